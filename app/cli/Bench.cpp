@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
-#include "app/cli/recordRun.h"
-#include "capture/record/ChildProcess.h"
+#include "app/cli/measureRun.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/judgeRuns.h"
 #include "model/format/files.h"
-#include "model/pages/makeComparison.h"
-#include "model/system/system.h"
 
 namespace lanescope::cli {
 
@@ -59,48 +55,8 @@ std::filesystem::path BenchFolder::log(BenchSide side, int round) const {
 
 std::filesystem::path BenchFolder::warmUpLog(BenchSide side) const { return path_ / (letter(side) + "-warm-up.log"); }
 
-void BenchFolder::removeTrace(BenchSide side, int round) const {
-    const std::string name = trace(side, round).filename().string();
-    const Result<Folder> folder = Folder::open(path_);
-    if (!folder) return;
-    for (const std::string& each : folder->names())
-        if (each.starts_with(name) || each.starts_with("." + name)) static_cast<void>(folder->removeAll(each));
-}
-
 using namespace analysis;
 using namespace compare;
-
-namespace {
-
-/// Name patterns escape a percent sign by doubling it.
-std::string patternOf(const std::filesystem::path& name) {
-    std::string pattern;
-    for (const char character : name.string()) {
-        if (character == '%') pattern += '%';
-        pattern += character;
-    }
-    return pattern;
-}
-
-std::vector<std::string> ownEnvironment() {
-    std::vector<std::string> entries;
-    for (char** entry = system::environment(); *entry != nullptr; ++entry) entries.emplace_back(*entry);
-    return entries;
-}
-
-/// Runs a program without the agent.
-RunEnd runUnrecorded(const std::vector<std::string>& program) {
-    const auto file = capture::findProgram(program.front());
-    if (!file) return {exitFailed, false, file.error().error.sentence};
-    auto child = capture::ChildProcess::fork(*file, program, ownEnvironment());
-    if (!child) return {exitFailed, false, child.error().sentence};
-    if (const auto begun = child->begin({}); !begun) return {exitFailed, false, begun.error().error.sentence};
-    return {child->wait(), false, {}};
-}
-
-std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-}  // namespace
 
 Result<void> Bench::run() {
     for (int warmUps = 0; warmUps < options_.warmUps; ++warmUps)
@@ -117,51 +73,20 @@ Result<void> Bench::run() {
 }
 
 Result<void> Bench::warmUp(BenchSide side) {
-    const std::vector<std::string>& program = options_.programs[static_cast<size_t>(side)];
-    const std::string run = side == BenchSide::Baseline ? "A" : "B";
-    printMessage(fmt::format("{}: warm-up, not recorded.", run));
-    const std::filesystem::path log = folder_.warmUpLog(side);
-    const RunEnd end = supervisor_.runInChild(log, [&] { return runUnrecorded(program); });
-    const std::string problem = problemOf(end, "The warm-up of " + run, log);
-    if (!problem.empty()) return fail("{}", problem);
-    return {};
+    printMessage(fmt::format("{}: warm-up, not recorded.", letter(side)));
+    return runUnrecorded(supervisor_, options_.programs[static_cast<size_t>(side)], "The warm-up of " + letter(side),
+                         folder_.warmUpLog(side));
 }
 
 Result<void> Bench::record(BenchSide side) {
     capture::RecordOptions options = options_.recording;
     options.commandLine = options_.programs[static_cast<size_t>(side)];
-    options.outputPattern = patternOf(folder_.trace(side, round_));
     const std::string run = BenchFolder::runName(side, round_);
     printMessage(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
-    const std::filesystem::path log = folder_.log(side, round_);
-    options.closing = closeRecorded();
-    const RunEnd end = supervisor_.record(options, log);
-    std::string problem = problemOf(end, "Run " + run, log);
-    if (problem.empty())
-        if (const Result<void> received = readSummary(side); !received) problem = received.error().sentence;
-    if (problem.empty()) return {};
-    folder_.removeTrace(side, round_);
-    return fail("{}", problem);
-}
-
-std::string Bench::problemOf(const RunEnd& end, const std::string& run, const std::filesystem::path& log) const {
-    if (supervisor_.received() != 0) return fmt::format("{} was interrupted, so it does not count.", run);
-    if (!end.problem.empty()) return fmt::format("{} failed: {}", run, firstLine(end.problem));
-    if (end.exitStatus == 0 || end.wasEndedByUs) return {};
-    return fmt::format("{}: exit status {}. Nothing to compare. Its output is in {}.", run, end.exitStatus,
-                       log.string());
-}
-
-Result<void> Bench::readSummary(BenchSide side) {
-    const std::string run = BenchFolder::runName(side, round_);
     Result<RunSummary> summary =
-        summarizeFile(folder_.trace(side, round_).string(), options_.selection, loadForCommand);
+        measureRun(supervisor_, options, "Run " + run, {folder_.trace(side, round_), folder_.log(side, round_)},
+                   options_.selection);
     if (!summary) return fail(summary.error());
-    const uint32_t critical = summary->criticalWorker();
-    if (summary->isEmpty() || critical == noIndex)
-        return fail("Run {}: no GPU activity was recorded. Nothing to compare.", run);
-    const StepDistribution steps = stepsOf(summary->workers[critical]);
-    printMessage(fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
     runsOf(side).push_back(std::move(*summary));
     return {};
 }

@@ -31,8 +31,6 @@ class BenchFolder {
     /// Returns the log of a run's output; one file for all warm-ups, which have no round.
     std::filesystem::path log(BenchSide side, int round) const;
     std::filesystem::path warmUpLog(BenchSide side) const;
-    /// Removes the incomplete files of a run, except for its log.
-    void removeTrace(BenchSide side, int round) const;
 
   private:
     std::filesystem::path path_;
@@ -66,12 +64,8 @@ class Bench {
   private:
     Result<void> warmUp(BenchSide side);
     Result<void> record(BenchSide side);
-    /// Reads the summary of the last recorded run.
-    Result<void> readSummary(BenchSide side);
     /// Returns true if no more runs are needed. Call when both sides have equally many.
     Result<bool> areEnough();
-    /// Returns the reason to reject a run; empty if it is valid.
-    std::string problemOf(const RunEnd& end, const std::string& run, const std::filesystem::path& log) const;
     std::vector<analysis::RunSummary>& runsOf(BenchSide side) { return runs_[static_cast<size_t>(side)]; }
 
     const BenchOptions& options_;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/measureRun.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "app/cli/recordRun.h"
+#include "capture/record/ChildProcess.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/compare/judgeRuns.h"
+#include "model/format/files.h"
+#include "model/pages/makeComparison.h"
+#include "model/system/system.h"
+
+namespace lanescope::cli {
+
+using namespace analysis;
+using namespace compare;
+
+namespace {
+
+/// Name patterns escape a percent sign by doubling it.
+std::string patternOf(const std::filesystem::path& name) {
+    std::string pattern;
+    for (const char character : name.string()) {
+        if (character == '%') pattern += '%';
+        pattern += character;
+    }
+    return pattern;
+}
+
+std::vector<std::string> ownEnvironment() {
+    std::vector<std::string> entries;
+    for (char** entry = system::environment(); *entry != nullptr; ++entry) entries.emplace_back(*entry);
+    return entries;
+}
+
+/// Runs a program without the agent.
+RunEnd runWithoutAgent(const std::vector<std::string>& program) {
+    const auto file = capture::findProgram(program.front());
+    if (!file) return {exitFailed, false, file.error().error.sentence};
+    auto child = capture::ChildProcess::fork(*file, program, ownEnvironment());
+    if (!child) return {exitFailed, false, child.error().sentence};
+    if (const auto begun = child->begin({}); !begun) return {exitFailed, false, begun.error().error.sentence};
+    return {child->wait(), false, {}};
+}
+
+std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Returns the reason to reject a run; empty if it is valid.
+std::string problemOf(const RecordSupervisor& supervisor, const RunEnd& end, const std::string& name,
+                      const std::filesystem::path& log) {
+    if (supervisor.received() != 0) return fmt::format("{} was interrupted, so it does not count.", name);
+    if (!end.problem.empty()) return fmt::format("{} failed: {}", name, firstLine(end.problem));
+    if (end.exitStatus == 0 || end.wasEndedByUs) return {};
+    return fmt::format("{}: exit status {}. Nothing to compare. Its output is in {}.", name, end.exitStatus,
+                       log.string());
+}
+
+/// Removes the files of a run, except for its log.
+void removeTrace(const std::filesystem::path& trace) {
+    const std::string name = trace.filename().string();
+    const Result<Folder> folder = Folder::open(trace.parent_path());
+    if (!folder) return;
+    for (const std::string& each : folder->names())
+        if (each.starts_with(name) || each.starts_with("." + name)) static_cast<void>(folder->removeAll(each));
+}
+
+Result<RunSummary> summaryOf(const std::string& name, const std::filesystem::path& trace,
+                             const CompareSelection& selection) {
+    Result<RunSummary> summary = summarizeFile(trace.string(), selection, loadForCommand);
+    if (!summary) return summary;
+    const uint32_t critical = summary->criticalWorker();
+    if (summary->isEmpty() || critical == noIndex)
+        return fail("{}: no GPU activity was recorded. Nothing to compare.", name);
+    const StepDistribution steps = stepsOf(summary->workers[critical]);
+    printMessage(fmt::format("{}: median step {}, of {}.", name, timeText(steps.medianNs), steps.count));
+    return summary;
+}
+
+}  // namespace
+
+Result<RunSummary> measureRun(RecordSupervisor& supervisor, capture::RecordOptions options, const std::string& name,
+                              const RunFiles& files, const CompareSelection& selection) {
+    options.outputPattern = patternOf(files.trace);
+    options.closing = closeRecorded();
+    const std::string problem = problemOf(supervisor, supervisor.record(options, files.log), name, files.log);
+    Result<RunSummary> summary = problem.empty() ? summaryOf(name, files.trace, selection) : fail("{}", problem);
+    if (!summary) removeTrace(files.trace);
+    return summary;
+}
+
+Result<void> runUnrecorded(RecordSupervisor& supervisor, const std::vector<std::string>& program,
+                           const std::string& name, const std::filesystem::path& log) {
+    const RunEnd end = supervisor.runInChild(log, [&] { return runWithoutAgent(program); });
+    const std::string problem = problemOf(supervisor, end, name, log);
+    return problem.empty() ? Result<void>() : fail("{}", problem);
+}
+
+}  // namespace lanescope::cli
