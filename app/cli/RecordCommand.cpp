@@ -58,6 +58,11 @@ void addRecord(CLI::App& app, int& exitStatus) {
 }
 
 void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
+    if (!words.empty() && words.front() == "bisect") {
+        const auto mark = std::ranges::find(words, "--");
+        if (mark != words.end()) words.insert(mark + 1, "---");
+        return;
+    }
     if (words.empty() || std::ranges::find(commandNames, words.front()) == commandNames.end()) return;
     const CLI::App* command = app.get_subcommand(words.front());
     for (size_t at = 1; at < words.size(); ++at) {

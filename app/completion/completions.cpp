@@ -132,6 +132,12 @@ size_t lastProgram(std::span<const std::string> words, size_t first) {
     return first;
 }
 
+/// Returns true after the "--" of `bisect`, whose program follows states.
+bool isProgramOfStates(const Position& position) {
+    const CLI::Option* const next = position.positional();
+    return position.isAfterOptions() && next != nullptr && next->get_name(true) == "STATE";
+}
+
 }  // namespace
 
 std::string completions(const CLI::App& app, std::span<const std::string> words, std::string_view tracePatterns,
@@ -143,8 +149,10 @@ std::string completions(const CLI::App& app, std::span<const std::string> words,
         const bool isOption = !position.isAfterOptions() && words[i].starts_with('-');
         if (next != nullptr && next->get_name(true) == "PROGRAM" && position.open() == nullptr && !isOption)
             return fmt::format(":program {}\n", lastProgram(words, i));
+        if (isProgramOfStates(position)) return fmt::format(":program {}\n", i);
         position.read(words[i]);
     }
+    if (isProgramOfStates(position)) return fmt::format(":program {}\n", words.size() - 1);
     const std::string& word = words.back();
     if (position.mustBeValue()) return valuesOf(*position.open(), tracePatterns, valueLists);
     if (word.starts_with('-') && !position.isAfterOptions()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/numbers/Statistics.h"
 
@@ -177,13 +178,23 @@ std::optional<ShownChange> ChangeSearch::control() const {
     return changeOf(odd, even);
 }
 
+size_t ChangeSearch::likelyPlaces() const {
+    std::vector<ChangePlace> all = places();
+    std::ranges::sort(all, std::greater(), &ChangePlace::probability);
+    size_t count = 0;
+    for (double sum = 0; count < all.size() && sum < confidence; ++count) sum += all[count].probability;
+    return count;
+}
+
 double ChangeSearch::expectedRuns() const {
-    const std::vector<ChangePlace> all = places();
+    double entropy = 0;
+    for (const ChangePlace& place : places())
+        if (place.probability > 0) entropy -= place.probability * std::log(place.probability);
     const ShownChange shown = change();
     const auto count = static_cast<double>(runs());
     const double error = (shown.high - shown.low) / 2 / factorFor(0.025, static_cast<int64_t>(count) - 2);
     const double noise = error * std::sqrt(count) / 2;
-    return expectedOverBound * informationBound(all.size(), std::abs(shown.share), noise).search;
+    return expectedOverBound * informationBound(std::exp(entropy), std::abs(shown.share), noise).search;
 }
 
 namespace {
@@ -208,15 +219,15 @@ double capacityOf(double ratio) {
 
 }  // namespace
 
-InformationBound informationBound(size_t places, double effect, double noise) {
+InformationBound informationBound(double places, double effect, double noise) {
     const double ratio = effect / noise;
     InformationBound bound;
     const double evidence = (1 - error) * std::log((1 - error) / error) + error * std::log(error / (1 - error));
     bound.proof = std::max(2.0 * ChangeSearch::minRunsPerEnd, 2 * evidence / (square(ratio) / 4));
-    const auto count = static_cast<double>(places);
-    if (count < 2) return bound;
-    bound.search = ((1 - error) * std::log(count) + error * std::log(error) + (1 - error) * std::log(1 - error)) /
-                   capacityOf(ratio);
+    if (places < 1.5) return bound;
+    bound.search =
+        std::max(0.0, (1 - error) * std::log(places) + error * std::log(error) + (1 - error) * std::log(1 - error)) /
+        capacityOf(ratio);
     return bound;
 }
 

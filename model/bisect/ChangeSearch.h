@@ -61,8 +61,10 @@ class ChangeSearch {
     /// Returns the difference between every second run of the first end and its other runs: the control, which has
     /// no true difference. Nullopt with fewer than four runs.
     std::optional<ShownChange> control() const;
-    /// Returns the number of further runs expected in the search. Call after the proof.
+    /// Returns the number of further runs expected, by the uncertainty that remains. Call after the proof.
     double expectedRuns() const;
+    /// Returns the size of the smallest set of places with that probability. Call after the proof.
+    size_t likelyPlaces() const;
     size_t runsOf(size_t state) const { return groups_[state].count; }
     size_t runs() const { return values_.size(); }
 
@@ -103,6 +105,6 @@ struct InformationBound {
 /// Returns a lower bound of the expected runs of any search like this, for an effect and a noise (standard deviation
 /// of runs) in the same unit: of a proof with errors of 5 %, and of a search among `places`. The page of the folder
 /// derives both.
-InformationBound informationBound(size_t places, double effect, double noise);
+InformationBound informationBound(double places, double effect, double noise);
 
 }  // namespace lanescope::bisect

@@ -27,7 +27,7 @@ class History {
         return 50e6 * (1 + (state >= culprit ? effect_ : 0)) * (1 + spread);
     }
     InformationBound bound() const {
-        const auto places = static_cast<size_t>(std::ranges::count(isBroken, false)) - 1;
+        const auto places = static_cast<double>(std::ranges::count(isBroken, false)) - 1;
         return informationBound(places, effect_ > 0 ? effect_ : 0.01, noise_);
     }
 

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/Bisect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "app/cli/measureRun.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/compare/RunComparison.h"
+#include "model/compare/evaluateCondition.h"
+#include "model/compare/judgeRuns.h"
+#include "model/format/OutputFile.h"
+#include "model/format/files.h"
+#include "model/pages/makeComparison.h"
+
+namespace lanescope::cli {
+
+using namespace analysis;
+using bisect::SearchState;
+
+namespace {
+
+constexpr const char* planName = "bisect.json";
+constexpr const char* brokenEnding = ".broken";
+constexpr uint64_t maxPlanBytes = uint64_t{4} << 20;
+
+/// The number of runs of both places that the final comparison needs.
+constexpr size_t runsToCompare = 3;
+
+}  // namespace
+
+std::string changeText(const bisect::ShownChange& change) {
+    return fmt::format("{} % (95 % interval {} to {} %)", percentDifferenceText(100 * change.share),
+                       percentDifferenceText(100 * change.low), percentDifferenceText(100 * change.high));
+}
+
+double BisectOptions::minChange() const {
+    if (!metric || metric->tests.front().threshold.kind != compare::ThresholdKind::Percent)
+        return compare::minRelevantPercent / 100;
+    return std::max(std::abs(metric->tests.front().threshold.number), 0.1) / 100;
+}
+
+std::filesystem::path Bisect::logOf(size_t state, std::string_view what) const {
+    return folder_ / fmt::format("{}-{}.log", history_.states()[state].label, what);
+}
+
+std::vector<std::string> Bisect::traces(size_t state) const {
+    const auto found = traces_.find(state);
+    return found == traces_.end() ? std::vector<std::string>() : found->second;
+}
+
+/// Accepts a new folder, an empty one, and that of the same search.
+Result<void> Bisect::openFolder() {
+    nlohmann::ordered_json states = nlohmann::ordered_json::array();
+    for (const HistoryState& state : history_.states()) states.push_back(state.source);
+    const nlohmann::ordered_json plan{{"states", states},
+                                      {"build", options_.build},
+                                      {"program", options_.recording.commandLine},
+                                      {"metric", options_.metricName()}};
+    const std::string text = plan.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (const Result<void> made = makePrivateFolders(folder_); !made) return made;
+    std::error_code error;
+    if (std::filesystem::is_empty(folder_, error)) return writeAtomically(folder_ / planName, text);
+    const Result<std::string> earlier = readRegularFile(folder_ / planName, maxPlanBytes);
+    if (earlier && *earlier == text) return {};
+    return fail("{}: the folder has other files or another search. Choose another with -o.", folder_.string());
+}
+
+Result<void> Bisect::readEarlierRuns() {
+    const Result<Folder> folder = Folder::open(folder_);
+    if (!folder) return fail(folder.error());
+    std::vector<std::string> names = folder->names();
+    std::ranges::sort(names);
+    for (const std::string& name : names)
+        for (size_t state = 0; state < history_.states().size(); ++state) {
+            const std::string& label = history_.states()[state].label;
+            if (name == label + brokenEnding) {
+                skipped_.push_back(state);
+                search_.exclude(state);
+            } else if (name.ends_with("-" + label + ".sqlite")) {
+                Result<RunSummary> run = summarizeFile((folder_ / name).string(), options_.selection, loadForCommand);
+                number_ = std::max(number_, std::atoi(name.c_str()));
+                if (!run) return fail(run.error());
+                if (const Result<void> added = add(state, folder_ / name, *run); !added) return added;
+            }
+        }
+    if (search_.runs() > 0) printMessage(fmt::format("Continues after {} earlier runs.", search_.runs()));
+    return {};
+}
+
+Result<double> Bisect::valueOf(const RunSummary& run) {
+    const uint32_t critical = run.criticalWorker();
+    if (!options_.metric) return compare::stepsOf(run.workers[critical]).medianNs;
+    const compare::RunComparison comparison =
+        compare::compareRuns(compare::BaselineRun{first_ ? *first_ : run}, compare::CandidateRun{run});
+    const compare::ConditionOutcome outcome = compare::evaluateCondition(*options_.metric, comparison);
+    const compare::TestOutcome& test = outcome.tests.front();
+    if (!test.candidate) return fail("{}: {}", options_.metricName(), outcome.sentence);
+    const compare::Relation relation = options_.metric->tests.front().relation;
+    const bool isLessWorse = relation == compare::Relation::Less || relation == compare::Relation::LessOrEqual;
+    return isLessWorse ? -*test.candidate : *test.candidate;
+}
+
+Result<void> Bisect::add(size_t state, const std::filesystem::path& trace, const RunSummary& run) {
+    const Result<double> value = valueOf(run);
+    if (!value) return fail(value.error());
+    if (!first_ && state == 0) first_ = run;
+    traces_[state].push_back(trace.string());
+    search_.addRun(state, *value);
+    return {};
+}
+
+Result<void> Bisect::skip(size_t state, const std::string& reason) {
+    const bool isEnd = state == 0 || state + 1 == history_.states().size();
+    if (supervisor_.received() != 0 || isEnd) return fail("{}", reason);
+    printMessage(fmt::format("{} Skipping {} {}.", reason, history_.noun(), history_.states()[state].label));
+    skipped_.push_back(state);
+    search_.exclude(state);
+    return writeAtomically(folder_ / (history_.states()[state].label + brokenEnding), reason + "\n");
+}
+
+Result<void> Bisect::runOnce(size_t state) {
+    const std::string& label = history_.states()[state].label;
+    if (!history_.isPrepared(state)) {
+        printMessage(fmt::format("Preparing {} {}.", history_.noun(), history_.states()[state].title));
+        if (const Result<void> ready = history_.prepare(state, supervisor_, logOf(state, "build")); !ready)
+            return skip(state, ready.error().sentence);
+        const InFolder place(history_.folderOf(state));
+        for (int warmUp = 0; warmUp < options_.warmUps; ++warmUp) {
+            const Result<void> warm = runUnrecorded(supervisor_, options_.recording.commandLine,
+                                                    "The warm-up of " + label, logOf(state, "warm-up"));
+            if (!warm) return skip(state, warm.error().sentence);
+        }
+    }
+    const std::string name = fmt::format("{:05}-{}", ++number_, label);
+    const RunFiles files{folder_ / (name + ".sqlite"), folder_ / (name + ".log")};
+    Result<RunSummary> run = fail("");
+    {
+        const InFolder place(history_.folderOf(state));
+        run = measureRun(supervisor_, options_.recording, "Run " + name, files, options_.selection);
+    }
+    if (!run) return skip(state, run.error().sentence);
+    ++ownRuns_;
+    const Result<void> added = add(state, files.trace, *run);
+    return added ? added : skip(state, added.error().sentence);
+}
+
+Result<void> Bisect::run() {
+    if (Result<void> opened = openFolder(); !opened) return opened;
+    history_.setBuild(folder_, options_.build);
+    if (Result<void> read = readEarlierRuns(); !read) return read;
+    printPlan();
+    while (!search_.isOver() && static_cast<int>(search_.runs()) < options_.maxRuns) {
+        const SearchState before = search_.state();
+        if (Result<void> done = runOnce(search_.next()); !done) return done;
+        printProgress(before);
+    }
+    if (search_.state() != SearchState::Found) return {};
+    const bisect::ChangePlace place = search_.likeliest();
+    for (size_t round = 1; round <= runsToCompare; ++round)
+        for (const size_t state : {place.before, place.state}) {
+            if (search_.runsOf(state) >= round || search_.likeliest().state != place.state) continue;
+            if (Result<void> done = runOnce(state); !done) return done;
+        }
+    return {};
+}
+
+void Bisect::printPlan() const {
+    const size_t states = history_.states().size();
+    const double least = bisect::informationBound(static_cast<double>(states - 1), 1, 0.1).total();
+    printMessage(
+        fmt::format("{} {}s from {} to {}. Plan: {} runs of both ends or more, until they differ. Then {:.0f} runs of "
+                    "others or more, fewer builds. At most {} runs (--runs). Runs are kept in {}.",
+                    states, history_.noun(), history_.states().front().label, history_.states().back().label,
+                    2 * bisect::ChangeSearch::minRunsPerEnd,
+                    std::ceil(least - 2.0 * bisect::ChangeSearch::minRunsPerEnd), options_.maxRuns, folder_.string()));
+}
+
+std::string Bisect::remainingSentence() const {
+    const double runs = search_.expectedRuns();
+    const std::chrono::duration<double, std::ratio<60>> spent = std::chrono::steady_clock::now() - begin_;
+    if (ownRuns_ == 0) return fmt::format("About {:.0f} more runs", std::ceil(runs));
+    return fmt::format("About {:.0f} more runs, {:.0f} min", std::ceil(runs),
+                       std::ceil(runs * spent.count() / ownRuns_));
+}
+
+void Bisect::printProgress(SearchState before) const {
+    if (search_.state() == SearchState::Proof) return;
+    if (before == SearchState::Proof) {
+        printMessage(
+            fmt::format("The last {} differs from the first one: {}.", history_.noun(), changeText(search_.change())));
+        if (const auto control = search_.control())
+            printMessage(fmt::format("Control, the first one against itself: {}.", changeText(*control)));
+    }
+    if (search_.isOver()) return;
+    printMessage(fmt::format("Run {}: {} of {} {}s remain likely. {}.", search_.runs(), search_.likelyPlaces(),
+                             history_.states().size() - 1, history_.noun(), remainingSentence()));
+}
+
+}  // namespace lanescope::cli

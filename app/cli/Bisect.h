@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/BisectHistory.h"
+#include "app/cli/RecordSupervisor.h"
+#include "capture/record/Recorder.h"
+#include "model/analysis/RunSummary.h"
+#include "model/bisect/ChangeSearch.h"
+#include "model/compare/CompareSelection.h"
+#include "model/compare/Condition.h"
+#include "model/format/Result.h"
+
+namespace lanescope::cli {
+
+/// The options of a bisect.
+struct BisectOptions {
+    capture::RecordOptions recording;  ///< For each run; with the program, without trace name.
+    std::string build;
+    CompareSelection selection;                ///< Selects the compared steps.
+    std::optional<compare::Condition> metric;  ///< Its first quantity; the median step if missing.
+    int maxRuns = 200;
+    int warmUps = 1;  ///< Unrecorded runs after each build.
+
+    std::string metricName() const { return metric ? metric->text : "median step"; }
+    /// Returns the smallest relevant change, as a share: the threshold of the metric if that is a percentage.
+    double minChange() const;
+};
+
+/// Runs the states of a history as `bisect::ChangeSearch` asks. Keeps each run in a folder, named by its number and
+/// state, so that the same command continues there. Reports plan and progress.
+class Bisect {
+  public:
+    /// `folder` is absolute.
+    Bisect(const BisectOptions& options, BisectHistory& history, std::filesystem::path folder)
+        : options_(options),
+          history_(history),
+          folder_(std::move(folder)),
+          search_(history.states().size(), options.minChange()) {}
+
+    /// Runs until the search is over or the runs are. Fails with a sentence if an end cannot be run or on a signal;
+    /// earlier runs are kept.
+    Result<void> run();
+    int interruptedBy() const { return supervisor_.received(); }
+    const bisect::ChangeSearch& search() const { return search_; }
+    /// Returns the traces of a state, in their order.
+    std::vector<std::string> traces(size_t state) const;
+    /// Returns the indices of states that could not be built or run.
+    const std::vector<size_t>& skipped() const { return skipped_; }
+
+  private:
+    Result<void> openFolder();
+    Result<void> readEarlierRuns();
+    Result<void> runOnce(size_t state);
+    /// Returns the number that the search compares, larger if worse.
+    Result<double> valueOf(const analysis::RunSummary& run);
+    /// Excludes a state for that reason; fails if it is an end or on a signal.
+    Result<void> skip(size_t state, const std::string& reason);
+    Result<void> add(size_t state, const std::filesystem::path& trace, const analysis::RunSummary& run);
+    void printPlan() const;
+    void printProgress(bisect::SearchState before) const;
+    std::string remainingSentence() const;
+    std::filesystem::path logOf(size_t state, std::string_view what) const;
+
+    const BisectOptions& options_;
+    BisectHistory& history_;
+    std::filesystem::path folder_;
+    RecordSupervisor supervisor_;
+    bisect::ChangeSearch search_;
+    std::optional<analysis::RunSummary> first_;  ///< The first run of the first state, the baseline of the metric.
+    std::map<size_t, std::vector<std::string>> traces_;
+    std::vector<size_t> skipped_;
+    int number_ = 0;  ///< Of the latest run.
+    int ownRuns_ = 0;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Returns "+3.2 % (95 % interval +2.6 to +3.8 %)".
+std::string changeText(const bisect::ShownChange& change);
+
+}  // namespace lanescope::cli

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+
+#include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
+
+namespace {
+
+struct Ended {
+    int status = -1;
+    QByteArray out, err;
+};
+
+}  // namespace
+
+/// End-to-end tests of `bisect` with small repositories and a simulated GPU. The program of each commit reads the
+/// number of its kernels per step from a file of that commit. This number is the metric, because times depend on the
+/// machine.
+class tst_Bisect : public QObject {
+    Q_OBJECT
+    std::unique_ptr<QTemporaryDir> folder_;
+
+    const QStringList metric_{"--fail-if", "kernel \"*\".count > 3%"};
+
+    static constexpr int waitMs = 120'000;
+
+    QString in(const QString& name) const { return folder_->filePath(name); }
+
+    void write(const QString& name, const QByteArray& text) const {
+        QFile file(in(name));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+    }
+    QByteArray textOf(const QString& name) const {
+        QFile file(in(name));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+
+    QByteArray git(const QStringList& words) const {
+        QProcess process;
+        process.setWorkingDirectory(in("repo"));
+        process.start("git", words);
+        if (!process.waitForFinished(waitMs) || process.exitCode() != 0)
+            qFatal("git: %s", process.readAllStandardError().constData());
+        return process.readAllStandardOutput().trimmed();
+    }
+
+    void start(QProcess& process, const QStringList& words, const QString& folder) const {
+        QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
+        variables.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
+        variables.insert("BASE", folder_->path());
+        process.setProcessEnvironment(variables);
+        process.setWorkingDirectory(in(folder));
+        process.start(
+            LANESCOPE_BINARY_DIR "/bin/lanescope",
+            QStringList{"bisect", "--warmup", "0"} + (words.contains("--fail-if") ? QStringList() : metric_) + words);
+    }
+    Ended run(const QStringList& words, const QString& folder = "repo") const {
+        QProcess process;
+        start(process, words, folder);
+        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
+        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+    }
+
+    /// Makes a repository with a commit for each number of kernels; 0 does not build.
+    void makeRepository(const QList<int>& kernels) const {
+        QVERIFY(QDir(folder_->path()).mkdir("repo"));
+        git({"init", "-q", "-b", "main"});
+        write("repo/train", "#!/bin/sh\necho run >> $BASE/runs\nexec " LANESCOPE_BINARY_DIR
+                            "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
+                            "/lib/standin/libcupti.so.13 --steps 12 --kernels $(cat built) \"$@\"\n");
+        write("repo/build", "#!/bin/sh\necho build >> $BASE/builds\ntest $(cat step) -gt 0 && cp step built\n");
+        for (const char* name : {"train", "build"})
+            QVERIFY(QFile::setPermissions(in(QString("repo/%1").arg(name)),
+                                          QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        for (qsizetype commit = 0; commit < kernels.size(); ++commit) {
+            write("repo/step", QByteArray::number(kernels[commit]) + "\n");
+            write("repo/number", QByteArray::number(commit) + "\n");
+            git({"add", "-A"});
+            git({"-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "-m",
+                 QString("Change %1").arg(commit)});
+        }
+    }
+    static QString before(int commits) { return QString("HEAD~%1").arg(commits); }
+
+    static QJsonObject object(const Ended& ended) { return QJsonDocument::fromJson(ended.out).object(); }
+
+  private slots:
+    void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+    void findsTheCommitAndLeavesTheTree() {
+        makeRepository({4, 4, 4, 4, 4, 0, 8, 8, 8});
+        write("repo/untracked", "mine");
+        write("repo/number", "changed");
+        const QByteArray status = git({"status", "--porcelain"}), head = git({"rev-parse", "HEAD"});
+        const Ended found = run({before(8), "main", "--build", "./build", "-f", "json", "--", "./train"});
+        QVERIFY2(found.status == 0, found.err);
+        const QJsonObject answer = object(found);
+        QCOMPARE(answer["outcome"].toString(), QString("found"));
+        // The broken commit cannot be told from the next one.
+        QCOMPARE(answer["states"].toArray().size(), 2);
+        QVERIFY(answer["states"].toArray()[1].toObject()["title"].toString().contains("Change 6 (Ada, "));
+        QCOMPARE(answer["skipped"].toArray()[0].toString().toUtf8(), git({"rev-parse", "HEAD~3"}));
+        QVERIFY(answer["probability"].toDouble() >= 0.95);
+        const double percent = answer["change"].toObject()["percent"].toDouble();
+        QVERIFY2(std::abs(percent - 100) < 1e-6, found.out);
+        QVERIFY2(!answer["reason"].toString().isEmpty(), found.out);
+        QVERIFY2(found.err.contains("Plan: 8 runs of both ends or more") && found.err.contains("Control, the first"),
+                 found.err);
+        // Neither tree nor branches nor worktrees changed.
+        QCOMPARE(git({"status", "--porcelain"}), status);
+        QCOMPARE(git({"rev-parse", "HEAD"}), head);
+        QCOMPARE(git({"branch", "--format=%(refname:short)"}), QByteArray("main"));
+        QCOMPARE(git({"worktree", "list", "--porcelain"}).count("worktree "), 1);
+        QVERIFY(QFile::exists(in("repo-bisect/bisect.json")));
+        QVERIFY(QDir(in("repo-bisect")).entryList({"tree-*"}).isEmpty());
+        // The same command again has all it needs.
+        const QByteArray runs = textOf("runs");
+        const Ended again = run({before(8), "main", "--build", "./build", "--", "./train"});
+        QVERIFY2(again.status == 0 && again.out.contains("The first worse commit is one of 2"), again.out);
+        QVERIFY2(again.out.contains("Details: lanescope compare --baseline "), again.out);
+        QCOMPARE(textOf("runs"), runs);
+        // Another search does not use its folder.
+        const Ended other = run({before(7), "main", "--build", "./build", "--", "./train"});
+        QVERIFY2(other.status == 3 && other.err.contains("Choose another with -o"), other.err);
+    }
+
+    void interruptedSearchContinues() {
+        if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
+        makeRepository({4, 4, 8, 8, 8});
+        const QStringList words{before(4), "main", "--build", "./build", "-f", "json", "--", "./train"};
+        QProcess process;
+        start(process, words, "repo");
+        const auto traces = [this] { return QDir(in("repo-bisect")).entryList({"*.sqlite"}, QDir::Files).size(); };
+        QTRY_VERIFY_WITH_TIMEOUT(traces() >= 3, waitMs);
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        QVERIFY(process.waitForFinished(waitMs));
+        const QByteArray errors = process.readAllStandardError();
+        QVERIFY2(process.exitCode() == 128 + SIGINT, errors);
+        QVERIFY2(errors.contains("The same command continues there."), errors);
+        const auto kept = traces();
+        const Ended found = run(words);
+        QVERIFY2(found.status == 0, found.err);
+        QVERIFY2(found.err.contains("Continues after " + QByteArray::number(kept) + " earlier runs"), found.err);
+        QCOMPARE(object(found)["states"].toArray()[0].toObject()["source"].toString().toUtf8(),
+                 git({"rev-parse", "HEAD~2"}));
+    }
+
+    void endsWithoutADifference() {
+        makeRepository({4, 4, 4});
+        const Ended none = run({before(2), "main", "--build", "./build", "--", "./train"});
+        QVERIFY2(none.status == 3, none.err);
+        QVERIFY2(none.out.startsWith("No difference of more than 3.0 % could be shown in 8 runs."), none.out);
+        QCOMPARE(textOf("builds").count('\n'), 2);
+    }
+
+    void medianStepIsTheDefault() {
+        const QString program = LANESCOPE_BINARY_DIR "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
+                                                     "/lib/standin/libcupti.so.13 --kernels 4 --steps 12 --step-ms ";
+        QVERIFY(QDir(folder_->path()).mkdir("repo"));
+        const Ended found = run({"--versions", "echo {} > $BASE/step", "10", "200", "-f", "json", "--fail-if",
+                                 "step.p50 > 50%", "--", "/bin/sh", "-c", program + "$(cat $BASE/step)"});
+        QVERIFY2(found.status == 0, found.err);
+        QVERIFY2(object(found)["reason"].toString().contains("Candidate takes"), found.out);
+    }
+
+    void fasterEndIsReported() {
+        makeRepository({8, 4});
+        const Ended faster = run({before(1), "main", "--build", "./build", "-f", "json", "--", "./train"});
+        QVERIFY2(faster.status == 3 && object(faster)["outcome"].toString() == "better", faster.out + faster.err);
+    }
+
+    void versionsAreInstalledByTheirCommand() {
+        QVERIFY(QDir(folder_->path()).mkdir("repo"));
+        const Ended found = run({"--versions",
+                                 "echo {} >> $BASE/installed; test {} = 2.8 && echo 4 > $BASE/step || "
+                                 "echo 8 > $BASE/step",
+                                 "2.8", "2.9", "2.10", "-f", "json", "--", "/bin/sh", "-c",
+                                 LANESCOPE_BINARY_DIR "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
+                                                      "/lib/standin/libcupti.so.13 --steps 12 --kernels "
+                                                      "$(cat $BASE/step)"});
+        QVERIFY2(found.status == 0, found.err);
+        QCOMPARE(object(found)["states"].toArray()[0].toObject()["source"].toString(), QString("2.9"));
+        QVERIFY(textOf("installed").startsWith("2.8\n2.10\n2.8\n"));
+        QVERIFY(QFile::exists(in("repo/lanescope-bisect/bisect.json")));
+    }
+
+    void foldersAreRunInPlace() {
+        QVERIFY(QDir(folder_->path()).mkdir("repo"));
+        for (const auto& [name, ms] : {std::pair("a", "4"), {"b", "4"}, {"c", "8"}}) {
+            QVERIFY(QDir(in("repo")).mkdir(name));
+            write(QString("repo/%1/step").arg(name), ms);
+        }
+        const Ended found = run({"--folders", "a", "b", "c", "-o", "o", "--", "/bin/sh", "-c",
+                                 LANESCOPE_BINARY_DIR "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
+                                                      "/lib/standin/libcupti.so.13 --steps 12 --kernels "
+                                                      "$(cat step)"});
+        QVERIFY2(found.status == 0, found.err);
+        QVERIFY2(found.out.startsWith("The first worse folder is folder ") && found.out.contains("/repo/c (probab"),
+                 found.out);
+    }
+
+    void wrongArgumentsAreRefused_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("no program") << QStringList{"HEAD~1", "HEAD"} << 2 << "Name the program after --";
+        QTest::newRow("one commit") << QStringList{"HEAD", "--", "true"} << 2 << "Name two commits";
+        QTest::newRow("same") << QStringList{"HEAD", "main", "--", "true"} << 3 << "are one commit";
+        QTest::newRow("unknown") << QStringList{"HEAD", "nothing", "--", "true"} << 3 << "nothing: no commit";
+        QTest::newRow("reverse") << QStringList{"main", "main~1", "--", "true"} << 3 << "is no ancestor of";
+        QTest::newRow("verdict") << QStringList{"--fail-if", "slower", "main~1", "main", "--", "true"} << 2
+                                 << "needs one quantity";
+        QTest::newRow("no place") << QStringList{"--versions", "pip", "1", "2", "--", "true"} << 3 << "has no {}";
+        QTest::newRow("no folder") << QStringList{"--folders", "1", "2", "--", "true"} << 3 << "1: no folder";
+    }
+    void wrongArgumentsAreRefused() {
+        QFETCH(QStringList, words);
+        QFETCH(int, status);
+        QFETCH(QString, sentence);
+        makeRepository({4, 4});
+        const Ended ended = run(words);
+        QVERIFY2(ended.status == status, ended.err);
+        QVERIFY2(ended.err.contains(sentence.toUtf8()), ended.err);
+        QVERIFY(!QDir(in("repo-bisect")).exists());
+    }
+
+    void endThatDoesNotBuildEndsTheSearch() {
+        makeRepository({4, 0});
+        const Ended ended = run({before(1), "main", "--build", "./build", "--", "./train"});
+        QVERIFY2(ended.status == 3 && ended.err.contains(": exit status 1."), ended.err);
+        QVERIFY2(ended.err.contains("The build of "), ended.err);
+    }
+};
+
+LANESCOPE_TEST(tst_Bisect, QCoreApplication)
+#include "tst_Bisect.moc"
