@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/cli/recordRun.h"
-#include "capture/record/Recorder.h"
 #include "model/compare/CompareSelection.h"
 #include "model/compare/RunComparison.h"
 #include "model/format/Result.h"

@@ -170,26 +170,37 @@ Result<void> Bisect::run() {
     return {};
 }
 
+int Bisect::plannedRuns() const {
+    const auto places = static_cast<double>(history_.states().size() - 1);
+    // The change is much larger than the noise.
+    return static_cast<int>(std::ceil(bisect::informationBound(places, 1, 0.1).total()));
+}
+
+double Bisect::minutesFor(double runs) const {
+    const std::chrono::duration<double, std::ratio<60>> spent = std::chrono::steady_clock::now() - begin_;
+    return std::ceil(runs * spent.count() / ownRuns_);
+}
+
 void Bisect::printPlan() const {
-    const size_t states = history_.states().size();
-    const double least = bisect::informationBound(static_cast<double>(states - 1), 1, 0.1).total();
+    const size_t states = history_.states().size(), ends = 2 * bisect::ChangeSearch::minRunsPerEnd;
     printMessage(
-        fmt::format("{} {}s from {} to {}. Plan: {} runs of both ends or more, until they differ. Then {:.0f} runs of "
-                    "others or more, fewer builds. At most {} runs (--runs). Runs are kept in {}.",
-                    states, history_.noun(), history_.states().front().label, history_.states().back().label,
-                    2 * bisect::ChangeSearch::minRunsPerEnd,
-                    std::ceil(least - 2.0 * bisect::ChangeSearch::minRunsPerEnd), options_.maxRuns, folder_.string()));
+        fmt::format("{} {}s from {} to {}. Plan: {} runs of both ends or more, until they differ. Then {} runs "
+                    "of others or more, fewer builds. At most {} runs (--runs). Runs are kept in {}.",
+                    states, history_.noun(), history_.states().front().label, history_.states().back().label, ends,
+                    plannedRuns() - static_cast<int>(ends), options_.maxRuns, folder_.string()));
 }
 
 std::string Bisect::remainingSentence() const {
-    const double runs = search_.expectedRuns();
-    const std::chrono::duration<double, std::ratio<60>> spent = std::chrono::steady_clock::now() - begin_;
-    if (ownRuns_ == 0) return fmt::format("About {:.0f} more runs", std::ceil(runs));
-    return fmt::format("About {:.0f} more runs, {:.0f} min", std::ceil(runs),
-                       std::ceil(runs * spent.count() / ownRuns_));
+    const double runs = std::ceil(search_.expectedRuns());
+    const std::string text = fmt::format("About {:.0f} more runs", runs);
+    return ownRuns_ == 0 ? text : fmt::format("{}, {:.0f} min", text, minutesFor(runs));
 }
 
 void Bisect::printProgress(SearchState before) const {
+    constexpr int runsToTime = 2;
+    if (ownRuns_ == runsToTime && search_.state() == SearchState::Proof)
+        printMessage(
+            fmt::format("The planned {} runs take at least {:.0f} min.", plannedRuns(), minutesFor(plannedRuns())));
     if (search_.state() == SearchState::Proof) return;
     if (before == SearchState::Proof) {
         printMessage(

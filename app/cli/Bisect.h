@@ -10,7 +10,6 @@
 
 #include "app/cli/BisectHistory.h"
 #include "app/cli/RecordSupervisor.h"
-#include "capture/record/Recorder.h"
 #include "model/analysis/RunSummary.h"
 #include "model/bisect/ChangeSearch.h"
 #include "model/compare/CompareSelection.h"
@@ -64,6 +63,10 @@ class Bisect {
     Result<void> skip(size_t state, const std::string& reason);
     Result<void> add(size_t state, const std::filesystem::path& trace, const analysis::RunSummary& run);
     void printPlan() const;
+    /// Returns the fewest runs that a search can need.
+    int plannedRuns() const;
+    /// Returns the expected minutes of further runs with their builds. Call after a run.
+    double minutesFor(double runs) const;
     void printProgress(bisect::SearchState before) const;
     std::string remainingSentence() const;
     std::filesystem::path logOf(size_t state, std::string_view what) const;
@@ -76,7 +79,7 @@ class Bisect {
     std::optional<analysis::RunSummary> first_;  ///< The first run of the first state, the baseline of the metric.
     std::map<size_t, std::vector<std::string>> traces_;
     std::vector<size_t> skipped_;
-    int number_ = 0;  ///< Of the latest run.
+    int number_ = 0;  ///< Number of the latest run.
     int ownRuns_ = 0;
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -12,6 +12,9 @@ namespace lanescope::cli {
 /// Adds `lanescope bench`, which records two programs alternately and compares them.
 void addBench(CLI::App& app, int& exitStatus);
 
+/// Adds `lanescope bisect`, which finds the commit or version that made a program slower.
+void addBisect(CLI::App& app, int& exitStatus);
+
 /// Adds `check`, which verifies that a trace is complete and unchanged.
 void addCheck(CLI::App& app, int& exitStatus);
 
@@ -35,6 +38,9 @@ void addIndex(CLI::App& app, int& exitStatus);
 
 void addInfo(CLI::App& app, int& exitStatus);
 
+/// Adds `lanescope mcp`, which answers agents about traces on stdio.
+void addMcp(CLI::App& app, int& exitStatus);
+
 /// Adds `lanescope merge`: several traces as one.
 void addMerge(CLI::App& app, int& exitStatus);
 
@@ -42,7 +48,8 @@ void addMerge(CLI::App& app, int& exitStatus);
 void addRecord(CLI::App& app, int& exitStatus);
 
 /// Inserts a missing "--" before the program in a command line that begins with "record" or
-/// "bench", so that the program's options are not parsed as ours. Add these commands first. Throws
+/// "bench", so that the program's options are not parsed as ours, and a "---" after that of
+/// "bisect", which has further words before its program. Add these commands first. Throws
 /// a `CLI::ParseError`, like the parser, for an unknown option of the command.
 void separateProgram(const CLI::App& app, std::vector<std::string>& words);
 

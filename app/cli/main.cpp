@@ -170,6 +170,7 @@ int run(int argc, char** argv) {
     addCompare(app, exitStatus);
 #ifdef LANESCOPE_HAS_CAPTURE
     addBench(app, exitStatus);
+    addBisect(app, exitStatus);
 #endif
     addMerge(app, exitStatus);
     addImport(app, exitStatus);
@@ -179,6 +180,7 @@ int run(int argc, char** argv) {
     addFleet(app, exitStatus);
     addCheck(app, exitStatus);
     addView(app, exitStatus);
+    addMcp(app, exitStatus);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return exitUsage;

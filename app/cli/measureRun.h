@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/cli/RecordSupervisor.h"
-#include "capture/record/Recorder.h"
 #include "model/analysis/RunSummary.h"
 #include "model/compare/CompareSelection.h"
 #include "model/format/Result.h"

@@ -28,7 +28,7 @@ struct ShownChange {
 struct ChangePlace {
     size_t before = 0, state = 0;
     double probability = 0;
-    double meanBefore = 0, meanAfter = 0;  ///< Of all runs on either side, relative to the first run.
+    double meanBefore = 0, meanAfter = 0;  ///< Means of all runs on either side, relative to the first run.
 };
 
 /// Search for the state of a history from which on runs take longer, by noisy runs. First runs of both ends alternate
@@ -37,7 +37,7 @@ struct ChangePlace {
 /// same runs in the same order lead to the same search. One thread.
 class ChangeSearch {
   public:
-    static constexpr double confidence = 0.95;  ///< Of the place.
+    static constexpr double confidence = 0.95;  ///< Required probability of the place.
     static constexpr size_t minRunsPerEnd = 4;  ///< Fewer cannot be significant without knowing the noise.
 
     /// `states` is at least 2. Smaller changes than `minChange`, a share of the first end, are irrelevant.

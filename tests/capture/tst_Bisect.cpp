@@ -96,7 +96,7 @@ class tst_Bisect : public QObject {
         QVERIFY2(found.status == 0, found.err);
         const QJsonObject answer = object(found);
         QCOMPARE(answer["outcome"].toString(), QString("found"));
-        // The broken commit cannot be told from the next one.
+        // The broken commit cannot be distinguished from the next one.
         QCOMPARE(answer["states"].toArray().size(), 2);
         QVERIFY(answer["states"].toArray()[1].toObject()["title"].toString().contains("Change 6 (Ada, "));
         QCOMPARE(answer["skipped"].toArray()[0].toString().toUtf8(), git({"rev-parse", "HEAD~3"}));
@@ -104,7 +104,9 @@ class tst_Bisect : public QObject {
         const double percent = answer["change"].toObject()["percent"].toDouble();
         QVERIFY2(std::abs(percent - 100) < 1e-6, found.out);
         QVERIFY2(!answer["reason"].toString().isEmpty(), found.out);
-        QVERIFY2(found.err.contains("Plan: 8 runs of both ends or more") && found.err.contains("Control, the first"),
+        QVERIFY2(found.err.contains("Plan: 8 runs of both ends or more") &&
+                     found.err.contains("The planned 11 runs take at least ") &&
+                     found.err.contains("Control, the first"),
                  found.err);
         // Neither tree nor branches nor worktrees changed.
         QCOMPARE(git({"status", "--porcelain"}), status);

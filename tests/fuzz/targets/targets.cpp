@@ -35,6 +35,7 @@ std::span<const Target> targets() {
         Target{"othernotes", &notesOfAnotherUser},
         Target{"condition", &readCondition},
         Target{"words", &readWords},
+        Target{"requests", &readRequests},
         Target{"sql", &askInSql},
     };
     return all;

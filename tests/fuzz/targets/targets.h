@@ -48,6 +48,7 @@ void indexOfAnotherUser(Bytes);
 void readNotes(Bytes);
 void notesOfAnotherUser(Bytes);
 void readCondition(Bytes);
+void readRequests(Bytes);
 void readWords(Bytes);
 void readFrames(Bytes);
 void readPerf(Bytes);
