@@ -33,16 +33,21 @@ class tst_McpCommand : public QObject {
     QTemporaryDir folder_;
     const SampleCopies sample_;
 
-    /// Returns the replies to messages, by id.
-    QMap<QString, QJsonObject> ask(const QByteArray& messages, const QStringList& options = {}) const {
+    /// Returns the replies to messages, by id. Closes the input at once, or after that many replies.
+    QMap<QString, QJsonObject> ask(const QByteArray& messages, const QStringList& options = {},
+                                   qsizetype awaited = 0) const {
         QProcess process;
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"mcp", folder_.filePath("served")} + options);
         process.write(messages);
+        QByteArray output;
+        while (output.count('\n') < awaited && process.waitForReadyRead(waitMs))
+            output += process.readAllStandardOutput();
         process.closeWriteChannel();
         if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
         if (process.exitCode() != 0) qFatal("%s", process.readAllStandardError().constData());
         QMap<QString, QJsonObject> replies;
-        for (const QByteArray& line : process.readAllStandardOutput().split('\n')) {
+        output += process.readAllStandardOutput();
+        for (const QByteArray& line : output.split('\n')) {
             if (line.isEmpty()) continue;
             const QJsonObject reply = QJsonDocument::fromJson(line).object();
             if (reply["jsonrpc"] != "2.0") qFatal("no message: %s", line.constData());
@@ -240,7 +245,7 @@ class tst_McpCommand : public QObject {
     void runsNeedPermission() {
         const QJsonObject arguments{{"file", "new.sqlite"},
                                     {"program", QJsonArray{"/bin/sh", "-c", "echo hello; exit 3"}}};
-        const QJsonObject reply = ask(call(1, "record", arguments), {"--allow-run"})["1"];
+        const QJsonObject reply = ask(call(1, "record", arguments), {"--allow-run"}, 1)["1"];
         QVERIFY2(text(reply).contains(R"("exit_status":3)") && text(reply).contains("hello"), text(reply));
         for (const char* name : {"run.sqlite", "../new.sqlite", "none/new.sqlite"}) {
             const QJsonObject refused =
