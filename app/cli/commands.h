@@ -44,6 +44,9 @@ void addMcp(CLI::App& app, int& exitStatus);
 /// Adds `lanescope merge`: several traces as one.
 void addMerge(CLI::App& app, int& exitStatus);
 
+/// Adds `lanescope page`: the timeline of a trace as one HTML file.
+void addPage(CLI::App& app, int& exitStatus);
+
 /// Adds `lanescope record`, which runs a program under the agent and returns its exit status.
 void addRecord(CLI::App& app, int& exitStatus);
 

@@ -172,6 +172,7 @@ int run(int argc, char** argv) {
     addBench(app, exitStatus);
     addBisect(app, exitStatus);
 #endif
+    addPage(app, exitStatus);
     addMerge(app, exitStatus);
     addImport(app, exitStatus);
     addExport(app, exitStatus);

@@ -104,17 +104,26 @@ std::string filledPage(const std::vector<std::pair<std::string_view, std::string
 
 }  // namespace
 
-std::string htmlPage(const std::string& title, const std::string& heading, const std::string& content) {
+std::string htmlPage(const std::string& title, const std::string& heading, const std::string& content, PageKind kind) {
+    const bool hasTimelines = kind != PageKind::Report;
+    const auto hashes = [&](std::string_view report, std::string_view timeline) {
+        return hasTimelines ? fmt::format("'sha256-{}' 'sha256-{}'", report, timeline)
+                            : fmt::format("'sha256-{}'", report);
+    };
+    const std::string style = hasTimelines ? fmt::format("<style>{}</style>\n", timelineStyle()) : std::string();
+    const std::string script = hasTimelines ? fmt::format("\n<script>{}</script>", timelineScript()) : std::string();
     return filledPage(
-        {{"<!--policy-->", fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                                       "'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri "
-                                       "'none'; form-action 'none'\">",
-                                       reportStyleHash(), reportScriptHash())},
+        {{"<!--policy-->",
+          fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; "
+                      "script-src {}; img-src data:; base-uri 'none'; form-action 'none'\">",
+                      hashes(reportStyleHash(), timelineStyleHash()),
+                      hashes(reportScriptHash(), timelineScriptHash()))},
          {"<!--title-->", title},
-         {"<link rel=\"stylesheet\" href=\"report.css\">", fmt::format("<style>{}</style>", reportStyle())},
+         {"<link rel=\"stylesheet\" href=\"report.css\">", fmt::format("<style>{}</style>\n{}", reportStyle(), style)},
+         {"<body class=\"report\">", kind == PageKind::Timeline ? "<body class=\"app\">" : "<body class=\"report\">"},
          {"<!--heading-->", heading},
-         {"<!--content-->", content},
-         {"<script src=\"report.js\"></script>", fmt::format("<script>{}</script>", reportScript())}});
+         {"<!--content-->", hasTimelines ? content + std::string(timelineKeys()) : content},
+         {"<script src=\"report.js\"></script>", fmt::format("<script>{}</script>{}", reportScript(), script)}});
 }
 
 }  // namespace lanescope::report

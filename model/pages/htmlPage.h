@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +42,7 @@ class HtmlTable {
     bool isInRow_ = false, isInFoot_ = false;
 };
 
-// The files of `resources/report`, unchanged.
+// The files of `resources/report`.
 
 /// The skeleton of the page.
 std::string_view reportPage();
@@ -55,8 +56,23 @@ std::string_view reportScript();
 std::string_view reportStyleHash();
 std::string_view reportScriptHash();
 
+/// List of the keys of a timeline.
+std::string_view timelineKeys();
+// Style and script of timelines, without comments and unnecessary spaces, and their hashes.
+std::string_view timelineStyle();
+std::string_view timelineScript();
+std::string_view timelineStyleHash();
+std::string_view timelineScriptHash();
+
+enum class PageKind : uint8_t {
+    Report,
+    ReportWithTimelines,  ///< With `timelineHtml` among its content.
+    Timeline,             ///< One `timelineHtml` that fills the window.
+};
+
 /// Returns a page that needs no other file and no network, and forbids itself any script and style
 /// but its own. All three are HTML: text from a trace must be escaped in them.
-std::string htmlPage(const std::string& title, const std::string& heading, const std::string& content);
+std::string htmlPage(const std::string& title, const std::string& heading, const std::string& content,
+                     PageKind kind = PageKind::Report);
 
 }  // namespace lanescope::report

@@ -1,5 +1,5 @@
 "use strict";
-for (const table of document.querySelectorAll("table.sortable")) {
+function makeSortable(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -27,6 +27,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });
