@@ -144,7 +144,7 @@ int ComparisonAnswer::compareAndPrint(const std::string& output) {
 Result<std::string> ComparisonAnswer::formatted(const ComparisonReport& report) const {
     if (format_ == "csv") return comparisonAsCsv(report, tables_);
     if (format_ == "json") return comparisonAsJson(report);
-    if (format_ == "html") return comparisonAsHtml(report);
+    if (format_ == "html") return comparisonPage(report, loadForCommand);
     return comparisonAsText(report);
 }
 

@@ -52,6 +52,8 @@ struct ComparisonReport {
     /// History of the candidate, if the baseline is made of it.
     std::optional<RunHistory> history = std::nullopt;
     size_t lineWidth = defaultLineWidth;  ///< Width of text.
+    /// Files of the baseline's first run and of the first candidate's; empty for a history.
+    std::vector<std::string> files = {};
 };
 
 /// Returns text for people, at most `lineWidth` wide unless a name or number is longer: the answer and its cautions,
@@ -60,7 +62,8 @@ std::string comparisonAsText(const ComparisonReport& report);
 
 /// Returns one HTML page that needs no other file and no network. Everything from the traces is escaped, and the page
 /// forbids itself any script and style but its own. Only sorting tables needs scripts.
-std::string comparisonAsHtml(const ComparisonReport& report);
+/// `timelines` are shown below the answers (`timelineHtml`).
+std::string comparisonAsHtml(const ComparisonReport& report, const std::string& timelines = {});
 
 /// Returns the whole content, for programs; resources/manual/compare.md has the schema. Always valid UTF-8.
 std::string comparisonAsJson(const ComparisonReport& report);

@@ -143,6 +143,14 @@ size_t firstOfThree(const std::vector<StepSummary>& steps, std::optional<uint32_
     return best;
 }
 
+std::optional<StepRange> threeSteps(const RunSummary& run, uint32_t worker, std::optional<uint32_t> middle) {
+    if (worker >= run.workers.size() || run.source == StepSource::WholeRun) return std::nullopt;
+    const auto& steps = run.workers[worker].steps;
+    if (steps.empty()) return std::nullopt;
+    const size_t first = firstOfThree(steps, middle);
+    return StepRange{steps[first].number, steps[std::min(first + 2, steps.size() - 1)].number};
+}
+
 std::string stepsText(StepRange numbers) {
     return numbers.first == numbers.last ? fmt::format("step {}", numbers.first)
                                          : fmt::format("steps {} to {}", numbers.first, numbers.last);
@@ -162,17 +170,12 @@ FullPart defaultPart(const Trace& trace, const RunSummary& run, const explain::E
     const TimeRange whole = trace.timelineRange();
     if (sliceCount(trace, whole) <= maxWholeSlices) return {whole, "the whole run"};
     const bool isFound = place && place->stepIndex;
-    const uint32_t worker = isFound ? explanation.findings.front().worker : run.criticalWorker();
-    if (worker < run.workers.size() && run.source != StepSource::WholeRun && !run.workers[worker].steps.empty()) {
-        const auto& steps = run.workers[worker].steps;
-        const size_t first = firstOfThree(steps, isFound ? place->stepIndex : std::nullopt);
-        StepRange numbers{steps[first].number, steps[std::min(first + 2, steps.size() - 1)].number};
-        const std::string_view why = isFound ? ", around the largest finding" : ", the most usual ones";
-        if (const Result<TimeRange> time = timeOfSteps(trace, numbers)) {
-            const TimeRange range = partOf(trace, *time);
-            return {range, range == *time ? stepsText(numbers) + std::string(why)
-                                          : "a part of " + stepsText(numbers) + std::string(why)};
-        }
+    const std::optional<StepRange> numbers =
+        isFound ? threeSteps(run, explanation.findings.front().worker, place->stepIndex) : usualSteps(run);
+    if (const Result<TimeRange> time = timeOfSteps(trace, numbers.value_or(StepRange{})); numbers && time) {
+        const TimeRange range = partOf(trace, *time);
+        return {range, fmt::format("{}{}, {}", range == *time ? "" : "a part of ", stepsText(*numbers),
+                                   isFound ? "around the largest finding" : "the most usual ones")};
     }
     if (place) return {partOf(trace, place->view), "around the largest finding"};
     return {partOf(trace, whole), "the middle of the run"};
@@ -735,6 +738,10 @@ std::string packedText(const std::string& text) {
 }
 
 }  // namespace
+
+std::optional<StepRange> usualSteps(const RunSummary& run) {
+    return threeSteps(run, run.criticalWorker(), std::nullopt);
+}
 
 Result<std::string> timelineHtml(const Trace& trace, const RunSummary& run, const explain::Explanation& explanation,
                                  const TimelineRequest& request) {

@@ -35,6 +35,9 @@ class NameFilter {
     std::vector<std::pair<std::string, std::string_view>> replaced_;  ///< Name and its substitute.
 };
 
+/// Returns the numbers of three consecutive steps of the most usual duration; nullopt without steps.
+std::optional<StepRange> usualSteps(const analysis::RunSummary& run);
+
 /// Returns a timeline of a trace for `htmlPage`: the whole run as the pictures of its lanes, a part of it with every
 /// slice, its cause and the reasons of gaps, counters, steps, findings and tables. Packed columns in Base64, without
 /// markup. Fails if the request selects nothing. O(n log n) in the events.

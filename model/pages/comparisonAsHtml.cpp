@@ -286,14 +286,15 @@ class HtmlReport {
     explicit HtmlReport(const ComparisonReport& report)
         : report_(report), groups_(reportGroups(report, candidatesAbreast)) {}
 
-    std::string html() {
+    std::string html(const std::string& timelines) {
         std::string candidates;
         for (const ComparedCandidate& candidate : report_.candidates)
             candidates += (candidates.empty() ? "" : ", ") + titleOf(candidate.summary);
         const std::string baseline = titleOf(report_.baseline);
-        addContent();
+        addContent(timelines);
         return htmlPage(fmt::format("{} against {}", candidates, baseline),
-                        fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline), html_);
+                        fmt::format("{} <span class=\"against\">against {}</span>", candidates, baseline), html_,
+                        timelines.empty() ? PageKind::Report : PageKind::ReportWithTimelines);
     }
 
   private:
@@ -302,8 +303,12 @@ class HtmlReport {
     bool isSingle() const { return report_.candidates.size() == 1; }
     std::string titleOf(const RunSummary& run) const { return markupEscaped(run.facts.title); }
 
-    void addContent() {
+    void addContent(const std::string& timelines) {
         for (size_t index = 0; index < report_.candidates.size(); ++index) addAnswer(index);
+        addSection("Timelines",
+                   "The whole runs coarsely, some steps with every event. They move together. A click makes the wheel "
+                   "zoom; ? lists the keys.",
+                   timelines);
         addConditions();
         addParts();
         addSteps();
@@ -462,6 +467,8 @@ class HtmlReport {
 
 }  // namespace
 
-std::string comparisonAsHtml(const ComparisonReport& report) { return HtmlReport(report).html(); }
+std::string comparisonAsHtml(const ComparisonReport& report, const std::string& timelines) {
+    return HtmlReport(report).html(timelines);
+}
 
 }  // namespace lanescope::report

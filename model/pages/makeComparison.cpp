@@ -20,6 +20,7 @@
 #include "model/index/indexedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
+#include "model/pages/TimelineData.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -179,6 +180,7 @@ Result<analysis::RunSummary> summarizeFile(const std::string& file, const Compar
 Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open) {
     report::ComparisonReport report;
     report.selection = request.selection.sentence();
+    if (!request.baseline.empty()) report.files = {request.baseline.front(), request.candidates.front().front()};
     auto baseline = summarize(request.baseline, request.selection, open);
     if (!baseline) return fail(baseline.error());
     for (const std::vector<std::string>& files : request.candidates) {
@@ -316,6 +318,27 @@ std::string changeSentence(const RunHistory& history) {
 }
 
 }  // namespace
+
+Result<std::string> comparisonPage(const report::ComparisonReport& report, const TraceOpener& open) {
+    std::string timelines;
+    std::optional<StepRange> steps;
+    if (!report.candidates.empty()) steps = report::usualSteps(report.candidates.front().summary);
+    for (const std::string& file : report.files) {
+        const Result<TracePtr> trace = open(file);
+        if (!trace) return fail(trace.error());
+        const Result<RunSummary> run = analysis::summarizeRun(**trace);
+        if (!run) return fail(run.error());
+        report::TimelineRequest request;
+        request.label = (timelines.empty() ? "Baseline: " : "Candidate: ") + printable((*trace)->title);
+        request.steps = steps;
+        Result<std::string> timeline = report::timelineHtml(**trace, *run, {}, request);
+        request.steps = std::nullopt;  // One of the runs does not have these steps.
+        if (!timeline) timeline = report::timelineHtml(**trace, *run, {}, request);
+        if (!timeline) return timeline;
+        timelines += *timeline;
+    }
+    return report::comparisonAsHtml(report, timelines);
+}
 
 Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder, size_t most,
                                const CompareSelection& selection, const TraceOpener& open) {

@@ -54,6 +54,10 @@ Result<analysis::RunSummary> summarizeFile(const std::string& file, const Compar
 /// Makes the report of `lanescope compare` on the files.
 Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open);
 
+/// Returns the page of a comparison with the timelines of the baseline's first run and of the first candidate's, which
+/// it opens. Fails as `timelineHtml` does.
+Result<std::string> comparisonPage(const report::ComparisonReport& report, const TraceOpener& open);
+
 /// Traces of a folder that are runs like another one.
 struct FolderRuns {
     std::vector<analysis::RunSummary> runs;  ///< Oldest first.

@@ -24,7 +24,7 @@ function tableOf(heads, rows, act) {
   rows.forEach((cells, index) => {
     const row = element("tr", {}, ...cells.map(cell => Array.isArray(cell)
       ? element("td", { className: "n", data: { v: cell[1] } }, cell[0])
-      : element("td", { className: typeof cell === "string" ? "name" : "" }, cell)));
+      : element("td", typeof cell === "string" ? { className: "name", title: cell } : {}, cell)));
     if (act) {
       row.classList.add("link");
       row.addEventListener("click", () => act(index));
@@ -121,7 +121,7 @@ class TimelinePanels {
         return [note(table.title + ", " + more), tableOf(table.columns.map(each => each[0]), rows, search)];
       });
     if (trace.steps.some(worker => worker.steps.length)) pages.set("Steps", () => this.steps());
-    pages.set("About this run", () => [tableOf(["", ""], trace.facts.map(([name, value]) => [bold(name), value]))]);
+    pages.set("About this run", () => [tableOf(["", ""], trace.facts.map(([name, value]) => [bold(name), element("span", {}, value)]))]);
     for (const name of pages.keys()) {
       const tab = button(name, "", () => this.showTab(name));
       tab.role = "tab";
@@ -278,6 +278,8 @@ async function startTimelines() {
   }
   let active = all[0];
   if (!active) return;
+  // Compared runs begin at one scale.
+  if (!isWhole) active.moved(active.view);
   for (const each of all) each.canvas.addEventListener("pointerdown", () => { active = each; });
   addEventListener("keydown", event => {
     if (event.target instanceof HTMLInputElement || document.querySelector("dialog[open]")) return;

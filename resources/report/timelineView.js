@@ -207,7 +207,6 @@ class TimelineView {
     requestAnimationFrame(() => { this.isDue = false; this.paint(); });
   }
   paint() {
-    const started = performance.now();
     const { context, theme, ratio, canvas } = this;
     if (!this.pixels || this.pixels.width !== canvas.width || this.pixels.height !== canvas.height) {
       this.pixels = context.createImageData(canvas.width, canvas.height);
@@ -218,7 +217,7 @@ class TimelineView {
     const top = Math.round(this.top * ratio);
     this.clipTop = top;
     const ticks = this.ticks();
-    const shown = this.rows.filter(row => row.y + row.height > this.scroll && row.y < this.scroll + this.height - this.top);
+    const bottom = this.scroll + this.height - this.top, shown = this.rows.filter(row => row.y + row.height > this.scroll && row.y < bottom);
     for (const row of shown) {
       const y = this.top + row.y - this.scroll;
       if (row.isHeader) this.fill(0, this.width, y, y + row.height, pixelOf(row.track.depth ? theme.band2 : theme.band));
@@ -239,8 +238,6 @@ class TimelineView {
     this.paintMarks();
     this.paintLabels(shown);
     this.paintRuler(ticks);
-    this.frameMs = performance.now() - started;
-    this.painted?.(this.frameMs);
   }
   // Fills a rectangle in CSS pixels, right of the names.
   fill(x0, x1, y0, y1, pixel) {

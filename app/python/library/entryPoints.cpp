@@ -120,7 +120,7 @@ Result<std::string> textOf(const Comparison& comparison, std::string_view format
     if (format != "html") return report::comparisonAsText(*comparison);
     report::ComparisonReport page = *comparison;
     page.top = std::max(page.top, defaultHtmlTop);
-    return report::comparisonAsHtml(page);
+    return comparisonPage(page, [](const std::filesystem::path& path) { return openTrace(path); });
 }
 
 Result<std::string> textOf(const Explanation& explanation, std::string_view format, Options&) {
