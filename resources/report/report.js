@@ -28,6 +28,15 @@ function makeSortable(table) {
   });
 }
 for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+// The rank and step under the pointer on a map of them.
+for (const map of document.querySelectorAll(".map img")) {
+  const [ranks, steps] = [map.dataset.ranks, map.dataset.steps].map(each => JSON.parse(each));
+  const at = (values, share) => values[Math.min(values.length - 1, Math.max(0, Math.floor(share * values.length)))];
+  map.addEventListener("mousemove", event => {
+    const rank = at(ranks, event.offsetY / map.clientHeight), step = at(steps, event.offsetX / map.clientWidth);
+    document.querySelector(".said").textContent = "rank " + rank + ", step " + step;
+  });
+}
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 });

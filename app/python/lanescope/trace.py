@@ -18,7 +18,7 @@ _error = ctypes.POINTER(ctypes.c_void_p)
 
 
 def _load():
-    library = load("python", "lanescopeAbi", 5)
+    library = load("python", "lanescopeAbi", 6)
     for name, result, arguments in (
         ("lanescopeOpen", _handle, [_text, _error]),
         ("lanescopeCompare", _handle, [_handle, _options, _error]),
@@ -115,6 +115,11 @@ class Table(_Object):
         return self._words("html")
 
 
+def _frame(page):
+    """Returns a page in a frame of its own, where it keeps its style separate and cannot access the notebook."""
+    return f'<iframe sandbox="allow-scripts" style="width: 100%; height: 44em; border: none" srcdoc="{html.escape(page)}"></iframe>'
+
+
 class _Page(_Object):
     """An object with a page: printed as text, shown as a page in a notebook."""
 
@@ -130,9 +135,7 @@ class _Page(_Object):
         return json.loads(self._words("json"))
 
     def _repr_html_(self):
-        # In a frame of its own the page keeps its style separate and cannot access the notebook.
-        return ('<iframe sandbox="allow-scripts" style="width: 100%; height: 40em; border: none" '
-                f'srcdoc="{html.escape(self.html())}"></iframe>')
+        return _frame(self.html())
 
 
 class Comparison(_Page):
@@ -167,6 +170,14 @@ class Trace(_Object):
 
     def __repr__(self):
         return f"<lanescope.Trace {self._words('title')}>" if self._close.alive else "<lanescope.Trace, closed>"
+
+    def html(self, *, steps=None, time=None, anonymous=False):
+        """Returns the page of `lanescope page`, a live timeline without other files. The options are those of the
+        command: "10-12", or "10ms:25ms", shown in full; `anonymous` omits folders and names of hosts and users."""
+        return self._words("html", steps=steps, time=time, anonymous="1" if anonymous else None)
+
+    def _repr_html_(self):
+        return _frame(self.html()) if self._close.alive else None
 
     @property
     def warnings(self):

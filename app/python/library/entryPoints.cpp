@@ -21,7 +21,10 @@
 #include "model/analysis/storedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/merge/fitClocks.h"
+#include "model/pages/TimelineData.h"
+#include "model/pages/htmlPage.h"
 #include "model/pages/makeComparison.h"
+#include "model/reports/reportsAsked.h"
 #include "model/text/formatTable.h"
 #include "model/trace/healthNotes.h"
 
@@ -128,8 +131,27 @@ Result<std::string> textOf(const Explanation& explanation, std::string_view form
     return format == "html" ? report::explanationAsHtml(*explanation) : report::explanationAsText(*explanation);
 }
 
-/// Returns the warnings, one per line; else the title of the trace.
-Result<std::string> textOf(const OpenTrace& open, std::string_view format, Options&) {
+/// Returns the page of `lanescope page` with its options `steps`, `time` and `anonymous`.
+Result<std::string> pageOf(const OpenTrace& open, Options& options) {
+    report::TimelineRequest request;
+    if (const std::string steps = options.take("steps"); !steps.empty()) {
+        const Result<StepRange> numbers = parseStepNumbers(steps);
+        if (!numbers) return fail("{}.", numbers.error().sentence);
+        request.steps = *numbers;
+    }
+    if (const std::string time = options.take("time"); !time.empty()) {
+        const Result<TimeRange> range = parseRange(time);
+        if (!range) return fail("{}.", range.error().sentence);
+        request.time = *range;
+    }
+    request.isAnonymous = !options.take("anonymous").empty();
+    if (const auto taken = options.checkAllUsed("page"); !taken) return fail(taken.error());
+    return report::tracePage(*open.trace, request);
+}
+
+/// Returns the page, or the warnings, one per line; else the title of the trace.
+Result<std::string> textOf(const OpenTrace& open, std::string_view format, Options& options) {
+    if (format == "html") return pageOf(open, options);
     if (format != "warnings") return printable(open.trace->title);
     std::string text;
     for (const HealthNote& note : healthNotesOf(*open.trace))
@@ -169,7 +191,7 @@ using namespace lanescope;
 using namespace lanescope::python;
 
 /// Increase it whenever a function below changes.
-LANESCOPE_EXPORT int lanescopeAbi() { return 5; }
+LANESCOPE_EXPORT int lanescopeAbi() { return 6; }
 
 /// Version of stored summaries that this library reads and writes.
 LANESCOPE_EXPORT int lanescopeStoredVersion() { return analysis::storedVersion; }
@@ -222,7 +244,7 @@ LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name, cons
 }
 
 /// Returns a text of an object: "text" or "html" of a table, with the option `rows`; these and "json" of a comparison
-/// or an explanation; "title" or "warnings" of a trace. Free it with `lanescopeFree`.
+/// or an explanation; "title", "warnings" or the page "html" of a trace. Free it with `lanescopeFree`.
 LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format, const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<char*> {
         Options given(options);
@@ -230,6 +252,15 @@ LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format, con
                                                     *static_cast<const Object*>(object));
         if (!text) return fail(text.error());
         return copied(*text);
+    });
+}
+
+/// Returns a page (`report::htmlPage`) of a title, which is text, and content, which is HTML. Free it with
+/// `lanescopeFree`.
+LANESCOPE_EXPORT char* lanescopePage(const char* title, const char* content, char** error) {
+    return guarded(error, [&]() -> Result<char*> {
+        const std::string escaped = markupEscaped(title);
+        return copied(report::htmlPage(escaped, escaped, content));
     });
 }
 

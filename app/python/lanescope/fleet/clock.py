@@ -73,7 +73,7 @@ def fit_by_merge():
     """
     from lanescope._library import Error, load
     try:
-        function = load("python", "lanescopeAbi", 5).lanescopeFitClocks
+        function = load("python", "lanescopeAbi", 6).lanescopeFitClocks
     except (OSError, Error, AttributeError, ImportError):
         return None
     function.restype = ctypes.c_bool

@@ -10,7 +10,7 @@ import numpy
 
 from lanescope.fleet.findings import _moving_by_communicator, by_role, median, needed, spread
 from lanescope.fleet.joining import PARTS, Job
-from lanescope.fleet.page import escaped, head, table
+from lanescope.fleet.page import escaped, table, whole
 from lanescope.fleet.words import percent, seconds, size
 from lanescope.fleet.writing import content_of, publish
 
@@ -113,5 +113,5 @@ def page(a: Job, b: Job, title: str) -> str:
         (operation, size(count), ranks, place, seconds(one), seconds(other), percent(other / one - 1) if one else "")
         for operation, count, ranks, place, one, other in collectives(a, b)])
     said = "".join(f"<li>{escaped(line)}</li>" for line in lines(a, b))
-    return (head(title) + f"<section><h2>What differs</h2><ul>{said}</ul></section><section><h2>Steps by role</h2>{parts}</section>"
-            f"<section><h2>Kernels, each step</h2>{largest}</section><section><h2>Moving the same bytes</h2>{moved}</section></main></html>\n")
+    return whole(title, f"<section><h2>What differs</h2><ul>{said}</ul></section><section><h2>Steps by role</h2>{parts}</section>"
+            f"<section><h2>Kernels, each step</h2>{largest}</section><section><h2>Moving the same bytes</h2>{moved}</section>")

@@ -225,7 +225,7 @@ class _Reader:
 @functools.lru_cache(maxsize=None)
 def stored_version() -> int:
     """Returns the version of the summaries that the compiled library writes and reads."""
-    return load("python", "lanescopeAbi", 5).lanescopeStoredVersion()
+    return load("python", "lanescopeAbi", 6).lanescopeStoredVersion()
 
 
 def _check(database: sqlite3.Connection) -> None:
