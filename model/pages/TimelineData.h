@@ -21,22 +21,8 @@ struct TimelineRequest {
     std::string label = {};    ///< Title of one of several timelines; empty for the title of the trace.
 };
 
-/// Removes folders, and names of hosts and users, from texts of a trace.
-class NameFilter {
-  public:
-    /// Keeps all.
-    NameFilter() = default;
-    explicit NameFilter(const Trace& trace);
-    /// Returns printable text. Linear.
-    std::string operator()(std::string_view text) const;
-
-  private:
-    bool isOn_ = false;
-    std::vector<std::pair<std::string, std::string_view>> replaced_;  ///< Name and its substitute.
-};
-
 /// Returns the numbers of three consecutive steps of the most usual duration; nullopt without steps.
-std::optional<StepRange> usualSteps(const analysis::RunSummary& run);
+std::optional<StepRange> typicalSteps(const analysis::RunSummary& run);
 
 /// Returns a timeline of a trace for `htmlPage`: the whole run as the pictures of its lanes, a part of it with every
 /// slice, its cause and the reasons of gaps, counters, steps, findings and tables. Packed columns in Base64, without

@@ -322,7 +322,7 @@ std::string changeSentence(const RunHistory& history) {
 Result<std::string> comparisonPage(const report::ComparisonReport& report, const TraceOpener& open) {
     std::string timelines;
     std::optional<StepRange> steps;
-    if (!report.candidates.empty()) steps = report::usualSteps(report.candidates.front().summary);
+    if (!report.candidates.empty()) steps = report::typicalSteps(report.candidates.front().summary);
     for (const std::string& file : report.files) {
         const Result<TracePtr> trace = open(file);
         if (!trace) return fail(trace.error());

@@ -543,7 +543,7 @@ class TimelineView {
     context.font = this.font("", 11);
     const { trace } = this, plural = (count, name, many) => count + " " + (count === 1 ? name : many);
     context.fillText(this.fitted([durationText(trace.end - trace.start), plural(trace.gpus, "GPU", "GPUs"), plural(trace.processes, "process", "processes")].join(" \u00b7 "), this.left - 8), 10, 17);
-    context.fillText(this.fitted("in full: " + trace.what, this.left - 8), 10, this.overview + 12);
+    context.fillText(this.fitted("in full: " + trace.what.split(",")[0], this.left - 8), 10, this.overview + 12);
   }
   ticks() {
     const width = this.width - this.left, span = this.to - this.from, atLeast = span / width * 110;
