@@ -33,6 +33,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/helpWindows.h"
+#include "app/viewer/sharePage.h"
 #include "app/viewer/viewState.h"
 #include "app/viewer/windowStyle.h"
 #include "model/format/version.h"
@@ -469,6 +470,10 @@ void MainWindow::connectFileActions() {
     connect(actions_->exportPicture, &QAction::triggered, this, &MainWindow::askForPicture);
     connect(actions_->exportTable, &QAction::triggered, this, &MainWindow::askForTable);
     connect(actions_->exportReport, &QAction::triggered, this, &MainWindow::askForReport);
+    connect(actions_->share, &QAction::triggered, this, [this] {
+        if (TracePage* page = tabs_->currentTrace())
+            sharePage(*page, settings_.folder(), [this](const QString& sentence) { showStatus(sentence); });
+    });
     connect(actions_->copyCommand, &QAction::triggered, this, &MainWindow::copyCommand);
     connect(actions_->closeTab, &QAction::triggered, this, [this] { tabs_->closeTab(tabs_->currentIndex()); });
     connect(actions_->quit, &QAction::triggered, this, &QWidget::close);

@@ -304,6 +304,7 @@ void ViewerActions::makeFileActions() {
     exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
     exportTable = make(tr("Export &table…"), {Qt::CTRL | Qt::Key_E});
     exportReport = make(tr("Export &report…"), {Qt::CTRL | Qt::Key_R});
+    share = make(tr("&Share page…"), {});
     copyCommand = make(tr("Copy command for this &view"), {Qt::CTRL | Qt::SHIFT | Qt::Key_L});
     closeTab = make(tr("&Close tab"), {Qt::CTRL | Qt::Key_W});
     quit = make(tr("&Quit"), {Qt::CTRL | Qt::Key_Q});
@@ -371,7 +372,7 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     recentMenu_ = file->addMenu(tr("Open &recent"));
     file->addAction(compare);
     file->addSeparator();
-    file->addActions({exportPicture, exportTable, exportReport, copyCommand});
+    file->addActions({exportPicture, exportTable, exportReport, share, copyCommand});
     file->addSeparator();
     file->addActions({closeTab, quit});
 
@@ -444,6 +445,7 @@ void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
         action->setEnabled(hasDocument);
     exportTable->setEnabled(hasTable);
     exportReport->setEnabled(hasDocument);
+    share->setEnabled(hasTable);
     copyCommand->setEnabled(hasTable);
 }
 

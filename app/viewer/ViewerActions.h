@@ -70,6 +70,7 @@ class ViewerActions : public QObject {
     QAction* exportPicture;
     QAction* exportTable;
     QAction* exportReport;
+    QAction* share;
     QAction* copyCommand;
     QAction* closeTab;
     QAction* quit;

@@ -77,6 +77,20 @@ class tst_MainWindow : public QObject {
             QTest::keyClick(edit, Qt::Key_Return);
         });
     }
+    /// Omits names, accepts the dialog of a shared page, and chooses the file.
+    static void answerShareDialog(const QString& path) {
+        QTimer::singleShot(0, qApp, [path] {
+            QWidget* dialog = QApplication::activeModalWidget();
+            auto* anonymous = dialog ? dialog->findChild<QCheckBox*>() : nullptr;
+            if (anonymous) anonymous->setFocus();
+            if (!anonymous || QApplication::focusWidget() != anonymous) return answerShareDialog(path);
+            QTest::keyClick(anonymous, Qt::Key_Space);
+            if (!anonymous->isChecked() || !dialog->findChild<QComboBox*>()->currentText().startsWith("Visible range"))
+                return static_cast<QDialog*>(dialog)->reject();
+            chooseInNextDialog(path);
+            QTest::keyClick(anonymous, Qt::Key_Return);
+        });
+    }
     QString pathOf(const char* name) { return QString::fromStdString((folder_ / name).string()); }
 
     TemporaryFolder folder_;
@@ -494,6 +508,22 @@ class tst_MainWindow : public QObject {
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll(), QByteArray::fromStdString(expected));
+    }
+
+    void sharedPageHasTheVisibleRangeInFull() {
+        ShownWindow shown;
+        shown.open(first_.toStdString());
+        QVERIFY(shown.wait());
+        const QString path = pathOf("shared.html");
+        answerShareDialog(path);
+        shown.window.actions().share->trigger();
+        QTRY_VERIFY(QFileInfo::exists(path));
+        QTRY_VERIFY(shown.window.statusBar()->currentMessage().contains("shared.html"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray html = file.readAll();
+        QVERIFY(html.contains("class=\"trace\""));
+        QVERIFY(html.contains("default-src 'none'"));
     }
 
     void reportOfAComparisonNamesBothRuns() {

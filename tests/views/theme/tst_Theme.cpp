@@ -38,6 +38,33 @@ class tst_Theme : public QObject {
     Q_OBJECT
 
   private slots:
+    void pagesHaveTheSameColours() {
+        QFile file(LANESCOPE_SOURCE_DIR "/resources/report/timelineView.js");
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QString script = QString::fromUtf8(file.readAll());
+        qsizetype from = 0;
+        for (const Theme& theme : {Theme::light(), Theme::dark()}) {
+            const auto next = [&](const char* name) {
+                from = script.indexOf(QStringLiteral("%1: \"").arg(name), from);
+                const qsizetype begin = script.indexOf('"', from) + 1;
+                return script.mid(begin, script.indexOf('"', begin) - begin);
+            };
+            const auto listOf = [](const auto& colors) {
+                QStringList texts;
+                for (const QColor& color : colors) texts << color.name().mid(1);
+                return texts.join(' ');
+            };
+            QCOMPARE(next("canvas"), theme.canvas.name());
+            QCOMPARE(next("text"), theme.text.name());
+            QCOMPARE(next("accent"), theme.accent.name());
+            QCOMPARE(next("busyGpu"), theme.busyGpu.name());
+            QCOMPARE(next("categories"), listOf(theme.categories));
+            QCOMPARE(next("parts"), listOf(theme.parts));
+            QCOMPARE(next("kernels"), listOf(theme.kernels));
+            QCOMPARE(next("ranges"), listOf(theme.ranges));
+        }
+    }
+
     void textIsReadableOnEveryFill_data() { themes(); }
     void textIsReadableOnEveryFill() {
         const Theme theme = tst_Theme::theme();
