@@ -136,6 +136,12 @@ class Tables(WithTraces):
                          [step["onCpuNs"] for worker in workers for step in worker["steps"]])
         self.assertEqual({row["step"] for row in arrow.rows_of(self.nvlink.steps(steps="3-4"))}, {3, 4})
 
+    def test_a_page_is_that_of_the_command(self):
+        self.assertEqual(self.nvlink.html(steps="3-4"), command("page", self.nvlink.path, "--steps", "3-4"))
+        self.assertIn('<iframe sandbox="allow-scripts"', self.nvlink._repr_html_())
+        with self.assertRaises(lanescope.Error):
+            self.nvlink.html(steps="4-3")
+
     def test_an_explanation_is_that_of_the_command(self):
         said = json.loads(command("explain", self.nvlink.path, "-f", "json"))
         explanation = self.nvlink.explain()
