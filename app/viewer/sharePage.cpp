@@ -38,8 +38,7 @@ class ShareDialog : public QDialog {
         };
         const views::TimelineView& timeline = page.timeline();
         add(Words::tr("Visible range, %1"), timeline.state().range().visible());
-        if (const auto selected = timeline.state().selection().range())
-            add(Words::tr("Selected range, %1"), selected);
+        if (const auto selected = timeline.state().selection().range()) add(Words::tr("Selected range, %1"), selected);
         add(Words::tr("Three steps around the largest finding"), std::nullopt);
         auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
         buttons->addButton(Words::tr("&Write…"), QDialogButtonBox::AcceptRole)->setDefault(true);
