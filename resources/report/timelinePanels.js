@@ -51,7 +51,7 @@ class TimelinePanels {
     this.tip = element("div", { className: "tip", hidden: true });
     this.count = element("span", { className: "count" });
     this.find = element("input", { type: "search", placeholder: "Search names  /", ariaLabel: "Search names" });
-    this.shownAll = button("Show hidden", "Show all tracks (Shift+H)", () => this.view.showAll());
+    this.shownAll = button("Show hidden", "All tracks (Shift+H)", () => this.view.showAll());
     this.shownAll.hidden = true;
     this.tabs = element("div", { className: "tabs", role: "tablist" });
     this.panel = element("div", { className: "panel" });
@@ -73,7 +73,7 @@ class TimelinePanels {
       ["Steps", "The part that is shown in full", () => this.view.show(...this.view.initial)], ["\u2039", "Previous view (Z)", () => this.view.back()]];
     this.copied = button("Copy link", "Copy a link to this place", () => this.copyLink());
     return element("div", { className: "bar" }, this.isWhole ? "" : bold(this.trace.title), ...icons.map(each => button(...each)), this.find, this.count, this.shownAll,
-      element("span", { className: "space" }), this.isWhole ? this.copied : "", this.isWhole ? button("\u25d0", "Light or dark", () => setDark(!isDark())) : "",
+      element("span", { className: "space" }), this.isWhole ? this.copied : "", this.isWhole ? button("\u25d0", "Light, dark", () => setDark(!isDark())) : "",
       button("?", "Keys", showKeys));
   }
   answer() {
@@ -224,7 +224,7 @@ class TimelinePanels {
       }
     } else if (row && x < view.left) {
       title = row.track.title;
-      lines = [row.track.more || "", row.canFold ? "click folds, right click hides" : "right click hides"];
+      lines = [row.track.more];
     }
     tip.hidden = !title;
     if (!title) return;

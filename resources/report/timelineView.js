@@ -123,17 +123,22 @@ class TimelineView {
     this.ratio = Math.min(3, window.devicePixelRatio || 1);
     this.canvas.width = Math.round(this.width * this.ratio);
     this.canvas.height = Math.round(this.height * this.ratio);
-    this.canvas.style.width = this.width + "px";
-    this.canvas.style.height = this.height + "px";
     this.left = this.width < 560 ? 112 : 254;
     this.overview = 34;
     this.top = this.overview + 24;
     this.pixels = null;
+    const first = this.rows?.find(row => row.y + row.height > this.scroll), inFirst = first ? this.scroll - first.y : 0;
     this.rows = [];
     let y = 0;
+    // Tracks without items in the visible time are left out, as in the viewer.
+    const { tracks } = this.trace, hasItems = tracks.map(track => track.counter || track.lanes.some(lane => {
+      const item = this.trace.firstAfter(lane, this.from);
+      return item < lane.to && this.trace.begin[item] < this.to;
+    }));
+    for (let index = tracks.length; index-- > 0;) if (hasItems[index] && tracks[index].depth) hasItems[tracks[index].parent] = true;
     const isShown = track => track.parent === undefined || (!this.folded.has(track.parent) && !this.hidden.has(track.parent) && isShown(this.trace.tracks[track.parent]));
     for (const track of this.trace.tracks) {
-      if (this.hidden.has(track.index) || !isShown(track)) continue;
+      if (this.hidden.has(track.index) || !hasItems[track.index] || !isShown(track)) continue;
       const isFolded = this.folded.has(track.index), lanes = track.lanes.filter(lane => lane.to > lane.from);
       const row = { track, y, lanes, isFolded, isHeader: false, laneHeight: 20, laneTop: 4 };
       row.canFold = track.hasChildren || lanes.length > 1;
@@ -153,7 +158,8 @@ class TimelineView {
       this.rows.push(row);
     }
     this.total = y + 24;
-    this.setScroll(this.scroll);
+    const anchor = first && this.rowOf(first.track);
+    this.setScroll(anchor ? anchor.y + inFirst : this.scroll);
   }
   setScroll(scroll) {
     this.scroll = Math.max(0, Math.min(scroll, this.total - (this.height - this.top)));
@@ -188,6 +194,9 @@ class TimelineView {
     this.remembered = now;
     [this.from, this.to] = [from, from + span];
     this.draw();
+    // Rows change only after a movement.
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.layOut(), 200);
     if (!isFollowed) this.panels.moved?.(this);
   }
   zoom(factor, x = this.left + (this.width - this.left) / 2) {
@@ -600,9 +609,9 @@ class TimelineView {
   select(item, isShown) {
     this.selected = item;
     if (item !== null && isShown) {
+      const { begin, finish } = this.trace, half = (this.to - this.from) / 2;
+      if (finish[item] < this.from || begin[item] > this.to) this.show(begin[item] - half, begin[item] + half);
       this.reveal(this.trace.trackAt(item));
-      const { begin, finish } = this.trace;
-      if (finish[item] < this.from || begin[item] > this.to) this.show(begin[item] - (this.to - this.from) / 2, begin[item] + (this.to - this.from) / 2);
     }
     this.draw();
     this.panels.selected(this);
@@ -694,7 +703,7 @@ class TimelineView {
       const [x, y] = place(event);
       canvas.setPointerCapture(event.pointerId);
       pointers.set(event.pointerId, [x, y]);
-      const kind = y < this.overview ? "overview" : y < this.top || event.shiftKey ? "range" : x > this.width - 12 && this.total > this.height - this.top ? "scroll" : "pan";
+      const kind = y < this.overview ? "overview" : y < this.top || event.shiftKey ? "range" : "pan";
       drag = { kind: x < this.left ? "names" : kind, x, y, from: this.from, to: this.to, scroll: this.scroll, time: this.timeAt(x), isMoved: false };
       if (drag.kind === "overview") this.moveOverview(x);
     });
@@ -720,7 +729,6 @@ class TimelineView {
         this.show(drag.from + by, drag.to + by);
       }
       if (drag.kind === "pan" || drag.kind === "names") this.setScroll(drag.scroll + drag.y - y);
-      if (drag.kind === "scroll") this.setScroll(drag.scroll + (y - drag.y) * this.total / (this.height - this.top));
       if (drag.kind === "overview") this.moveOverview(x);
       if (drag.kind === "range") this.setRange([this.snapped(Math.min(drag.x, x), event), this.snapped(Math.max(drag.x, x), event)]);
     });
@@ -757,7 +765,6 @@ class TimelineView {
       event.preventDefault();
       this.hide(row.track);
     });
-    canvas.style.touchAction = "none";
   }
   hide(track) {
     if (!track) return;
