@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/causality/CausalGraph.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lanescope::causality {
+
+int64_t CausalGraph::startIn(Node node, std::span<const int64_t> ends, const Scale& scale, size_t* binding) const {
+    int64_t start = std::numeric_limits<int64_t>::min();
+    for (size_t edge = edgesBefore(node); edge < edgeEnd[node]; ++edge) {
+        const int64_t readyNs = ends[from[edge]] + delayNs[edge];
+        if (readyNs <= start || isDropped(edge, scale)) continue;
+        start = readyNs;
+        if (binding != nullptr) *binding = edge;
+    }
+    return start == std::numeric_limits<int64_t>::min() ? startNs[node] : start;
+}
+
+std::vector<int64_t> CausalGraph::replay(std::span<const Scale> scales) const {
+    std::vector<int64_t> ends(size());
+    for (Node node = 0; node < size(); ++node) {
+        const Scale scale = scales.empty() ? Scale() : scales[group[node]];
+        const int64_t own =
+            scale.factor == 1 ? ownNs[node] : std::llround(static_cast<double>(ownNs[node]) * scale.factor);
+        ends[node] = startIn(node, ends, scale) + own;
+    }
+    return ends;
+}
+
+std::vector<CausalGraph::PathPart> CausalGraph::pathTo(Node node, std::span<const int64_t> ends,
+                                                       std::span<const Scale> scales, int64_t untilNs) const {
+    std::vector<PathPart> parts;
+    while (true) {
+        PathPart part{node, SIZE_MAX, 0, ends[node]};
+        part.startNs = startIn(node, ends, scales.empty() ? Scale() : scales[group[node]], &part.edge);
+        parts.push_back(part);
+        if (part.edge == SIZE_MAX || part.startNs <= untilNs) return parts;
+        node = from[part.edge];
+    }
+}
+
+size_t CausalGraph::bytes() const {
+    constexpr size_t ofNode = 3 * sizeof(int64_t) + 2 * sizeof(uint32_t) + sizeof(EventRef);
+    constexpr size_t ofEdge = sizeof(Node) + sizeof(int32_t) + sizeof(EdgeKind);
+    return size() * ofNode + from.size() * ofEdge;
+}
+
+}  // namespace lanescope::causality

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/causality/CausalGraph.h"
+#include "model/causality/Change.h"
+#include "model/causality/buildGraph.h"
+
+namespace lanescope::causality {
+
+/// Steps of a process on a GPU, in order and without overlaps.
+struct ReplayedWorker {
+    uint32_t process = 0;
+    uint32_t gpu = 0;  ///< Index into `Trace::gpus`.
+    std::vector<TimeRange> steps;
+};
+
+/// Forecast of the mean step after changes. Times are nanoseconds.
+struct Forecast {
+    double recordedNs = 0;  ///< Mean step of the recording.
+    double stepNs = 0;      ///< Mean step after the changes.
+    double marginNs = 0;    ///< Half of its interval: 95 % by the spread of the steps, and the replay's error.
+    double savedNs() const { return recordedNs - stepNs; }
+    bool operator==(const Forecast&) const = default;
+};
+
+/// Time of a critical path in one kind of part.
+struct PathShare {
+    uint32_t group = 0;             ///< Index into `CausalGraph::groups`.
+    std::optional<EdgeKind> delay;  ///< Delay of an edge to such a node; nullopt for the node itself.
+    int64_t ns = 0;
+    int64_t count = 0;
+};
+
+/// The replay of a run's steps by their causes. Refers to the trace. Immutable; any thread.
+class StepReplay {
+  public:
+    /// Replays at most `maxEvents` calls and pieces of work, from the middle of the steps. O(n log n).
+    StepReplay(const CausalInput& input, const ReplayedWorker& worker, size_t maxEvents = defaultMaxEvents);
+    static constexpr size_t defaultMaxEvents = 2'000'000;
+    /// Maximum share of the step without a known cause.
+    static constexpr double maxUnexplained = 0.02;
+
+    size_t stepCount() const { return steps_.size(); }
+    double recordedNs() const { return recordedNs_; }
+    /// Returns the relative difference of the replayed mean step from the recorded one.
+    double error() const { return error_; }
+    /// Returns the share of the critical path in which a thread waits for an unknown reason.
+    double unknownShare() const { return unknownShare_; }
+    /// Returns a sentence about why no forecast is made; empty if forecasts are made.
+    std::string refusal() const;
+    /// Returns the forecast; its interval has no meaning if forecasts are refused. O(nodes).
+    Forecast forecast(std::span<const Change> changes) const;
+    /// Returns the times of the critical path from the first step to the last, largest first.
+    const std::vector<PathShare>& path() const { return path_; }
+    /// Returns the critical path with times of the recording, by start.
+    std::vector<std::pair<CausalGraph::Node, TimeRange>> pathNodes() const;
+    const CausalGraph& graph() const { return graph_; }
+    TimeRange window() const { return window_; }
+
+  private:
+    struct Step {
+        CausalGraph::Node before, last;  ///< Last work before the step, and its own last work.
+    };
+    void findPath();
+
+    const Trace& trace_;
+    TimeRange window_;
+    CausalGraph graph_;
+    std::vector<Step> steps_;
+    std::vector<int64_t> unchangedNs_;  ///< Ends in the replay of the unchanged program.
+    std::vector<PathShare> path_;
+    double recordedNs_ = 0, error_ = 0, unknownShare_ = 0;
+};
+
+}  // namespace lanescope::causality

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/causality/handOvers.h"
+
+#include <algorithm>
+
+namespace lanescope::causality {
+
+namespace {
+
+/// Calls per run from which threads without states are taken to alternate.
+constexpr uint32_t minCallsPerRun = 8;
+/// Minimum length of a time between two calls in which a thread without states may have waited.
+constexpr int64_t minUnknownWaitNs = 20'000;
+
+struct LastCall {
+    uint32_t row = noIndex;
+    int64_t endNs = 0;
+};
+
+/// The threads of a process while its calls are visited in order.
+struct ProcessCalls {
+    std::vector<uint32_t> threads;
+    uint32_t calls = 0, runs = 0;
+    uint32_t lastThread = noIndex;
+};
+
+}  // namespace
+
+std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thread, TimeRange time) {
+    if (states.isEmpty(thread)) return std::nullopt;
+    const ThreadTimes times = states.during(thread, time);
+    const int64_t knownNs = times.knownNs() - times.of(ThreadState::Unknown);
+    if (2 * knownNs < time.durationNs()) return std::nullopt;
+    int64_t waitedNs = 0;
+    for (const ThreadState state : {ThreadState::Gil, ThreadState::Lock, ThreadState::Poll, ThreadState::Device,
+                                    ThreadState::Child, ThreadState::Blocked})
+        waitedNs += times.of(state);
+    return 2 * waitedNs > knownNs;
+}
+
+namespace {
+
+/// Returns true if a thread with these unused times since `sinceNs` waited for a call of another thread that ended at
+/// `causeNs`. Samples are too coarse to deny what `isAlternating` tells.
+bool hasWaitedFor(const Trace& trace, const StatesOfThreads& states, uint32_t thread, TimeRange between,
+                  int64_t causeNs, bool isAlternating) {
+    std::optional<bool> seen;
+    bool isExact = false;
+    states.forEachIn(thread, {causeNs, causeNs + 1}, [&](uint32_t row, TimeRange) {
+        const ThreadState state = trace.cpuStates.state[row];
+        if (state == ThreadState::Unknown) return;
+        seen = isWaiting(state) && state != ThreadState::Sleep;
+        isExact = trace.cpuStates.source[row] == StateSource::Scheduler;
+    });
+    if (seen.value_or(false) || isExact) return *seen;
+    return isAlternating || isMostlyWaiting(states, thread, between).value_or(false);
+}
+
+}  // namespace
+
+std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& states, uint32_t firstCall,
+                                    uint32_t endCall) {
+    const ApiTable& calls = trace.apiCalls;
+    std::vector<ProcessCalls> processes(trace.processes.size());
+    for (uint32_t row = firstCall; row < endCall; ++row) {
+        const uint32_t thread = calls.thread[row];
+        ProcessCalls& process = processes[trace.threads[thread].process];
+        ++process.calls;
+        if (process.lastThread == thread) continue;
+        ++process.runs;
+        process.lastThread = thread;
+        if (std::ranges::find(process.threads, thread) == process.threads.end()) process.threads.push_back(thread);
+    }
+    std::vector<LastCall> last(trace.threads.size());
+    std::vector<HandOver> found;
+    for (uint32_t row = firstCall; row < endCall; ++row) {
+        const uint32_t thread = calls.thread[row];
+        const ProcessCalls& process = processes[trace.threads[thread].process];
+        if (process.threads.size() < 2) continue;
+        const int64_t startNs = calls.startNs[row];
+        // The other thread that called last, if its calls since then are over.
+        LastCall cause;
+        bool isApart = true;
+        for (const uint32_t other : process.threads) {
+            if (other == thread || last[other].row == noIndex) continue;
+            if (last[other].endNs > startNs) isApart = false;
+            if (cause.row == noIndex || last[other].endNs > cause.endNs) cause = last[other];
+        }
+        const LastCall own = last[thread];
+        if (isApart && cause.row != noIndex && (own.row == noIndex || cause.endNs > own.endNs)) {
+            const bool isAlternating = process.runs * minCallsPerRun <= process.calls &&
+                                       (own.row == noIndex || startNs - own.endNs >= minUnknownWaitNs);
+            const TimeRange between{own.row == noIndex ? cause.endNs : own.endNs, startNs};
+            if (hasWaitedFor(trace, states, thread, between, cause.endNs, isAlternating))
+                found.push_back({row, cause.row});
+        }
+        if (own.row == noIndex || calls.endNs[row] > own.endNs) last[thread] = {row, calls.endNs[row]};
+    }
+    return found;
+}
+
+}  // namespace lanescope::causality

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope::causality {
+
+/// A call that its thread made after a call of another thread for which it had waited.
+struct HandOver {
+    uint32_t call = 0, cause = 0;  ///< Rows of `ApiTable`.
+};
+
+/// Returns the calls in `[firstCall, endCall)` before which their thread waited for another thread of its process, by
+/// call. A thread waits if its states say so. Without states, it waits if the threads of the process alternate in long
+/// runs of calls, as with a backward pass. The cause is the last call of the other thread. O(calls log n).
+std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& states, uint32_t firstCall,
+                                    uint32_t endCall);
+
+/// Returns true if a thread waits for something other than a core or the end of its sleep most of a time; nullopt if
+/// unknown. O(log n + states in it).
+std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thread, TimeRange time);
+
+}  // namespace lanescope::causality

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/causality/implicitOrder.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "model/numbers/Statistics.h"
+#include "model/text/apiCalls.h"
+#include "model/trace/ColumnReader.h"
+
+namespace lanescope::causality {
+
+namespace {
+
+struct StreamProgress {
+    uint32_t correlation = 0;  ///< Greatest of its kernels so far.
+    int64_t endNs = INT64_MIN;
+    uint32_t chances = 0;
+    bool isOverlapping = false;
+};
+
+/// A launch of a process.
+struct QueuedLaunch {
+    int64_t startNs, endNs;  ///< Of the call.
+    int64_t workEndNs;
+};
+
+constexpr int64_t minLongCallNs = 30'000;
+constexpr size_t minQueue = 128, maxQueue = 4096, minLongCalls = 16, maxLongCalls = 2'000;
+
+/// Returns the number of places in a queue, by the launches of a process.
+uint32_t placesOf(const std::vector<QueuedLaunch>& launches) {
+    std::vector<uint32_t> waiting;
+    for (size_t index = 0; index < launches.size() && waiting.size() < maxLongCalls; ++index) {
+        if (launches[index].endNs - launches[index].startNs < minLongCallNs) continue;
+        size_t before = index;
+        while (before > 0 && index - before < maxQueue && launches[before - 1].workEndNs > launches[index].endNs)
+            --before;
+        if (index - before >= minQueue) waiting.push_back(static_cast<uint32_t>(index - before));
+    }
+    if (waiting.size() < minLongCalls) return 0;
+    const uint32_t places = upperMedianOf(waiting);
+    const auto near = std::ranges::count_if(
+        waiting, [places](uint32_t each) { return each * 20 >= places * 19 && each * 20 <= places * 21; });
+    return static_cast<size_t>(near) * 5 >= waiting.size() * 4 ? places + 1 : 0;
+}
+
+}  // namespace
+
+std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows& launches, TimeRange window) {
+    std::vector<StreamProgress> streams(trace.streams.size());
+    std::map<std::pair<uint32_t, int64_t>, std::vector<uint32_t>> ofContext;
+    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)
+        ofContext[{trace.streams[stream].process, trace.streams[stream].contextId}].push_back(stream);
+    const KernelTable& kernels = trace.kernels;
+    ColumnReader starts(kernels.startNs), ends(kernels.endNs);
+    ColumnReader ofStream(kernels.stream), correlations(kernels.correlation);
+    const auto first = std::lower_bound(kernels.startNs.begin(), kernels.startNs.end(), window.startNs);
+    for (auto row = static_cast<uint32_t>(first - kernels.startNs.begin());
+         row < kernels.size() && starts[row] < window.endNs; ++row) {
+        const uint32_t stream = ofStream[row], correlation = correlations[row];
+        const Stream& own = trace.streams[stream];
+        const uint32_t call = launches.ofKernel[row];
+        for (const uint32_t other : ofContext[{own.process, own.contextId}]) {
+            if (trace.streams[other].isNullStream == own.isNullStream || streams[other].correlation == 0) continue;
+            StreamProgress& pair = streams[own.isNullStream ? other : stream];
+            if (streams[other].correlation > correlation || streams[other].endNs > starts[row])
+                pair.isOverlapping = true;
+            if (call != noIndex && streams[other].endNs > trace.apiCalls.endNs[call]) ++pair.chances;
+        }
+        streams[stream].correlation = std::max(streams[stream].correlation, correlation);
+        streams[stream].endNs = std::max(streams[stream].endNs, ends[row]);
+    }
+    std::vector<bool> isOrdered(streams.size());
+    for (const auto& [context, all] : ofContext)
+        for (const uint32_t stream : all) {
+            if (trace.streams[stream].isNullStream || streams[stream].isOverlapping) continue;
+            if (streams[stream].chances < minChances) continue;
+            isOrdered[stream] = true;
+            for (const uint32_t other : all)
+                if (trace.streams[other].isNullStream) isOrdered[other] = true;
+        }
+    return isOrdered;
+}
+
+std::vector<uint32_t> queueLimits(const Trace& trace, const LaunchRows& launches, uint32_t firstCall,
+                                  uint32_t endCall) {
+    std::vector<int64_t> workEndNs(endCall - firstCall, INT64_MIN);
+    const auto addEnds = [&](const LargeVector<uint32_t>& calls, const Column<int64_t>& column) {
+        ColumnReader ends(column);
+        for (uint32_t row = 0; row < calls.size(); ++row)
+            if (calls[row] >= firstCall && calls[row] < endCall)
+                workEndNs[calls[row] - firstCall] = std::max(workEndNs[calls[row] - firstCall], ends[row]);
+    };
+    addEnds(launches.ofKernel, trace.kernels.endNs);
+    addEnds(launches.ofMemcpy, trace.memcpys.endNs);
+    addEnds(launches.ofMemset, trace.memsets.endNs);
+    addEnds(launches.ofGraph, trace.graphs.endNs);
+    std::vector<std::vector<QueuedLaunch>> ofProcess(trace.processes.size());
+    for (uint32_t row = firstCall; row < endCall; ++row)
+        if (workEndNs[row - firstCall] != INT64_MIN)
+            ofProcess[trace.threads[trace.apiCalls.thread[row]].process].push_back(
+                {trace.apiCalls.startNs[row], trace.apiCalls.endNs[row], workEndNs[row - firstCall]});
+    std::vector<uint32_t> places;
+    for (const std::vector<QueuedLaunch>& each : ofProcess) places.push_back(placesOf(each));
+    return places;
+}
+
+}  // namespace lanescope::causality

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "model/causality/buildGraph.h"
+#include "model/numbers/Statistics.h"
+
+namespace lanescope::causality {
+
+namespace {
+
+/// A cause that ended this long after all others is the only possible one.
+constexpr int64_t clearNs = 10'000;
+/// Longer delays of a thread's wake-up have another cause.
+constexpr int64_t maxReturnDelayNs = 100'000;
+constexpr size_t kindCount = static_cast<size_t>(NodeKind::Arrival) + 1;
+/// Calls per name: more do not change a median.
+constexpr size_t maxSamples = 20'000;
+
+using Node = CausalGraph::Node;
+
+bool isTimed(EdgeKind kind) {
+    return kind != EdgeKind::Thread && kind != EdgeKind::HandOver && kind != EdgeKind::Rank && kind != EdgeKind::Loader;
+}
+
+/// Returns true if a cause of the node other than the call ended after the call began.
+bool isStartedLater(const CausalGraph& graph, Node node, Node call) {
+    for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge)
+        if (graph.from[edge] != call && graph.endNs[graph.from[edge]] > graph.startNs[call]) return true;
+    return false;
+}
+
+/// Returns true if the call before this return waited for earlier work.
+bool hasWaited(const CausalGraph& graph, Node node, Node call) {
+    for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge) {
+        const Node cause = graph.from[edge];
+        if (cause == call) continue;
+        // A copy of the call itself ends in it, but may have waited for its stream.
+        const bool isLater = graph.edgeKind[edge] == EdgeKind::Copied ? isStartedLater(graph, cause, call)
+                                                                      : graph.endNs[cause] > graph.startNs[call];
+        if (isLater) return true;
+    }
+    return false;
+}
+
+/// Returns the call of a return; the node itself for others.
+Node callOf(const CausalGraph& graph, Node node) {
+    if (graph.groups[graph.group[node]].kind != NodeKind::Return) return node;
+    for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge)
+        if (graph.edgeKind[edge] == EdgeKind::Thread) return graph.from[edge];
+    return node;
+}
+
+/// Sets the own time of calls that waited to that of equal calls that did not.
+void setOwnTimes(CausalGraph& graph) {
+    std::unordered_map<uint32_t, std::vector<int64_t>> free, waiting;  // by group
+    const auto forEachReturn = [&graph](auto visit) {
+        for (Node node = 0; node < graph.size(); ++node) {
+            const Node call = callOf(graph, node);
+            if (call != node && graph.groups[graph.group[call]].kind == NodeKind::Call) visit(node, call);
+        }
+    };
+    const auto nameOf = [&graph](Node call) { return graph.groups[graph.group[call]].name; };
+    forEachReturn([&](Node node, Node call) {
+        std::vector<int64_t>& into = (hasWaited(graph, node, call) ? waiting : free)[nameOf(call)];
+        if (into.size() < maxSamples) into.push_back(graph.ownNs[call]);
+    });
+    std::unordered_map<uint32_t, int64_t> typical;
+    for (auto& [name, times] : waiting) typical[name] = *std::ranges::min_element(times);
+    for (auto& [name, times] : free) typical[name] = upperMedianOf(times);
+    forEachReturn([&](Node node, Node call) {
+        if (hasWaited(graph, node, call)) graph.ownNs[call] = std::min(graph.ownNs[call], typical[nameOf(call)]);
+    });
+}
+
+/// The delays of one kind: a sum, and the least of all.
+struct Delays {
+    int64_t sumNs = 0, count = 0;
+    int64_t leastNs = INT64_MAX;  ///< Also of causes that may not have been the only ones.
+
+    int64_t typicalNs() const { return count > 0 ? sumNs / count : leastNs == INT64_MAX ? 0 : leastNs; }
+};
+
+/// Delays by kind of edge and node, and for earlier work of the stream also by group.
+class DelayTable {
+  public:
+    explicit DelayTable(const CausalGraph& graph) : graph_(graph), ofGroup_(graph.groups.size()) {}
+
+    Delays& at(Node node, size_t edge) {
+        return ofKind_[static_cast<size_t>(graph_.edgeKind[edge]) * kindCount +
+                       static_cast<size_t>(graph_.groups[graph_.group[node]].kind)];
+    }
+    void add(Node node, size_t edge, int64_t delayNs) {
+        const auto addTo = [delayNs](Delays& delays) {
+            delays.sumNs += delayNs;
+            ++delays.count;
+        };
+        addTo(at(node, edge));
+        if (graph_.edgeKind[edge] == EdgeKind::Stream) addTo(ofGroup_[graph_.group[node]]);
+    }
+    int64_t typicalNs(Node node, size_t edge) {
+        constexpr int64_t minCount = 8;
+        const Delays& own = ofGroup_[graph_.group[node]];
+        if (graph_.edgeKind[edge] == EdgeKind::Stream && own.count >= minCount) return own.typicalNs();
+        return at(node, edge).typicalNs();
+    }
+
+  private:
+    const CausalGraph& graph_;
+    std::array<Delays, edgeKindCount * kindCount> ofKind_;
+    std::vector<Delays> ofGroup_;  ///< Of `EdgeKind::Stream`.
+};
+
+}  // namespace
+
+void setTypicalDelays(CausalGraph& graph) {
+    setOwnTimes(graph);
+    DelayTable delays(graph);
+    for (Node node = 0; node < graph.size(); ++node) {
+        int64_t lastNs = INT64_MIN, beforeNs = INT64_MIN;
+        size_t last = SIZE_MAX;
+        for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge) {
+            const Node cause = graph.from[edge];
+            const bool isOfThread = graph.edgeKind[edge] == EdgeKind::Thread;
+            const int64_t endNs = isOfThread ? graph.startNs[cause] + graph.ownNs[cause] : graph.endNs[cause];
+            if (isTimed(graph.edgeKind[edge]) && graph.delayNs[edge] >= 0) {
+                Delays& all = delays.at(node, edge);
+                all.leastNs = std::min<int64_t>(all.leastNs, graph.delayNs[edge]);
+            }
+            beforeNs = std::max(beforeNs, std::min(endNs, lastNs));
+            if (endNs <= lastNs) continue;
+            lastNs = endNs;
+            last = edge;
+        }
+        if (last == SIZE_MAX || !isTimed(graph.edgeKind[last])) continue;
+        if (beforeNs != INT64_MIN && beforeNs > lastNs - clearNs) continue;
+        const bool isReturn = graph.edgeKind[last] == EdgeKind::Wait || graph.edgeKind[last] == EdgeKind::Copied;
+        if (graph.delayNs[last] <= (isReturn ? maxReturnDelayNs : maxWorkDelayNs))
+            delays.add(node, last, graph.delayNs[last]);
+    }
+    for (Node node = 0; node < graph.size(); ++node)
+        for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge)
+            if (isTimed(graph.edgeKind[edge]))
+                graph.delayNs[edge] =
+                    static_cast<int32_t>(std::min<int64_t>(graph.delayNs[edge], delays.typicalNs(node, edge)));
+}
+
+}  // namespace lanescope::causality
