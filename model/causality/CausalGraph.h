@@ -59,7 +59,7 @@ struct NodeGroup {
 /// A change of all nodes of a group.
 struct Scale {
     double factor = 1;       ///< Of the nodes' own time.
-    bool isRemoved = false;  ///< Also removes what the nodes wait for, other than their own thread or stream.
+    bool isRemoved = false;  ///< Also removes waits of calls for work, of ranks for each other, and for batches.
 };
 
 /// Causes of some time of a run, as columns. Nodes are in the order of their recorded starts, and an edge leads to a
@@ -123,8 +123,8 @@ class CausalGraph {
   private:
     bool isDropped(size_t edge, const Scale& scale) const {
         const EdgeKind kind = edgeKind[edge];
-        return scale.isRemoved && kind != EdgeKind::Thread && kind != EdgeKind::Launch && kind != EdgeKind::Stream &&
-               kind != EdgeKind::GraphLaunch && kind != EdgeKind::HandOver;
+        return scale.isRemoved && (kind == EdgeKind::Wait || kind == EdgeKind::Copied || kind == EdgeKind::Rank ||
+                                   kind == EdgeKind::Loader);
     }
     int64_t startIn(Node node, std::span<const int64_t> ends, const Scale& scale, size_t* binding = nullptr) const;
 };

@@ -87,10 +87,10 @@ class Selector {
                 return kind == NodeKind::Copy &&
                        (change_.name.empty() || name(static_cast<MemcpyKind>(group.name)) == change_.name);
             case Subject::Memset: return kind == NodeKind::Memset;
-            case Subject::Launch: return isCall && !group.isLoading && isLaunch(classOf(group));
+            case Subject::Launch: return kind == NodeKind::Call && isLaunch(classOf(group));
             case Subject::Sync:
-                return isCall && !group.isLoading &&
-                       (classOf(group) == CallClass::Synchronization || kind == NodeKind::Return);
+                return kind == NodeKind::Return ? !group.isLoading
+                                                : isCall && classOf(group) == CallClass::Synchronization;
             case Subject::Allocation: return isCall && !group.isLoading && classOf(group) == CallClass::Allocation;
             case Subject::Host: return kind == NodeKind::Host && !group.isLoading;
             case Subject::Loader: return group.isLoading;

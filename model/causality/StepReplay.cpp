@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/numbers/Statistics.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope::causality {
 
@@ -38,16 +39,6 @@ std::vector<TimeRange> middleSteps(const Trace& trace, const std::vector<TimeRan
         isBefore ? --first : ++end;
     }
     return {steps.begin() + static_cast<std::ptrdiff_t>(first), steps.begin() + static_cast<std::ptrdiff_t>(end)};
-}
-
-uint32_t streamOf(const Trace& trace, EventRef event) {
-    switch (event.kind()) {
-        case EventKind::Kernel: return trace.kernels.stream[event.row()];
-        case EventKind::Memcpy: return trace.memcpys.stream[event.row()];
-        case EventKind::Memset: return trace.memsets.stream[event.row()];
-        case EventKind::Graph: return trace.graphs.stream[event.row()];
-        default: return noIndex;
-    }
 }
 
 }  // namespace

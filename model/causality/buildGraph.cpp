@@ -13,6 +13,7 @@
 #include "model/causality/handOvers.h"
 #include "model/causality/implicitOrder.h"
 #include "model/text/apiCalls.h"
+#include "model/text/callWaits.h"
 #include "model/trace/ColumnReader.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/collectives.h"
@@ -61,8 +62,7 @@ struct ThreadProgress {
 /// What a call does, by its name.
 struct CallName {
     CallClass kind = CallClass::Other;
-    bool isOfStream = false, isOfEvent = false;
-    bool isFree = false;  ///< Frees memory, for which it may wait for all work.
+    CallWait wait = CallWait::None;
     bool isKnown = false;
 };
 
@@ -189,9 +189,7 @@ class GraphBuilder {
         CallName& known = names_[name];
         if (!known.isKnown) {
             const std::string_view text = trace_.strings.at(name);
-            known = {callClassOf(text), text.find("StreamSync") != std::string_view::npos,
-                     text.find("EventSync") != std::string_view::npos,
-                     text.find("Free") != std::string_view::npos && text.find("Async") == std::string_view::npos, true};
+            known = {callClassOf(text), callWaitOf(text), true};
         }
         return known;
     }
@@ -276,7 +274,7 @@ class GraphBuilder {
         causes_.clear();
         const CallName& name = nameOf(trace_.apiCalls.name[row]);
         const uint32_t process = trace_.threads[trace_.apiCalls.thread[row]].process;
-        if (name.kind == CallClass::Synchronization || name.isFree) addAwaited(process, row, name);
+        if (name.wait != CallWait::None) addAwaited(process, row, name.wait);
         if (thread.launchIndex != noIndex && queues_[process] > 0 && thread.launchIndex >= queues_[process]) {
             const Node freed = launched_[process][thread.launchIndex - queues_[process]];
             if (freed != noNode) causes_.emplace_back(EdgeKind::Queue, freed);
@@ -302,17 +300,20 @@ class GraphBuilder {
         graph_.endNs[call] = startNs;
         graph_.ownNs[call] = startNs - graph_.startNs[call];
         for (size_t edge = graph_.edgesBefore(copy); edge < graph_.edgeEnd[copy]; ++edge)
-            if (graph_.from[edge] == call) graph_.delayNs[edge] = 0;
+            if (graph_.from[edge] == call) {
+                graph_.edgeKind[edge] = EdgeKind::Thread;
+                graph_.delayNs[edge] = 0;
+            }
     }
     /// Adds the work for which a call that synchronizes waits.
-    void addAwaited(uint32_t process, uint32_t row, const CallName& name) {
+    void addAwaited(uint32_t process, uint32_t row, CallWait wait) {
         const int64_t startNs = trace_.apiCalls.startNs[row], endNs = trace_.apiCalls.endNs[row];
         const uint32_t correlation = trace_.apiCalls.correlation[row];
         const auto sync = syncOfCall_.find(row);
-        const SyncType type = sync != syncOfCall_.end()       ? trace_.syncs.type[sync->second]
-                              : name.isOfStream               ? SyncType::Stream
-                              : name.isOfEvent || name.isFree ? SyncType::Event
-                                                              : SyncType::Context;
+        const SyncType type = sync != syncOfCall_.end()   ? trace_.syncs.type[sync->second]
+                              : wait == CallWait::Context ? SyncType::Context
+                              : wait == CallWait::Stream  ? SyncType::Stream
+                                                          : SyncType::Event;
         const uint32_t only = sync != syncOfCall_.end() ? trace_.syncs.stream[sync->second] : noIndex;
         if (type == SyncType::Stream && only != noIndex) {
             const Node node = lastSubmitted(streams_[only], correlation);

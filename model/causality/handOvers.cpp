@@ -40,20 +40,21 @@ std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thre
 
 namespace {
 
-/// Returns true if a thread with these unused times since `sinceNs` waited for a call of another thread that ended at
-/// `causeNs`. Samples are too coarse to deny what `isAlternating` tells.
-bool hasWaitedFor(const Trace& trace, const StatesOfThreads& states, uint32_t thread, TimeRange between,
-                  int64_t causeNs, bool isAlternating) {
-    std::optional<bool> seen;
-    bool isExact = false;
-    states.forEachIn(thread, {causeNs, causeNs + 1}, [&](uint32_t row, TimeRange) {
+struct Seen {
+    bool isKnown = false, isWaiting = false;
+    bool isExact = false;  ///< By the scheduler: samples are too coarse to deny a wait.
+};
+
+/// Returns the state of a thread at a time.
+Seen seenAt(const Trace& trace, const StatesOfThreads& states, uint32_t thread, int64_t timeNs) {
+    Seen seen;
+    states.forEachIn(thread, {timeNs, timeNs + 1}, [&](uint32_t row, TimeRange) {
         const ThreadState state = trace.cpuStates.state[row];
         if (state == ThreadState::Unknown) return;
-        seen = isWaiting(state) && state != ThreadState::Sleep;
-        isExact = trace.cpuStates.source[row] == StateSource::Scheduler;
+        seen = {true, isWaiting(state) && state != ThreadState::Sleep,
+                trace.cpuStates.source[row] == StateSource::Scheduler};
     });
-    if (seen.value_or(false) || isExact) return *seen;
-    return isAlternating || isMostlyWaiting(states, thread, between).value_or(false);
+    return seen;
 }
 
 }  // namespace
@@ -78,21 +79,29 @@ std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& s
         const ProcessCalls& process = processes[trace.threads[thread].process];
         if (process.threads.size() < 2) continue;
         const int64_t startNs = calls.startNs[row];
-        // The other thread that called last, if its calls since then are over.
+        const LastCall own = last[thread];
+        // The other thread that called last and does not go on by itself.
         LastCall cause;
         bool isApart = true;
         for (const uint32_t other : process.threads) {
             if (other == thread || last[other].row == noIndex) continue;
             if (last[other].endNs > startNs) isApart = false;
+            if (last[other].endNs > startNs || (own.row != noIndex && last[other].endNs <= own.endNs)) continue;
+            const Seen seen = seenAt(trace, states, other, startNs);
+            if (seen.isExact && !seen.isWaiting) continue;
             if (cause.row == noIndex || last[other].endNs > cause.endNs) cause = last[other];
         }
-        const LastCall own = last[thread];
-        if (isApart && cause.row != noIndex && (own.row == noIndex || cause.endNs > own.endNs)) {
-            const bool isAlternating = process.runs * minCallsPerRun <= process.calls &&
-                                       (own.row == noIndex || startNs - own.endNs >= minUnknownWaitNs);
-            const TimeRange between{own.row == noIndex ? cause.endNs : own.endNs, startNs};
-            if (hasWaitedFor(trace, states, thread, between, cause.endNs, isAlternating))
-                found.push_back({row, cause.row});
+        if (cause.row != noIndex) {
+            const Seen seen = seenAt(trace, states, thread, cause.endNs);
+            const int64_t sinceNs = own.row == noIndex ? cause.endNs : own.endNs;
+            const bool isAlternating = isApart && process.runs * minCallsPerRun <= process.calls &&
+                                       (own.row == noIndex || startNs - sinceNs >= minUnknownWaitNs);
+            const bool isAfterWait =
+                seen.isExact
+                    ? seen.isWaiting
+                    : isAlternating ||
+                          (isApart && isMostlyWaiting(states, thread, {sinceNs, startNs}).value_or(seen.isWaiting));
+            if (isAfterWait) found.push_back({row, cause.row});
         }
         if (own.row == noIndex || calls.endNs[row] > own.endNs) last[thread] = {row, calls.endNs[row]};
     }

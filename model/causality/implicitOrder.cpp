@@ -73,14 +73,15 @@ std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows
         streams[stream].endNs = std::max(streams[stream].endNs, ends[row]);
     }
     std::vector<bool> isOrdered(streams.size());
-    for (const auto& [context, all] : ofContext)
-        for (const uint32_t stream : all) {
-            if (trace.streams[stream].isNullStream || streams[stream].isOverlapping) continue;
-            if (streams[stream].chances < minChances) continue;
-            isOrdered[stream] = true;
-            for (const uint32_t other : all)
-                if (trace.streams[other].isNullStream) isOrdered[other] = true;
-        }
+    for (const auto& [context, all] : ofContext) {
+        // A stream with too few chances is like the others.
+        const auto isOf = [&](uint32_t stream) {
+            return !trace.streams[stream].isNullStream && !streams[stream].isOverlapping;
+        };
+        if (std::ranges::none_of(all, [&](uint32_t each) { return isOf(each) && streams[each].chances >= minChances; }))
+            continue;
+        for (const uint32_t stream : all) isOrdered[stream] = trace.streams[stream].isNullStream || isOf(stream);
+    }
     return isOrdered;
 }
 

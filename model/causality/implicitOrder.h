@@ -12,7 +12,8 @@ namespace lanescope::causality {
 // Order of work that no event of a trace states, derived from all work of a window.
 
 /// Returns for each stream whether its kernels and those of the default stream of its context wait for each other:
-/// `minChances` of them were launched while the other stream worked, and none overlapped. O(kernels).
+/// `minChances` of them were launched while the other stream worked, and none overlapped. A stream with fewer chances
+/// is like the others of its context. O(kernels).
 std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows& launches, TimeRange window);
 inline constexpr uint32_t minChances = 8;
 

@@ -24,21 +24,23 @@ bool isTimed(EdgeKind kind) {
     return kind != EdgeKind::Thread && kind != EdgeKind::HandOver && kind != EdgeKind::Rank && kind != EdgeKind::Loader;
 }
 
-/// Returns true if a cause of the node other than the call ended after the call began.
-bool isStartedLater(const CausalGraph& graph, Node node, Node call) {
+/// Returns true if a cause of the node other than the call ended so late that the call may have waited for it.
+bool mayStartLater(const CausalGraph& graph, Node node, Node call) {
     for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge)
-        if (graph.from[edge] != call && graph.endNs[graph.from[edge]] > graph.startNs[call]) return true;
+        if (graph.from[edge] != call && graph.endNs[graph.from[edge]] > graph.startNs[call] - maxWorkDelayNs)
+            return true;
     return false;
 }
 
-/// Returns true if the call before this return waited for earlier work.
-bool hasWaited(const CausalGraph& graph, Node node, Node call) {
+/// Returns true if the call before this return may have waited for earlier work.
+bool mayHaveWaited(const CausalGraph& graph, Node node, Node call) {
     for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge) {
         const Node cause = graph.from[edge];
         if (cause == call) continue;
         // A copy of the call itself ends in it, but may have waited for its stream.
-        const bool isLater = graph.edgeKind[edge] == EdgeKind::Copied ? isStartedLater(graph, cause, call)
-                                                                      : graph.endNs[cause] > graph.startNs[call];
+        const bool isLater = graph.edgeKind[edge] == EdgeKind::Copied
+                                 ? mayStartLater(graph, cause, call)
+                                 : graph.endNs[cause] > graph.startNs[call] - maxReturnDelayNs;
         if (isLater) return true;
     }
     return false;
@@ -52,7 +54,7 @@ Node callOf(const CausalGraph& graph, Node node) {
     return node;
 }
 
-/// Sets the own time of calls that waited to that of equal calls that did not.
+/// Limits the own time of calls that may have waited to that of equal calls that did not.
 void setOwnTimes(CausalGraph& graph) {
     std::unordered_map<uint32_t, std::vector<int64_t>> free, waiting;  // by group
     const auto forEachReturn = [&graph](auto visit) {
@@ -63,14 +65,14 @@ void setOwnTimes(CausalGraph& graph) {
     };
     const auto nameOf = [&graph](Node call) { return graph.groups[graph.group[call]].name; };
     forEachReturn([&](Node node, Node call) {
-        std::vector<int64_t>& into = (hasWaited(graph, node, call) ? waiting : free)[nameOf(call)];
+        std::vector<int64_t>& into = (mayHaveWaited(graph, node, call) ? waiting : free)[nameOf(call)];
         if (into.size() < maxSamples) into.push_back(graph.ownNs[call]);
     });
     std::unordered_map<uint32_t, int64_t> typical;
     for (auto& [name, times] : waiting) typical[name] = *std::ranges::min_element(times);
     for (auto& [name, times] : free) typical[name] = upperMedianOf(times);
     forEachReturn([&](Node node, Node call) {
-        if (hasWaited(graph, node, call)) graph.ownNs[call] = std::min(graph.ownNs[call], typical[nameOf(call)]);
+        if (mayHaveWaited(graph, node, call)) graph.ownNs[call] = std::min(graph.ownNs[call], typical[nameOf(call)]);
     });
 }
 
@@ -79,7 +81,8 @@ struct Delays {
     int64_t sumNs = 0, count = 0;
     int64_t leastNs = INT64_MAX;  ///< Also of causes that may not have been the only ones.
 
-    int64_t typicalNs() const { return count > 0 ? sumNs / count : leastNs == INT64_MAX ? 0 : leastNs; }
+    /// Without a clear delay the least is an upper bound, unless it is too long for a delay.
+    int64_t typicalNs() const { return count > 0 ? sumNs / count : leastNs <= maxWorkDelayNs ? leastNs : 0; }
 };
 
 /// Delays by kind of edge and node, and for earlier work of the stream also by group.

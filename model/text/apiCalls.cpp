@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/text/callWaits.h"
+
 namespace lanescope {
 
 std::string_view name(GpuApi api) { return api == GpuApi::Hip ? "HIP" : "CUDA"; }
@@ -33,5 +35,13 @@ CallClass callClassOf(std::string_view call) {
 bool beginsCapture(std::string_view call) { return call.find("StreamBeginCapture") != std::string_view::npos; }
 
 bool instantiatesGraph(std::string_view call) { return call.find("GraphInstantiate") != std::string_view::npos; }
+
+CallWait callWaitOf(std::string_view call) {
+    const auto has = [call](std::string_view word) { return call.find(word) != std::string_view::npos; };
+    if (has("StreamSynchronize")) return CallWait::Stream;
+    if (has("EventSynchronize")) return CallWait::Event;
+    if (has("Synchronize")) return CallWait::Context;
+    return has("Free") && !has("Async") ? CallWait::Free : CallWait::None;
+}
 
 }  // namespace lanescope
