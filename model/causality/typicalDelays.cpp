@@ -76,42 +76,44 @@ void setOwnTimes(CausalGraph& graph) {
     });
 }
 
-/// The delays of one kind: a sum, and the least of all.
 struct Delays {
     int64_t sumNs = 0, count = 0;
-    int64_t leastNs = INT64_MAX;  ///< Also of causes that may not have been the only ones.
-
-    /// Without a clear delay the least is an upper bound, unless it is too long for a delay.
-    int64_t typicalNs() const { return count > 0 ? sumNs / count : leastNs <= maxWorkDelayNs ? leastNs : 0; }
+    void add(int64_t delayNs) {
+        sumNs += delayNs;
+        ++count;
+    }
+    int64_t meanNs() const { return count > 0 ? sumNs / count : 0; }
 };
 
-/// Delays by kind of edge and node, and for earlier work of the stream also by group.
+/// Clear delays by kind of edge, also of the node, and for earlier work of the stream by group.
 class DelayTable {
   public:
     explicit DelayTable(const CausalGraph& graph) : graph_(graph), ofGroup_(graph.groups.size()) {}
 
-    Delays& at(Node node, size_t edge) {
-        return ofKind_[static_cast<size_t>(graph_.edgeKind[edge]) * kindCount +
-                       static_cast<size_t>(graph_.groups[graph_.group[node]].kind)];
+    void add(Node node, size_t edge) {
+        const int64_t delayNs = graph_.delayNs[edge];
+        of(node, edge).add(delayNs);
+        ofEdge_[static_cast<size_t>(graph_.edgeKind[edge])].add(delayNs);
+        if (graph_.edgeKind[edge] == EdgeKind::Stream) ofGroup_[graph_.group[node]].add(delayNs);
     }
-    void add(Node node, size_t edge, int64_t delayNs) {
-        const auto addTo = [delayNs](Delays& delays) {
-            delays.sumNs += delayNs;
-            ++delays.count;
-        };
-        addTo(at(node, edge));
-        if (graph_.edgeKind[edge] == EdgeKind::Stream) addTo(ofGroup_[graph_.group[node]]);
-    }
+    /// Returns 0 without a clear delay of the kind: the edge then only orders.
     int64_t typicalNs(Node node, size_t edge) {
         constexpr int64_t minCount = 8;
-        const Delays& own = ofGroup_[graph_.group[node]];
-        if (graph_.edgeKind[edge] == EdgeKind::Stream && own.count >= minCount) return own.typicalNs();
-        return at(node, edge).typicalNs();
+        const Delays& ofGroup = ofGroup_[graph_.group[node]];
+        if (graph_.edgeKind[edge] == EdgeKind::Stream && ofGroup.count >= minCount) return ofGroup.meanNs();
+        const Delays& ofKind = of(node, edge);
+        return ofKind.count > 0 ? ofKind.meanNs() : ofEdge_[static_cast<size_t>(graph_.edgeKind[edge])].meanNs();
     }
 
   private:
+    Delays& of(Node node, size_t edge) {
+        return ofKind_[static_cast<size_t>(graph_.edgeKind[edge]) * kindCount +
+                       static_cast<size_t>(graph_.groups[graph_.group[node]].kind)];
+    }
+
     const CausalGraph& graph_;
     std::array<Delays, edgeKindCount * kindCount> ofKind_;
+    std::array<Delays, edgeKindCount> ofEdge_;
     std::vector<Delays> ofGroup_;  ///< Of `EdgeKind::Stream`.
 };
 
@@ -127,10 +129,6 @@ void setTypicalDelays(CausalGraph& graph) {
             const Node cause = graph.from[edge];
             const bool isOfThread = graph.edgeKind[edge] == EdgeKind::Thread;
             const int64_t endNs = isOfThread ? graph.startNs[cause] + graph.ownNs[cause] : graph.endNs[cause];
-            if (isTimed(graph.edgeKind[edge]) && graph.delayNs[edge] >= 0) {
-                Delays& all = delays.at(node, edge);
-                all.leastNs = std::min<int64_t>(all.leastNs, graph.delayNs[edge]);
-            }
             beforeNs = std::max(beforeNs, std::min(endNs, lastNs));
             if (endNs <= lastNs) continue;
             lastNs = endNs;
@@ -139,8 +137,7 @@ void setTypicalDelays(CausalGraph& graph) {
         if (last == SIZE_MAX || !isTimed(graph.edgeKind[last])) continue;
         if (beforeNs != INT64_MIN && beforeNs > lastNs - clearNs) continue;
         const bool isReturn = graph.edgeKind[last] == EdgeKind::Wait || graph.edgeKind[last] == EdgeKind::Copied;
-        if (graph.delayNs[last] <= (isReturn ? maxReturnDelayNs : maxWorkDelayNs))
-            delays.add(node, last, graph.delayNs[last]);
+        if (graph.delayNs[last] <= (isReturn ? maxReturnDelayNs : maxWorkDelayNs)) delays.add(node, last);
     }
     for (Node node = 0; node < graph.size(); ++node)
         for (size_t edge = graph.edgesBefore(node); edge < graph.edgeEnd[node]; ++edge)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/causality/implicitOrder.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/Kernel.h"
 #include "tests/support/SimulatedTrace.h"
@@ -351,33 +352,34 @@ void RandomProgram::addPrologue(std::vector<Operation>& operations) {
         operations.push_back({what, stream, name, ns, 2, {}});
     };
     const std::vector<Do> works{Do::Kernel, Do::Copy, Do::Memset, Do::Graph, Do::WaitedCopy};
-    const Do drain = hasOther_ ? Do::SyncStream : Do::SyncDevice;
-    for (uint32_t round = 0; round < (isBlocking_ ? minChancesShown : 1); ++round)
-        for (const Do what : works) {
-            add(what, 0, 20 * us);  // on an idle GPU
-            add(drain, 0, 0);
-            add(Do::Host, 0, pauseNs);
-            add(drain, 0, 0);  // does not wait
-            add(Do::SyncStream, 0, 0);
-            add(Do::Kernel, 0, longNs);  // after work of its stream
-            add(what, 0, 20 * us);
-            add(Do::SyncStream, 0, 0);
-            const auto addOrdered = [&](uint32_t first, uint32_t second, bool hasEvent) {
-                add(Do::Kernel, first, longNs);
-                if (hasEvent) {
-                    add(Do::Kernel, second, longNs / 2);  // at the same time
-                    add(Do::Record, first, 0, 9);
-                    add(Do::WaitEvent, second, 0, 9);
-                }
-                add(what, second, 20 * us);
-                add(Do::SyncStream, second, 0);
-                add(Do::SyncStream, first, 0);
-            };
-            if (streams_ > 1) addOrdered(0, 1, !isBlocking_);
-            if (streams_ > 1) addOrdered(1, 0, !isBlocking_);
-            if (streams_ > 2 && isBlocking_) addOrdered(1, 2, true);
-            add(Do::Host, 0, pauseNs);
+    // After an event, or the default stream.
+    const auto addOrdered = [&](Do what, uint32_t first, uint32_t second, bool hasEvent) {
+        add(Do::Kernel, first, longNs);
+        if (hasEvent) {
+            add(Do::Kernel, second, longNs / 2);  // at the same time
+            add(Do::Record, first, 0, 9);
+            add(Do::WaitEvent, second, 0, 9);
         }
+        add(what, second, 20 * us);
+        add(Do::SyncStream, second, 0);
+        add(Do::SyncStream, first, 0);
+    };
+    const Do drain = hasOther_ ? Do::SyncStream : Do::SyncDevice;
+    for (const Do what : works) {
+        add(what, 0, 20 * us);  // on an idle GPU
+        add(drain, 0, 0);
+        add(Do::Host, 0, pauseNs);
+        add(drain, 0, 0);  // does not wait
+        add(Do::SyncStream, 0, 0);
+        add(Do::Kernel, 0, longNs);  // after work of its stream
+        add(what, 0, 20 * us);
+        add(Do::SyncStream, 0, 0);
+        if (streams_ > 1) addOrdered(what, 0, 1, !isBlocking_);
+        if (streams_ > 1) addOrdered(what, 1, 0, !isBlocking_);
+        if (streams_ > 2 && isBlocking_) addOrdered(what, 1, 2, true);
+        add(Do::Host, 0, pauseNs);
+    }
+    for (uint32_t round = 0; isBlocking_ && round < minChances; ++round) addOrdered(Do::Kernel, 0, 1, false);
     if (hasCollectives_)
         for (const uint32_t stream : {0u}) {
             add(Do::Collective, stream, 20 * us);

@@ -98,7 +98,6 @@ class RandomProgram {
 
     int64_t even(int64_t least, int64_t most);
     Operation random(uint32_t firstStream, uint32_t endStream, bool isOfMain);
-    static constexpr uint32_t minChancesShown = 9;
     void addPrologue(std::vector<Operation>& operations);
 
     std::mt19937 random_;
