@@ -67,4 +67,7 @@ void addSummarize(CLI::App& app, int& exitStatus);
 
 void addView(CLI::App& app, int& exitStatus);
 
+/// Adds `whatif`, which forecasts the step after changes.
+void addWhatIf(CLI::App& app, int& exitStatus);
+
 }  // namespace lanescope::cli

@@ -167,6 +167,7 @@ int run(int argc, char** argv) {
     addStats(app, exitStatus);
     addSql(app, exitStatus);
     addExplain(app, exitStatus);
+    addWhatIf(app, exitStatus);
     addCompare(app, exitStatus);
 #ifdef LANESCOPE_HAS_CAPTURE
     addBench(app, exitStatus);

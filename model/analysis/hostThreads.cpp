@@ -20,9 +20,6 @@
 
 namespace lanescope::analysis {
 
-namespace {
-
-/// Returns for each stack if it has a frame of PyTorch's loader.
 std::vector<bool> stacksOfLoader(const Trace& trace) {
     std::vector<bool> isOfLoader(trace.stacks.size());
     for (uint32_t stack = 0; stack < isOfLoader.size(); ++stack) {
@@ -32,6 +29,8 @@ std::vector<bool> stacksOfLoader(const Trace& trace) {
     }
     return isOfLoader;
 }
+
+namespace {
 
 /// Returns for each thread if it was ever seen in PyTorch's loader.
 std::vector<bool> threadsSeenLoading(const Trace& trace) {

@@ -32,6 +32,7 @@ constexpr std::array reports{
     &kernelBaseNameSummaryReport,
     &kernelFamilySummaryReport,
     &gpuFamiliesReport,
+    &criticalPathReport,
     &nvtxFamilySummaryReport,
     &gpuTimeTreeReport,
     &backwardByOperatorReport,

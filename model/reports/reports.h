@@ -24,6 +24,7 @@ extern const Report cpuFaultSummaryReport;
 extern const Report energyByRangeReport;
 extern const Report gpuActivityReport;
 extern const Report tensorUseReport;
+extern const Report criticalPathReport;
 extern const Report gpuFamiliesReport;
 extern const Report gpuTimeTreeReport;
 extern const Report gpuTraceReport;

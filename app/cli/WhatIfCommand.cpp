@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/ComparisonAnswer.h"
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "app/cli/commands.h"
+#include "app/help/HelpFormatter.h"
+#include "model/analysis/replaySteps.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/importers/TraceFormat.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+struct WhatIfOptions {
+    std::string file;
+    std::string format = "text";
+    std::string output;
+    CompareSelection selection;
+    std::vector<std::string> scales, removals;
+};
+
+std::vector<causality::Change> changesOf(const WhatIfOptions& options) {
+    std::vector<causality::Change> changes;
+    for (const std::string& text : options.scales)
+        if (const auto change = causality::parseScale(text)) changes.push_back(*change);
+    for (const std::string& text : options.removals)
+        if (const auto change = causality::parseRemoval(text)) changes.push_back(*change);
+    return changes;
+}
+
+std::string changesText(const std::vector<causality::Change>& changes) {
+    std::string text;
+    for (const causality::Change& change : changes) text += (text.empty() ? "" : ", ") + change.text();
+    return text;
+}
+
+std::string asText(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
+                   const causality::Forecast& forecast, const std::string& refusal) {
+    const causality::StepReplay& replay = run.replay;
+    std::string text =
+        fmt::format("{}: {} steps, mean {}. Replay error {} %.\n", run.worker, replay.stepCount(),
+                    analysis::timeText(replay.recordedNs()), analysis::percentDifferenceText(100 * replay.error()));
+    if (!refusal.empty()) return text + "No forecast. " + refusal + "\n";
+    if (changes.empty()) return text;
+    return text + fmt::format("{}: {} ± {} per step, saves {} ({} %).\n", changesText(changes),
+                              analysis::timeText(forecast.stepNs), analysis::timeText(forecast.marginNs),
+                              analysis::timeText(forecast.savedNs()),
+                              analysis::percentText(100 * forecast.savedNs() / forecast.recordedNs));
+}
+
+std::string asJson(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
+                   const causality::Forecast& forecast, const std::string& refusal) {
+    nlohmann::ordered_json all;
+    all["worker"] = run.worker;
+    all["steps"] = run.replay.stepCount();
+    all["step_ns"] = run.replay.recordedNs();
+    all["replay_error"] = run.replay.error();
+    all["unknown_share"] = run.replay.unknownShare();
+    all["changes"] = nlohmann::ordered_json::array();
+    for (const causality::Change& change : changes) all["changes"].push_back(change.text());
+    all["refused"] = refusal.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(refusal);
+    const bool isMade = refusal.empty() && !changes.empty();
+    all["forecast_ns"] = isMade ? nlohmann::ordered_json(forecast.stepNs) : nlohmann::ordered_json();
+    all["margin_ns"] = isMade ? nlohmann::ordered_json(forecast.marginNs) : nlohmann::ordered_json();
+    return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<int> runWhatIf(const WhatIfOptions& options) {
+    const Result<TracePtr> trace = loadForCommand(options.file);
+    if (!trace) return fail(trace.error());
+    std::optional<std::filesystem::path> path;
+    if (!options.output.empty()) path = options.output;
+    Result<Output> output = Output::open(path, {options.file});
+    if (!output) return fail(output.error());
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
+    const Result<StepSelection> selection = stepSelectionFor(**trace, options.selection);
+    if (!selection) return fail(selection.error());
+    const Result<analysis::ReplayedRun> run = analysis::replayRun(**trace, *selection);
+    if (!run) return fail(run.error());
+    const std::vector<causality::Change> changes = changesOf(options);
+    const causality::Scales scales = causality::scalesOf(**trace, run->replay.graph(), changes);
+    for (size_t each = 0; each < changes.size(); ++each)
+        if (scales.selected[each] == 0)
+            return fail("{}: no such part in the steps. Run 'lanescope stats -r critical_path {}' to list parts.",
+                        changes[each].text(), options.file);
+    const std::string refusal = run->replay.refusal();
+    const causality::Forecast forecast = run->replay.forecast(changes);
+    output->write(options.format == "json" ? asJson(*run, changes, forecast, refusal)
+                                           : asText(*run, changes, forecast, refusal));
+    const Result<void> closed = output->close();
+    if (!closed) return fail(closed.error());
+    reportTraceWarnings(**trace);
+    return refusal.empty() ? static_cast<int>(exitOk) : static_cast<int>(exitNoAnswer);
+}
+
+}  // namespace
+
+void addWhatIf(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<WhatIfOptions>();
+    CLI::App* command = app.add_subcommand("whatif", "Forecast the step after changes");
+    command->add_option("FILE", options->file, readableFormats())->required();
+    command
+        ->add_option("--scale", options->scales,
+                     "Multiply the time of a part: 'kernel:NAME=0.5', 'family:NAME', 'line:FILE:LINE', 'rank:N', "
+                     "'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', 'sync', 'allocation', 'host' or 'loader'; "
+                     "repeatable")
+        ->type_name("PART=FACTOR")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return checkText(causality::parseScale(text)); });
+    command->add_option("--no", options->removals, "Remove a part and what it waits for: 'loader'; repeatable")
+        ->type_name("PART")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) { return checkText(causality::parseRemoval(text)); });
+    addStepOptions(*command, options->selection);
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json"})
+        ->capture_default_str();
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
+                           "FILE");
+    command->footer(
+        "Exits with 3 if the recorded causes do not explain the steps.\n\n"
+        "Examples:\n"
+        "  lanescope whatif run.sqlite --scale 'kernel:gemm=0.5' --scale 'nccl=0'\n"
+        "  lanescope whatif run.sqlite --no loader -f json");
+    command->callback([options, &exitStatus] {
+        const Result<int> status = runWhatIf(*options);
+        exitStatus = status ? *status : reportFailure(status.error());
+    });
+}
+
+}  // namespace lanescope::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "model/analysis/RunContext.h"
+#include "model/analysis/StepSelection.h"
+#include "model/causality/StepReplay.h"
+#include "model/format/Result.h"
+
+namespace lanescope::analysis {
+
+/// Returns the replay of a worker's steps, at most `maxEvents` calls and pieces of work. `places` are the `ownPlaces`
+/// of the trace. O(n log n).
+causality::StepReplay replaySteps(const RunContext& run, std::span<const uint32_t> places, const WorkerSteps& worker,
+                                  size_t maxEvents = causality::StepReplay::defaultMaxEvents);
+
+/// Replay of the worker of a run whose mean step is longest, the first of equal ones.
+struct ReplayedRun {
+    std::string worker;  ///< "rank 1, GPU 1".
+    causality::StepReplay replay;
+};
+/// Fails as `findSteps` does, and if the run has no steps. `trace` must outlive the result. O(n log n).
+Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection = {});
+
+}  // namespace lanescope::analysis
