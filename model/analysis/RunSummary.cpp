@@ -20,6 +20,7 @@
 #include "model/analysis/groupKernels.h"
 #include "model/analysis/hostThreads.h"
 #include "model/analysis/rangePattern.h"
+#include "model/analysis/replaySteps.h"
 #include "model/analysis/runConditions.h"
 #include "model/analysis/streamOrder.h"
 #include "model/analysis/useInSteps.h"
@@ -648,6 +649,37 @@ uint32_t RunSummary::criticalWorker() const {
     return critical;
 }
 
+namespace {
+
+/// Forecasts need few steps.
+constexpr size_t maxReplayedEvents = 300'000;
+
+/// Forecasts the step of the critical worker without its main subjects.
+void addForecasts(const RunContext& run, std::span<const uint32_t> places, const RunSteps& steps, RunSummary& summary) {
+    using causality::Change, causality::Subject;
+    const uint32_t critical = summary.criticalWorker();
+    if (critical == noIndex || steps.source == StepSource::WholeRun || steps.kind == StepKind::Request) return;
+    WorkerSummary& worker = summary.workers[critical];
+    const auto found = std::ranges::find_if(steps.workers, [&](const WorkerSteps& each) {
+        return run.trace.processes[each.process].pid == worker.pid && run.trace.gpus[each.gpu].id == worker.gpuId;
+    });
+    if (found == steps.workers.end()) return;
+    const causality::StepReplay replay = replaySteps(run, places, *found, maxReplayedEvents);
+    if (!replay.refusal().empty()) return;
+    const auto removed = [](Subject subject) { return Change{subject, "", 0, true}; };
+    for (const Subject subject : {Subject::Kernels, Subject::Nccl, Subject::Copy, Subject::Memset, Subject::Launch,
+                                  Subject::Sync, Subject::Allocation, Subject::Loader}) {
+        std::vector<Change> changes{removed(subject)};
+        if (subject == Subject::Kernels) changes = {{subject, "", 0.5}};
+        if (subject == Subject::Nccl) changes.front().isRemoved = false;
+        if (subject == Subject::Launch) changes.push_back(removed(Subject::Host));
+        const causality::Forecast forecast = replay.forecast(changes);
+        worker.forecasts.push_back({subject, std::llround(forecast.savedNs()), std::llround(forecast.marginNs)});
+    }
+}
+
+}  // namespace
+
 Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection, const SummaryProgress& progress) {
     const auto isCancelled = [&](double fraction) { return progress && !progress(fraction); };
     RunSummary summary;
@@ -679,6 +711,7 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     findDistinctions(run, summary, ofWorkers);
     sortWorkers(summary.workers);
     summary.nvlink = nvlinkOf(trace, *steps);
+    addForecasts(run, sources.places, *steps, summary);
     return summary;
 }
 

@@ -15,6 +15,7 @@
 #include "model/analysis/StepParts.h"
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/distinctions.h"
+#include "model/causality/Subject.h"
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 
@@ -196,6 +197,15 @@ struct StreamOrder {
     bool operator==(const StreamOrder&) const = default;
 };
 
+/// Forecast of the mean step after a change (`causality::StepReplay`).
+struct StepForecast {
+    /// Kernels take half of their time, a launch includes the host code between calls, and all others are removed.
+    causality::Subject subject = causality::Subject::Kernels;
+    int64_t savedNs = 0;   ///< Of the mean step; negative if it gets longer.
+    int64_t marginNs = 0;  ///< Half of the 95 % interval.
+    bool operator==(const StepForecast&) const = default;
+};
+
 /// One process on one GPU, the unit of analysis.
 struct WorkerSummary {
     uint32_t pid = 0;
@@ -236,6 +246,8 @@ struct WorkerSummary {
     int64_t singleRate = 0, tensorFloatRate = 0;
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
     std::optional<CoreWaits> coreWaits;
+    /// Each subject at most once; empty unless it is the critical worker and its recorded causes explain its steps.
+    std::vector<StepForecast> forecasts;
     ComputeUse use;
     std::vector<ShapedWork> shaped;  ///< As `UseInSteps::shaped`.
 

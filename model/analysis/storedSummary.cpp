@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -136,6 +137,14 @@ bool areOutliersGood(const WorkerSummary& worker) {
            });
 }
 
+bool areForecastsGood(const WorkerSummary& worker) {
+    std::set<causality::Subject> subjects;
+    return std::ranges::all_of(worker.forecasts, [&](const StepForecast& each) {
+        return subjects.insert(each.subject).second && each.savedNs >= -longestNs && each.savedNs <= longestNs &&
+               isTime(each.marginNs);
+    });
+}
+
 /// Faster than any GPU.
 constexpr int64_t maxStoredHz = 1'000'000'000'000;
 
@@ -187,8 +196,8 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker) && isUseGood(worker) &&
-               areKernelGroupsGood(worker);
+               areForecastsGood(worker) && arePhasesGood(worker) && areDistinctionsGood(worker) &&
+               areConditionsGood(worker) && isUseGood(worker) && areKernelGroupsGood(worker);
     });
 }
 
@@ -452,6 +461,18 @@ bool readOutliers(const Database& database, StoredRun& summary) {
     return rows.isGood();
 }
 
+bool readForecasts(const Database& database, StoredRun& summary) {
+    constexpr const auto& t = tables::storedForecasts;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        worker->forecasts.push_back(
+            {rows.identified(t.subject, causality::Subject::Rank), rows.number(t.savedNs), rows.number(t.marginNs)});
+    }
+    return rows.isGood();
+}
+
 bool readDistinctions(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedDistinctions;
     StoredRows rows(database, t, maxListed);
@@ -481,7 +502,7 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
         if (!database.hasTable(table->tableName())) return std::nullopt;
     StoredRun summary;
     for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
-                            &readContributors, &readOutliers, &readDistinctions})
+                            &readContributors, &readOutliers, &readForecasts, &readDistinctions})
         if (!read(database, summary)) return std::nullopt;
     if (!readUse(database, summary.workers)) return std::nullopt;
     if (!readKernelGroups(database, summary)) return std::nullopt;
@@ -702,6 +723,15 @@ void writeOutliers(const Database& database, const RunSummary& summary, CauseNum
     }
 }
 
+void writeForecasts(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedForecasts;
+    Inserter rows(database, t, error);
+    for (size_t worker = 0; worker < summary.workers.size(); ++worker)
+        for (const StepForecast& each : summary.workers[worker].forecasts)
+            rows.insert(t.worker = static_cast<int64_t>(worker), t.subject = identifier(each.subject),
+                        t.savedNs = each.savedNs, t.marginNs = each.marginNs);
+}
+
 void writeDistinctions(const Database& database, const RunSummary& summary, FirstError& error) {
     constexpr const auto& t = tables::storedDistinctions;
     Inserter rows(database, t, error);
@@ -715,8 +745,8 @@ void writeDistinctions(const Database& database, const RunSummary& summary, Firs
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = rebuildTables(database); !done) return done;
     FirstError error;
-    for (const auto write :
-         {&writeFacts, &writeWarnings, &writeClocks, &writeSteps, &writeDistinctions, &writeKernelGroups})
+    for (const auto write : {&writeFacts, &writeWarnings, &writeClocks, &writeSteps, &writeForecasts,
+                             &writeDistinctions, &writeKernelGroups})
         write(database, summary, error);
     CauseNumbers causes;
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})

@@ -68,7 +68,12 @@ StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, s
     for (size_t edge = 1; edge < edges.size(); ++edge)
         if (lastBefore[edge] == noIndex) lastBefore[edge] = lastBefore[edge - 1];
     double recordedNs = 0, replayedNs = 0;
+    // A pause before a step belongs to none.
+    const auto follows = [&](size_t step) { return step > 0 && steps[step - 1].endNs == steps[step].startNs; };
+    size_t following = 0;
+    for (size_t step = 0; step < steps.size(); ++step) following += follows(step);
     for (size_t step = 0; step < steps.size(); ++step) {
+        if (2 * following >= steps.size() && !follows(step)) continue;
         const Step found{lastBefore[2 * step], lastBefore[2 * step + 1]};
         if (found.before == noIndex || found.last == noIndex || found.before == found.last) continue;
         steps_.push_back(found);

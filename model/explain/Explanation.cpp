@@ -2,6 +2,7 @@
 #include "model/explain/Explanation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,10 +17,37 @@ using namespace analysis;
 
 namespace {
 
-/// Sorts findings by time, but a cause before its consequences (`Rule::order`).
+/// Forecasts with a wider interval say nothing. Share of the mean step.
+constexpr double maxMargin = 0.1;
+
+/// Sets the savings of findings about all steps of the critical worker.
+void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
+    for (Finding& finding : findings) {
+        const WorkerSummary& worker = run.workers[finding.worker];
+        const auto forecast = std::ranges::find(worker.forecasts, finding.rule->subject, &StepForecast::subject);
+        if (!finding.rule->subject || forecast == worker.forecasts.end()) continue;
+        Saving saving{forecast->savedNs, forecast->marginNs};
+        if (forecast->subject == causality::Subject::Kernels) {
+            // The forecast is for half of the kernels' time.
+            const int64_t kernelsNs =
+                worker.totalParts()[StepPart::Compute] / static_cast<int64_t>(worker.steps.size());
+            const double part =
+                2 * static_cast<double>(finding.maxGainNs) / static_cast<double>(std::max<int64_t>(kernelsNs, 1));
+            saving.ns = std::llround(static_cast<double>(saving.ns) * part);
+            saving.marginNs = std::llround(static_cast<double>(saving.marginNs) * part);
+        }
+        const double meanNs = static_cast<double>(worker.totalWallNs()) / static_cast<double>(worker.steps.size());
+        if (static_cast<double>(saving.marginNs) > maxMargin * meanNs) continue;
+        saving.ns = std::clamp<int64_t>(saving.ns, 0, finding.maxGainNs);
+        finding.saving = saving;
+    }
+}
+
+/// Sorts findings by saving or time, but a cause before its consequences (`Rule::order`).
 void orderFindings(const RunSummary& run, RuleList rules, std::vector<Finding>& findings) {
+    const auto gainNs = [](const Finding& each) { return each.saving ? each.saving->ns : each.maxGainNs; };
     std::stable_sort(findings.begin(), findings.end(),
-                     [](const Finding& a, const Finding& b) { return a.maxGainNs > b.maxGainNs; });
+                     [gainNs](const Finding& a, const Finding& b) { return gainNs(a) > gainNs(b); });
     for (const Rule* rule : rules)
         if (rule->order != nullptr) rule->order(run, findings);
 }
@@ -64,6 +92,7 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
     if (found.hasTime())
         for (const Rule* rule : rules)
             if (!isNcclOnly || rule->isForNcclOnly) found.evaluate(*rule, muted.contains(rule));
+    addSavings(run, made.findings);
     orderFindings(run, rules, made.findings);
     distinguishPlaces(run, made.findings);
     writeExplanation(run, made);

@@ -14,6 +14,13 @@
 
 namespace lanescope::explain {
 
+/// Forecast of the saving of a finding per step.
+struct Saving {
+    int64_t ns = 0;
+    int64_t marginNs = 0;  ///< Half of its 95 % interval.
+    bool operator==(const Saving&) const = default;
+};
+
 /// A problem that a rule found in a run. Times are of the mean step.
 struct Finding {
     const Rule* rule = nullptr;  ///< Never null in an explanation.
@@ -21,7 +28,9 @@ struct Finding {
     uint32_t worker = 0;
     /// Time of the finding per step. Upper bound of the saving; most changes save less.
     int64_t maxGainNs = 0;
-    double share = 0;        ///< Share of the mean step.
+    double share = 0;  ///< Share of the mean step.
+    /// Saving by the replay of the recorded causes (`StepForecast`); nullopt if there is none.
+    std::optional<Saving> saving;
     int64_t forecastNs = 0;  ///< Saving per step by measured rates; 0 if there is no forecast.
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t overheadNs = 0;

@@ -32,6 +32,8 @@ struct Rule {
     std::string_view advice = {};  ///< First advice.
     /// A query of the trace file that shows a finding; empty if none does, or if `evidence` makes it.
     std::string_view sql = {};
+    /// Subject of the forecast for a finding, at most `Finding::maxGainNs`. For kernels its part of all kernels counts.
+    std::optional<causality::Subject> subject = std::nullopt;
     /// Adds the findings of a run (`RunFindings::add`).
     void (*find)(RunFindings& run) = nullptr;
     /// Returns the sentence of a finding.

@@ -369,6 +369,7 @@ const Rule inputDataRule{
     .title = "GPU waits for the next batch",
     .finds = "The GPU waits at least 3 % of the step for the next batch.",
     .advice = "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
+    .subject = causality::Subject::Loader,
     .find = findInputData,
     .say = sayInputData,
     .evidence = inputDataEvidence,
@@ -441,6 +442,7 @@ const Rule hostSyncRule{
     .advice =
         "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much "
         "at once, from pinned memory and with non_blocking=True; let the CPU run ahead.",
+    .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
     .say = sayHostSync,
     .evidence = hostSyncEvidence,
@@ -468,6 +470,7 @@ const Rule launchBoundRule{
     .advice =
         "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
         "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
+    .subject = causality::Subject::Launch,
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = launchEvidence,

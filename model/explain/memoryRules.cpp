@@ -202,6 +202,7 @@ const Rule allocationsRule{
     .advice =
         "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of "
         "steps.",
+    .subject = causality::Subject::Allocation,
     .find = [](RunFindings& run) { run.addKind(isAllocation); },
     .say = sayAllocations,
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isAllocation); },
@@ -214,6 +215,7 @@ const Rule syncCopiesRule{
     .title = "GPU waits for blocking copies",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
     .advice = "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+    .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addKind(isSynchronousCopy); },
     .say = [](const FindingText& text) { return waitingCalls(text, "copies"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousCopy); },
@@ -231,6 +233,7 @@ const Rule syncMemsetsRule{
     .title = "GPU waits for blocking memsets",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
     .advice = "Call cudaMemsetAsync on the stream that uses the memory.",
+    .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
     .say = [](const FindingText& text) { return waitingCalls(text, "memsets"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousMemset); },
@@ -250,6 +253,7 @@ const Rule pageableCopiesRule{
     .advice =
         "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
         "non_blocking=True.",
+    .subject = causality::Subject::Copy,
     .find = findPageableCopies,
     .say = [](const FindingText& text) { return text.taking("Copies of pageable memory take"); },
     .evidence = pageableEvidence,
@@ -261,6 +265,7 @@ const Rule exposedCopiesRule{
     .title = "Copies without overlap",
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
+    .subject = causality::Subject::Copy,
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
     .say = sayExposedCopies,
     .evidence = copiesEvidence,
@@ -274,6 +279,7 @@ const Rule memsetsRule{
     .advice =
         "torch.empty for what is written before it is read, buffers that stay, "
         "zero_grad(set_to_none=True); fewer and larger ones.",
+    .subject = causality::Subject::Memset,
     .find =
         [](RunFindings& run) {
             if (!run.has(denseEmbeddingsRule)) run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory));

@@ -50,10 +50,20 @@ std::string_view partsTitleOf(const ExplanationReport& report) {
     return report.run.kind == StepKind::Request ? "Mean request" : "Mean step";
 }
 
+int64_t meanNsOf(const ExplanationReport& report, const explain::Finding& finding) {
+    for (const explain::WorkerParts& each : report.explanation.workers)
+        if (each.worker == finding.worker) return each.meanNs;
+    return 0;
+}
+
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
     if (finding.rule->isBetweenSteps)
         return fmt::format("{}, up to {} in all", finding.rule->id,
                            timeText(static_cast<double>(report.run.workers[finding.worker].pauses.idleNs)));
+    if (finding.saving)
+        return fmt::format("{}, saves {} ± {} of {} per {} (forecast)", finding.rule->id,
+                           scaleOf(report).text(finding.saving->ns), scaleOf(report).text(finding.saving->marginNs),
+                           scaleOf(report).text(meanNsOf(report, finding)), report.explanation.what);
     return fmt::format("{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
                        report.run.source == StepSource::WholeRun ? "of the" : "per", report.explanation.what);
 }

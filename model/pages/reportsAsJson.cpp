@@ -414,6 +414,8 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"mostGainNs", finding.maxGainNs},
             {"share", finding.share},
             {"forecastNs", finding.forecastNs},
+            {"savedNs", finding.saving ? Json(finding.saving->ns) : Json()},
+            {"savedMarginNs", finding.saving ? Json(finding.saving->marginNs) : Json()},
             {"recorderNs", finding.overheadNs},
             {"contributor", finding.contributor.text()},
             {"path", finding.path},

@@ -160,8 +160,15 @@ namespace {
 constexpr int barWidth = 4;
 constexpr int rowSpacing = 4;  // between a finding and its query
 
-/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share.
+/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share. A forecast has no
+/// "≤".
 QString gainText(const Finding& finding) {
+    if (finding.saving) {
+        const double part =
+            static_cast<double>(finding.saving->ns) / static_cast<double>(std::max<int64_t>(finding.maxGainNs, 1));
+        return ExplanationPanel::tr("%1 (%2 %)")
+            .arg(shortDuration(finding.saving->ns), toQString(percentText(100 * part * finding.share)));
+    }
     return ExplanationPanel::tr("\u2264 %1 (%2 %)")
         .arg(shortDuration(finding.maxGainNs), toQString(percentText(100 * finding.share)));
 }
@@ -178,6 +185,11 @@ QString withStrongBeginning(const QString& text) {
 QString detailsText(const Explanation& explanation, const Finding& finding) {
     const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
                                                    : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
+    const auto mean = std::ranges::find(explanation.workers, finding.worker, &WorkerParts::worker);
+    if (finding.saving && mean != explanation.workers.end())
+        return ExplanationPanel::tr("%1\nForecast: %2 \u00b1 %3 instead of %4 %5. Try: %6")
+            .arg(toQString(printable(finding.sentence)), shortDuration(mean->meanNs - finding.saving->ns),
+                 shortDuration(finding.saving->marginNs), shortDuration(mean->meanNs), unit, toQString(finding.advice));
     return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
         .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit, toQString(finding.advice));
 }

@@ -171,6 +171,16 @@ struct StoredOutliers : TableOf<StoredOutliers> {
 };
 inline constexpr StoredOutliers storedOutliers;
 
+struct StoredForecasts : TableOf<StoredForecasts> {
+    constexpr StoredForecasts() : TableOf("LANESCOPE_STORED_FORECASTS", "a forecast of the mean step") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Text<"subject"> subject{this, "what is removed, by its identifier; kernels take half of their time"};
+    Integer<"savedNs"> savedNs{this, "of the mean step, ns; negative if it gets longer"};
+    Integer<"marginNs"> marginNs{this, "half of the 95 % interval, ns"};
+};
+inline constexpr StoredForecasts storedForecasts;
+
 struct StoredDistinctions : TableOf<StoredDistinctions> {
     constexpr StoredDistinctions()
         : TableOf("LANESCOPE_STORED_DISTINCTIONS",

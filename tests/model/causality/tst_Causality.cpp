@@ -2,7 +2,7 @@
 #include "model/causality/CausalGraph.h"
 #include "model/causality/StepReplay.h"
 #include "model/causality/buildGraph.h"
-#include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/model/causality/RandomProgram.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -41,6 +41,48 @@ std::string firstDifference(const RandomProgram::Run& run, const std::map<Random
     return {};
 }
 
+/// Ten steps of 1 ms: a kernel of 200 us, a wait for it, and a state of the thread until the end of the step.
+struct WaitingSteps {
+    explicit WaitingSteps(ThreadState state) {
+        SimulatedTrace made;
+        const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
+        for (int64_t step = 0; step < 10; ++step) {
+            const int64_t atNs = step * stepNs;
+            const uint32_t correlation = 10 * static_cast<uint32_t>(step + 1);
+            made.addApi(thread, "cuLaunchKernel", atNs, atNs + 4'000, correlation);
+            made.addKernel(stream, "gemm", atNs + 6'000, atNs + 206'000, correlation);
+            made.addApi(thread, "cuStreamSynchronize", atNs + 4'000, atNs + 211'000, correlation + 1);
+            made.addSync(stream, SyncType::Stream, atNs + 4'000, atNs + 211'000, correlation + 1);
+            made.add<kinds::CpuState>({.startNs = atNs,
+                                       .endNs = atNs + 211'000,
+                                       .thread = thread,
+                                       .state = ThreadState::Running,
+                                       .source = StateSource::Scheduler});
+            made.add<kinds::CpuState>({.startNs = atNs + 211'000,
+                                       .endNs = atNs + stepNs,
+                                       .thread = thread,
+                                       .state = state,
+                                       .source = StateSource::Scheduler});
+            steps.push_back({atNs, atNs + stepNs});
+        }
+        trace = made.finish();
+    }
+    StepReplay replay(bool isLoading) const {
+        const StatesOfThreads states(*trace);
+        const uint32_t stream = trace->kernels.stream[0];
+        return {{*trace, states, {}, [isLoading](uint32_t, TimeRange) { return isLoading; }},
+                {trace->streams[stream].process, trace->streams[stream].gpu, steps}};
+    }
+    static int64_t stepAfter(const StepReplay& replay, std::string_view scale) {
+        const Change change = *parseScale(scale);
+        return std::llround(replay.forecast(std::span(&change, 1)).stepNs);
+    }
+
+    static constexpr int64_t stepNs = 1'000'000;
+    std::vector<TimeRange> steps;
+    TracePtr trace;
+};
+
 }  // namespace
 
 class TestCausality : public QObject {
@@ -74,6 +116,41 @@ class TestCausality : public QObject {
         }
         qInfo("%u programs, %u replays, %u wrong", programs, replays, failures);
         QCOMPARE(failures, 0u);
+    }
+
+    void fasterKernelsWaitForTheNextBatch() {
+        const WaitingSteps made(ThreadState::Poll);
+        const StepReplay replay = made.replay(true);
+        QCOMPARE(replay.refusal(), std::string());
+        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs);
+        QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0.5"), WaitingSteps::stepNs / 2);
+        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=10"), int64_t{2'011'000});
+        // Without the loader: the launch, its way to the GPU, the kernel, and the way back.
+        QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0"), int64_t{211'000});
+    }
+
+    void hostCodeShortensStepsAlone() {
+        const StepReplay replay = WaitingSteps(ThreadState::Running).replay(false);
+        QCOMPARE(WaitingSteps::stepAfter(replay, "host=0.5"), WaitingSteps::stepNs - 789'000 / 2);
+        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs - 100'000);
+        QVERIFY(replay.error() < 1e-9);
+        QCOMPARE(replay.stepCount(), size_t{9});
+    }
+
+    void waitsForUnknownReasonsRefuseForecasts() {
+        const StepReplay replay = WaitingSteps(ThreadState::Lock).replay(false);
+        QCOMPARE(replay.refusal(),
+                 std::string("The recorded causes do not explain this step: 78.9 % unexplained on the main thread."));
+    }
+
+    void changesAreParsed() {
+        QCOMPARE(parseScale("kernel:gemm=0.5")->text(), std::string("kernel:gemm=0.5"));
+        QCOMPARE(parseScale("line:train.py:212=0")->name, std::string("train.py:212"));
+        QCOMPARE(parseRemoval("loader")->text(), std::string("no loader"));
+        for (const char* wrong :
+             {"kernel=0.5", "gemm=0.5", "nccl", "nccl=-1", "nccl=x", "nccl=0.5x", "nccl:a=1", "=", ""})
+            QVERIFY2(!parseScale(wrong), wrong);
+        QVERIFY(!parseRemoval("nccl=0"));
     }
 };
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/causality/buildGraph.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::causality;
+
+/// Graph and replay of a step of launches and kernels. `LANESCOPE_BENCH_EVENTS` sets the number of both together.
+class bench_Causality : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void graphOfOneStep() {
+        const char* asked = std::getenv("LANESCOPE_BENCH_EVENTS");
+        const auto events = static_cast<uint32_t>(asked ? std::atoi(asked) : 1'000'000);
+        SimulatedTrace made;
+        const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
+        int64_t nowNs = 0, endNs = 0;
+        for (uint32_t launch = 0; launch < events / 2; ++launch, nowNs += 5'000) {
+            const int64_t startNs = std::max(nowNs + 6'000, endNs + 1'000);
+            endNs = startNs + 2'000 + launch % 7 * 700;
+            made.launch(thread, stream, launch % 3 ? "gemm" : "add", nowNs, startNs, endNs);
+        }
+        const TracePtr trace = made.finish();
+        const StatesOfThreads states(*trace);
+        const auto seconds = [](auto since) {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+        };
+        const auto start = std::chrono::steady_clock::now();
+        const CausalGraph graph = buildCausalGraph({*trace, states, {}}, trace->range);
+        const double buildSeconds = seconds(start);
+        const auto replayStart = std::chrono::steady_clock::now();
+        const std::vector<int64_t> ends = graph.replay();
+        const double replaySeconds = seconds(replayStart);
+        QCOMPARE(ends.size(), graph.size());
+        const double bytesPerEvent = double(graph.bytes() + ends.size() * sizeof(int64_t)) / events;
+        qInfo("%u events: graph %.3f s (%.0f ns per event), replay %.3f s, %.1f bytes per event", events, buildSeconds,
+              1e9 * buildSeconds / events, replaySeconds, bytesPerEvent);
+        if (std::getenv("LANESCOPE_BENCH_ASSERT")) {
+            QVERIFY(bytesPerEvent <= 120);
+            QVERIFY(1e9 * buildSeconds / events <= 200);
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(bench_Causality)
+#include "bench_Causality.moc"
