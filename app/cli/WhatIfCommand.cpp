@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -51,10 +52,11 @@ std::string asText(const analysis::ReplayedRun& run, const std::vector<causality
                     analysis::timeText(replay.recordedNs()), analysis::percentDifferenceText(100 * replay.error()));
     if (!refusal.empty()) return text + "No forecast. " + refusal + "\n";
     if (changes.empty()) return text;
-    return text + fmt::format("{}: {} ± {} per step, saves {} ({} %).\n", changesText(changes),
+    const double savedNs = forecast.savedNs();
+    return text + fmt::format("{}: {} ± {} per step, {} {} ({} %).\n", changesText(changes),
                               analysis::timeText(forecast.stepNs), analysis::timeText(forecast.marginNs),
-                              analysis::timeText(forecast.savedNs()),
-                              analysis::percentText(100 * forecast.savedNs() / forecast.recordedNs));
+                              savedNs < 0 ? "longer by" : "saves", analysis::timeText(std::abs(savedNs)),
+                              analysis::percentText(100 * std::abs(savedNs) / forecast.recordedNs));
 }
 
 std::string asJson(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,

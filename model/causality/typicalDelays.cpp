@@ -15,6 +15,8 @@ constexpr int64_t clearNs = 10'000;
 /// Longer delays of a thread's wake-up have another cause.
 constexpr int64_t maxReturnDelayNs = 100'000;
 constexpr size_t kindCount = static_cast<size_t>(NodeKind::Arrival) + 1;
+/// Own time of a call that waits each time.
+constexpr int64_t alwaysWaitingNs = 5'000;
 /// Calls per name: more do not change a median.
 constexpr size_t maxSamples = 20'000;
 
@@ -69,7 +71,7 @@ void setOwnTimes(CausalGraph& graph) {
         if (into.size() < maxSamples) into.push_back(graph.ownNs[call]);
     });
     std::unordered_map<uint32_t, int64_t> typical;
-    for (auto& [name, times] : waiting) typical[name] = *std::ranges::min_element(times);
+    for (auto& [name, times] : waiting) typical[name] = std::min(*std::ranges::min_element(times), alwaysWaitingNs);
     for (auto& [name, times] : free) typical[name] = upperMedianOf(times);
     forEachReturn([&](Node node, Node call) {
         if (mayHaveWaited(graph, node, call)) graph.ownNs[call] = std::min(graph.ownNs[call], typical[nameOf(call)]);
