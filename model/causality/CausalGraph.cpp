@@ -6,10 +6,26 @@
 
 namespace lanescope::causality {
 
+namespace {
+
+/// Times of a corrupt trace may be far apart.
+int64_t boundedSum(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+int64_t scaled(int64_t ns, double factor) {
+    constexpr double most = 4e18;
+    return std::llround(std::clamp(static_cast<double>(ns) * factor, -most, most));
+}
+
+}  // namespace
+
 int64_t CausalGraph::startIn(Node node, std::span<const int64_t> ends, const Scale& scale, size_t* binding) const {
     int64_t start = std::numeric_limits<int64_t>::min();
     for (size_t edge = edgesBefore(node); edge < edgeEnd[node]; ++edge) {
-        const int64_t readyNs = ends[from[edge]] + delayNs[edge];
+        const int64_t readyNs = boundedSum(ends[from[edge]], delayNs[edge]);
         if (readyNs <= start || isDropped(edge, scale)) continue;
         start = readyNs;
         if (binding != nullptr) *binding = edge;
@@ -21,9 +37,8 @@ std::vector<int64_t> CausalGraph::replay(std::span<const Scale> scales) const {
     std::vector<int64_t> ends(size());
     for (Node node = 0; node < size(); ++node) {
         const Scale scale = scales.empty() ? Scale() : scales[group[node]];
-        const int64_t own =
-            scale.factor == 1 ? ownNs[node] : std::llround(static_cast<double>(ownNs[node]) * scale.factor);
-        ends[node] = startIn(node, ends, scale) + own;
+        const int64_t own = scale.factor == 1 ? ownNs[node] : scaled(ownNs[node], scale.factor);
+        ends[node] = boundedSum(startIn(node, ends, scale), own);
     }
     return ends;
 }

@@ -49,6 +49,8 @@ StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, s
     // Calls before the first step launch its work, and work before it ends where it starts.
     const int64_t leadNs = steps.front().durationNs();
     window_ = {steps.front().startNs - leadNs, steps.back().endNs + 1};
+    constexpr int64_t maxTimeNs = int64_t{1} << 60;  // of a sound trace
+    if (window_.startNs < -maxTimeNs || window_.endNs > maxTimeNs) return;
     graph_ = buildCausalGraph(input, window_);
     unchangedNs_ = graph_.replay();
     // For each edge of a step the work of the worker that ends last before it.

@@ -194,9 +194,16 @@ class GraphBuilder {
         return known;
     }
 
+    /// Returns an end after the start; in a corrupt trace it may be any time.
+    static int64_t soundEnd(int64_t startNs, int64_t endNs) {
+        constexpr int64_t maxNs = int64_t{1} << 50;
+        return std::clamp(endNs, startNs, startNs + maxNs);
+    }
+
     // Threads.
 
     void visitCall(uint32_t row, int64_t startNs, int64_t endNs, uint32_t threadIndex) {
+        endNs = soundEnd(startNs, endNs);
         ThreadProgress& thread = threads_[threadIndex];
         if (thread.call != noIndex && startNs < thread.endNs) {  // within another call
             callNodes_[row - firstCall_] = thread.callNode;
@@ -352,7 +359,8 @@ class GraphBuilder {
         bool mayBeAwaited = false;  ///< A copy that its call may complete.
     };
 
-    void visitWork(const Work& work) {
+    void visitWork(Work work) {
+        work.endNs = soundEnd(work.startNs, work.endNs);
         StreamState& stream = streams_[work.stream];
         const uint32_t process = trace_.streams[work.stream].process;
         const bool isCallKnown =

@@ -103,7 +103,8 @@ std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& s
                           (isApart && isMostlyWaiting(states, thread, {sinceNs, startNs}).value_or(seen.isWaiting));
             if (isAfterWait) found.push_back({row, cause.row});
         }
-        if (own.row == noIndex || calls.endNs[row] > own.endNs) last[thread] = {row, calls.endNs[row]};
+        const int64_t endNs = std::max(startNs, calls.endNs[row]);
+        if (own.row == noIndex || endNs > own.endNs) last[thread] = {row, endNs};
     }
     return found;
 }

@@ -33,7 +33,7 @@ constexpr size_t minQueue = 128, maxQueue = 4096, minLongCalls = 16, maxLongCall
 uint32_t placesOf(const std::vector<QueuedLaunch>& launches) {
     std::vector<uint32_t> waiting;
     for (size_t index = 0; index < launches.size() && waiting.size() < maxLongCalls; ++index) {
-        if (launches[index].endNs - launches[index].startNs < minLongCallNs) continue;
+        if (launches[index].endNs < launches[index].startNs + minLongCallNs) continue;
         size_t before = index;
         while (before > 0 && index - before < maxQueue && launches[before - 1].workEndNs > launches[index].endNs)
             --before;

@@ -130,7 +130,8 @@ class TestCausality : public QObject {
     }
 
     void hostCodeShortensStepsAlone() {
-        const StepReplay replay = WaitingSteps(ThreadState::Running).replay(false);
+        const WaitingSteps made(ThreadState::Running);
+        const StepReplay replay = made.replay(false);
         QCOMPARE(WaitingSteps::stepAfter(replay, "host=0.5"), WaitingSteps::stepNs - 789'000 / 2);
         QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs - 100'000);
         QVERIFY(replay.error() < 1e-9);
@@ -138,7 +139,8 @@ class TestCausality : public QObject {
     }
 
     void waitsForUnknownReasonsRefuseForecasts() {
-        const StepReplay replay = WaitingSteps(ThreadState::Lock).replay(false);
+        const WaitingSteps made(ThreadState::Lock);
+        const StepReplay replay = made.replay(false);
         QCOMPARE(replay.refusal(),
                  std::string("The recorded causes do not explain this step: 78.9 % unexplained on the main thread."));
     }
