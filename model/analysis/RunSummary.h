@@ -201,7 +201,7 @@ struct StreamOrder {
 struct StepForecast {
     /// Kernels take half of their time, a launch includes the host code between calls, and all others are removed.
     causality::Subject subject = causality::Subject::Kernels;
-    int64_t savedNs = 0;   ///< Of the mean step; negative if it gets longer.
+    int64_t savedNs = 0;   ///< Saving of the mean step; negative if it gets longer.
     int64_t marginNs = 0;  ///< Half of the 95 % interval.
     bool operator==(const StepForecast&) const = default;
 };

@@ -8,7 +8,7 @@ namespace lanescope::causality {
 
 namespace {
 
-/// Times of a corrupt trace may be far apart.
+/// Sums of times of a corrupt trace may overflow.
 int64_t boundedSum(int64_t a, int64_t b) {
     int64_t sum = 0;
     if (!__builtin_add_overflow(a, b, &sum)) return sum;

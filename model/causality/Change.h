@@ -18,7 +18,7 @@ namespace lanescope::causality {
 struct Change {
     Subject subject = Subject::Kernel;
     std::string name;        ///< Text, family, kind, line or rank; empty for all.
-    double factor = 1;       ///< Of its time.
+    double factor = 1;       ///< Factor for its time.
     bool isRemoved = false;  ///< Also without its waits.
     bool operator==(const Change&) const = default;
 

@@ -137,7 +137,7 @@ Forecast StepReplay::forecast(std::span<const Change> changes) const {
     if (steps_.empty()) return made;
     const Scales scales = scalesOf(trace_, graph_, changes);
     const std::vector<int64_t> ends = graph_.replay(scales.ofGroup);
-    // A thread that was ahead of the GPU falls behind or gets further ahead during the first steps.
+    // The lead of a thread over the GPU changes during the first steps.
     const size_t first = steps_.size() >= 6 ? steps_.size() / 2 : 0;
     std::vector<int64_t> differences;
     for (size_t step = first; step < steps_.size(); ++step) {

@@ -59,7 +59,7 @@ struct ThreadProgress {
     uint32_t launchIndex = noIndex;  ///< Number of the latest call among the launches of the process.
 };
 
-/// What a call does, by its name.
+/// Class and wait of a call, by its name.
 struct CallName {
     CallClass kind = CallClass::Other;
     CallWait wait = CallWait::None;

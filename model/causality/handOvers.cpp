@@ -82,10 +82,10 @@ std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& s
         const LastCall own = last[thread];
         // The other thread that called last and does not go on by itself.
         LastCall cause;
-        bool isApart = true;
+        bool areOthersDone = true;
         for (const uint32_t other : process.threads) {
             if (other == thread || last[other].row == noIndex) continue;
-            if (last[other].endNs > startNs) isApart = false;
+            if (last[other].endNs > startNs) areOthersDone = false;
             if (last[other].endNs > startNs || (own.row != noIndex && last[other].endNs <= own.endNs)) continue;
             const Seen seen = seenAt(trace, states, other, startNs);
             if (seen.isExact && !seen.isWaiting) continue;
@@ -94,13 +94,13 @@ std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& s
         if (cause.row != noIndex) {
             const Seen seen = seenAt(trace, states, thread, cause.endNs);
             const int64_t sinceNs = own.row == noIndex ? cause.endNs : own.endNs;
-            const bool isAlternating = isApart && process.runs * minCallsPerRun <= process.calls &&
+            const bool isAlternating = areOthersDone && process.runs * minCallsPerRun <= process.calls &&
                                        (own.row == noIndex || startNs - sinceNs >= minUnknownWaitNs);
             const bool isAfterWait =
                 seen.isExact
                     ? seen.isWaiting
-                    : isAlternating ||
-                          (isApart && isMostlyWaiting(states, thread, {sinceNs, startNs}).value_or(seen.isWaiting));
+                    : isAlternating || (areOthersDone &&
+                                        isMostlyWaiting(states, thread, {sinceNs, startNs}).value_or(seen.isWaiting));
             if (isAfterWait) found.push_back({row, cause.row});
         }
         const int64_t endNs = std::max(startNs, calls.endNs[row]);

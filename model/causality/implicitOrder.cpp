@@ -22,7 +22,7 @@ struct StreamProgress {
 
 /// A launch of a process.
 struct QueuedLaunch {
-    int64_t startNs, endNs;  ///< Of the call.
+    int64_t startNs, endNs;  ///< Times of the call.
     int64_t workEndNs;
 };
 

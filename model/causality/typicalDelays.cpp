@@ -116,7 +116,7 @@ class DelayTable {
     const CausalGraph& graph_;
     std::array<Delays, edgeKindCount * kindCount> ofKind_;
     std::array<Delays, edgeKindCount> ofEdge_;
-    std::vector<Delays> ofGroup_;  ///< Of `EdgeKind::Stream`.
+    std::vector<Delays> ofGroup_;  ///< Delays of `EdgeKind::Stream`.
 };
 
 }  // namespace

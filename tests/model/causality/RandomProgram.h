@@ -40,7 +40,7 @@ class RandomProgram {
     struct Operation {
         Do what = Do::Host;
         uint32_t stream = 0;
-        uint32_t name = 0;  ///< Of the kernel; number of the event.
+        uint32_t name = 0;  ///< Number in the name of the kernel, or of the event.
         int64_t ns = 0;
         int64_t count = 1;              ///< Kernels of a graph.
         std::vector<Operation> helper;  ///< Operations of the helper.
@@ -53,11 +53,11 @@ class RandomProgram {
         uint32_t correlation = 0;
         int64_t callStartNs = 0, callEndNs = 0;
         uint32_t number = 0;  ///< Among the work of its rank and thread, the same in each run.
-        std::optional<int64_t> readyNs, startNs, endNs;  ///< Of work; known when its causes are.
+        std::optional<int64_t> readyNs, startNs, endNs;  ///< Times of work, known when its causes are.
         int64_t ownNs = 0;
         int64_t collective = -1;  ///< Number of the collective.
         bool isWork = false, isCall = true;
-        bool isFirst = true;  ///< Of a graph.
+        bool isFirst = true;  ///< First node of a graph.
         /// Causes with their delays: indices of work.
         std::vector<std::pair<size_t, int64_t>> causes;
         size_t recordedStream = 0;
