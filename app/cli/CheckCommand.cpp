@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "app/cli/Output.h"
-#include "model/format/checkFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/checkTrace.h"
 #include "model/notes/NotesFile.h"

@@ -2,7 +2,6 @@
 #include "app/cli/commands.h"
 
 #include <memory>
-#include <optional>
 
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"

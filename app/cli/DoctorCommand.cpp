@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,7 +16,7 @@
 #include "capture/machine/Machine.h"
 #include "model/bandwidth/computePeaks.h"
 #include "model/bandwidth/linkPeaks.h"
-#include "model/format/checkFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/factNames.h"
 #include "model/text/formatTable.h"
 
@@ -33,14 +32,6 @@ struct DoctorWords {
     std::string output;
     std::string products;
 };
-
-}  // namespace
-
-/// Runs `doctor --measure`: measures copies, memory and matrix products of this machine, prints them next to the
-/// nominal values, and stores them for `record`. Returns the exit status: 0 if every GPU was measured.
-int measureMachine(const DoctorWords& words);
-
-namespace {
 
 /// Rates above this share of the nominal peak are measurement errors.
 constexpr double maxNominalShare = 1.2;
@@ -199,8 +190,51 @@ Result<std::filesystem::path> keep(const capture::Measurement& measured, const s
     return *file;
 }
 
+const char* word(capture::CheckStatus status) {
+    switch (status) {
+        case capture::CheckStatus::Ok: return "ok";
+        case capture::CheckStatus::Warning: return "warn";
+        case capture::CheckStatus::NoCuda:
+        case capture::CheckStatus::Failure: return "fail";
+    }
+    return "";
+}
+
+const char* verdict(capture::CheckStatus worst) {
+    switch (worst) {
+        case capture::CheckStatus::Ok:
+        case capture::CheckStatus::Warning: return "Recording works here.";
+        case capture::CheckStatus::NoCuda: return "CUDA cannot be recorded here; NVTX ranges can.";
+        case capture::CheckStatus::Failure: return "Recording does not work here.";
+    }
+    return "";
+}
+
+std::string asText(const std::vector<capture::Check>& checks) {
+    std::string text;
+    for (const capture::Check& check : checks) {
+        text +=
+            fmt::format("{:<6} {:<12} {}\n", fmt::format("[{}]", word(check.status)), check.subject, check.sentence);
+        if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
+    }
+    return text + verdict(capture::worstOf(checks)) + "\n";
+}
+
+std::string asJson(const std::vector<capture::Check>& checks) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const capture::Check& check : checks)
+        list.push_back({{"status", word(check.status)},
+                        {"subject", check.subject},
+                        {"sentence", check.sentence},
+                        {"advice", check.advice}});
+    const nlohmann::ordered_json all{{"canRecord", capture::canRecord(checks)}, {"checks", std::move(list)}};
+    return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
+/// Runs `doctor --measure`: measures copies, memory and matrix products of this machine, prints them next to the
+/// nominal values, and stores them for `record`. Returns the exit status: 0 if every GPU was measured.
 int measureMachine(const DoctorWords& words) {
     if (const Result<void> replaced = checkReplaced(words.output); !replaced) return reportFailure(replaced.error());
     const auto driver = capture::CudaDriver::open();
@@ -249,51 +283,6 @@ int measureMachine(const DoctorWords& words) {
                      : fmt::format("Stored in {0}. 'record --roofs {0}' adds it to a trace.", kept->string()));
     return isComplete ? exitOk : exitFailed;
 }
-
-namespace {
-
-const char* word(capture::CheckStatus status) {
-    switch (status) {
-        case capture::CheckStatus::Ok: return "ok";
-        case capture::CheckStatus::Warning: return "warn";
-        case capture::CheckStatus::NoCuda:
-        case capture::CheckStatus::Failure: return "fail";
-    }
-    return "";
-}
-
-const char* verdict(capture::CheckStatus worst) {
-    switch (worst) {
-        case capture::CheckStatus::Ok:
-        case capture::CheckStatus::Warning: return "Recording works here.";
-        case capture::CheckStatus::NoCuda: return "CUDA cannot be recorded here; NVTX ranges can.";
-        case capture::CheckStatus::Failure: return "Recording does not work here.";
-    }
-    return "";
-}
-
-std::string asText(const std::vector<capture::Check>& checks) {
-    std::string text;
-    for (const capture::Check& check : checks) {
-        text +=
-            fmt::format("{:<6} {:<12} {}\n", fmt::format("[{}]", word(check.status)), check.subject, check.sentence);
-        if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
-    }
-    return text + verdict(capture::worstOf(checks)) + "\n";
-}
-
-std::string asJson(const std::vector<capture::Check>& checks) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const capture::Check& check : checks)
-        list.push_back({{"status", word(check.status)},
-                        {"subject", check.subject},
-                        {"sentence", check.sentence},
-                        {"advice", check.advice}});
-    const nlohmann::ordered_json all{{"canRecord", capture::canRecord(checks)}, {"checks", std::move(list)}};
-    return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-}  // namespace
 
 void addDoctor(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<DoctorWords>();

@@ -19,7 +19,7 @@
 #include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/reports/reportsAsked.h"
+#include "model/reports/reports.h"
 
 namespace lanescope::cli {
 

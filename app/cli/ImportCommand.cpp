@@ -13,7 +13,7 @@
 #include "app/help/HelpFormatter.h"
 #include "model/export/traceFile.h"
 #include "model/format/OutputFile.h"
-#include "model/format/checkFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/importedFormats.h"
@@ -22,9 +22,9 @@
 
 namespace lanescope::cli {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 struct ImportOptions {
     std::vector<std::string> files;

@@ -14,7 +14,6 @@
 #include "app/help/HelpFormatter.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/reports/describeTopology.h"
 #include "model/reports/describeTrace.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Trace.h"
@@ -116,70 +115,6 @@ template <class T>
 Json orNull(const std::optional<T>& value) {
     return value ? Json(*value) : Json();
 }
-
-}  // namespace
-
-std::string topologyAsText(const Trace& trace) {
-    const TopologyDescription topology = describeTopology(trace);
-    if (topology.gpus.empty()) return "The trace lists no GPU.\n";
-    std::string text = names(trace);
-    if (!text.empty()) text += "\n";
-    text += matrix(trace, topology.gpus);
-    text += "\nNVLink\n";
-    for (const std::string& sentence : topology.verdict.sentences) text += "  " + printable(sentence) + "\n";
-    if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
-    if (!topology.uses.empty() && topology.verdict.bytes > 0)
-        text +=
-            "\n"
-            "Kernels, such as NCCL's, move bytes without copies. Counters include these bytes, per "
-            "link:\n"
-            "'lanescope stats -r nvlink'.\n";
-    return text;
-}
-
-std::string topologyAsJson(const Trace& trace) {
-    const TopologyDescription topology = describeTopology(trace);
-    Json json;
-    json["gpus"] = Json::array();
-    for (const int64_t gpu : topology.gpus) {
-        const GpuAffinity* const affinity = affinityOf(trace, gpu);
-        const auto pcie = peakOfPcie(trace, gpu);
-        const Gpu* const info = gpuNumbered(trace, gpu);
-        json["gpus"].push_back({{"id", gpu},
-                                {"name", info ? Json(info->name) : Json()},
-                                {"uuid", info ? Json(info->uuid) : Json()},
-                                {"isMig", info ? Json(isMigDevice(*info)) : Json()},
-                                {"cpuAffinity", affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
-                                {"numaNode", affinity && affinity->numaNode >= 0 ? Json(affinity->numaNode) : Json()},
-                                {"nvlinks", nvlinksOf(trace, gpu)},
-                                {"pciePeakGBps", pcie ? Json(pcie->gigabytesPerSecond) : Json()}});
-    }
-    json["links"] = Json::array();
-    for (const LinkUse& use : topology.uses)
-        json["links"].push_back({{"gpu", use.gpu},
-                                 {"peer", use.peer},
-                                 {"abbreviation", use.connection ? Json(use.connection->abbreviation) : Json()},
-                                 {"connection", use.connection ? Json(use.connection->name) : Json()},
-                                 {"nvlinks", use.connection ? Json(use.connection->nvlinks) : Json()},
-                                 {"copies", use.copyCount},
-                                 {"bytes", use.copyBytes},
-                                 {"busyNs", use.copyBusyNs},
-                                 {"meanGBps", orNull(use.meanGBps())},
-                                 {"peakGBps", use.peak ? Json(use.peak->gigabytesPerSecond) : Json()},
-                                 {"peakOrigin", use.peak ? Json(name(use.peak->origin)) : Json()},
-                                 {"peakPercent", orNull(use.peakPercent())}});
-    const NvlinkVerdict& verdict = topology.verdict;
-    json["nvlink"] = {{"use", identifier(verdict.use)},
-                      {"evidence", identifier(verdict.evidence)},
-                      {"activeLinks", verdict.activeLinks},
-                      {"bytes", verdict.bytes},
-                      {"bestGBps", verdict.bestGBps > 0 ? Json(verdict.bestGBps) : Json()},
-                      {"bytesPerStep", orNull(verdict.bytesPerStep)},
-                      {"sentences", verdict.sentences}};
-    return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
-
-namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -284,7 +219,86 @@ Json noteAsJson(const Trace& trace, const HealthNote& note) {
             {"timeNs", orNull(note.timeNs)},         {"count", orNull(note.count)}, {"sentence", note.sentence}};
 }
 
+struct InfoOptions {
+    std::string file;
+    std::string format = "text";
+    bool isTopology = false;
+};
+
+Result<void> runInfo(const InfoOptions& options) {
+    const Result<TracePtr> trace = loadForCommand(options.file);
+    if (!trace) return fail(trace.error());
+    Result<Output> output = Output::open(std::nullopt, {});
+    if (!output) return fail(output.error());
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
+    const bool isJson = options.format == "json";
+    const std::string text = options.isTopology ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
+                                                : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
+    output->write(text);
+    return output->close();
+}
+
 }  // namespace
+
+std::string topologyAsText(const Trace& trace) {
+    const TopologyDescription topology = describeTopology(trace);
+    if (topology.gpus.empty()) return "The trace lists no GPU.\n";
+    std::string text = names(trace);
+    if (!text.empty()) text += "\n";
+    text += matrix(trace, topology.gpus);
+    text += "\nNVLink\n";
+    for (const std::string& sentence : topology.verdict.sentences) text += "  " + printable(sentence) + "\n";
+    if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
+    if (!topology.uses.empty() && topology.verdict.bytes > 0)
+        text +=
+            "\n"
+            "Kernels, such as NCCL's, move bytes without copies. Counters include these bytes, per "
+            "link:\n"
+            "'lanescope stats -r nvlink'.\n";
+    return text;
+}
+
+std::string topologyAsJson(const Trace& trace) {
+    const TopologyDescription topology = describeTopology(trace);
+    Json json;
+    json["gpus"] = Json::array();
+    for (const int64_t gpu : topology.gpus) {
+        const GpuAffinity* const affinity = affinityOf(trace, gpu);
+        const auto pcie = peakOfPcie(trace, gpu);
+        const Gpu* const info = gpuNumbered(trace, gpu);
+        json["gpus"].push_back({{"id", gpu},
+                                {"name", info ? Json(info->name) : Json()},
+                                {"uuid", info ? Json(info->uuid) : Json()},
+                                {"isMig", info ? Json(isMigDevice(*info)) : Json()},
+                                {"cpuAffinity", affinity && !affinity->cpus.empty() ? Json(affinity->cpus) : Json()},
+                                {"numaNode", affinity && affinity->numaNode >= 0 ? Json(affinity->numaNode) : Json()},
+                                {"nvlinks", nvlinksOf(trace, gpu)},
+                                {"pciePeakGBps", pcie ? Json(pcie->gigabytesPerSecond) : Json()}});
+    }
+    json["links"] = Json::array();
+    for (const LinkUse& use : topology.uses)
+        json["links"].push_back({{"gpu", use.gpu},
+                                 {"peer", use.peer},
+                                 {"abbreviation", use.connection ? Json(use.connection->abbreviation) : Json()},
+                                 {"connection", use.connection ? Json(use.connection->name) : Json()},
+                                 {"nvlinks", use.connection ? Json(use.connection->nvlinks) : Json()},
+                                 {"copies", use.copyCount},
+                                 {"bytes", use.copyBytes},
+                                 {"busyNs", use.copyBusyNs},
+                                 {"meanGBps", orNull(use.meanGBps())},
+                                 {"peakGBps", use.peak ? Json(use.peak->gigabytesPerSecond) : Json()},
+                                 {"peakOrigin", use.peak ? Json(name(use.peak->origin)) : Json()},
+                                 {"peakPercent", orNull(use.peakPercent())}});
+    const NvlinkVerdict& verdict = topology.verdict;
+    json["nvlink"] = {{"use", identifier(verdict.use)},
+                      {"evidence", identifier(verdict.evidence)},
+                      {"activeLinks", verdict.activeLinks},
+                      {"bytes", verdict.bytes},
+                      {"bestGBps", verdict.bestGBps > 0 ? Json(verdict.bestGBps) : Json()},
+                      {"bytesPerStep", orNull(verdict.bytesPerStep)},
+                      {"sentences", verdict.sentences}};
+    return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
 
 std::string infoAsText(const Trace& trace) {
     const DescribedTrace description = describeTrace(trace);
@@ -327,29 +341,6 @@ std::string infoAsJson(const Trace& trace) {
     for (const HealthNote& note : description.health) json["health"].push_back(noteAsJson(trace, note));
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
-
-namespace {
-
-struct InfoOptions {
-    std::string file;
-    std::string format = "text";
-    bool isTopology = false;
-};
-
-Result<void> runInfo(const InfoOptions& options) {
-    const Result<TracePtr> trace = loadForCommand(options.file);
-    if (!trace) return fail(trace.error());
-    Result<Output> output = Output::open(std::nullopt, {});
-    if (!output) return fail(output.error());
-    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
-    const bool isJson = options.format == "json";
-    const std::string text = options.isTopology ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
-                                                : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
-    output->write(text);
-    return output->close();
-}
-
-}  // namespace
 
 void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();

@@ -42,23 +42,6 @@ namespace {
 /// Shorter work needs no progress line.
 constexpr std::chrono::milliseconds patience{500};
 
-}  // namespace
-
-ProgressLine::ProgressLine() : isTerminal_(::isatty(STDERR_FILENO) == 1) {}
-
-ProgressLine::~ProgressLine() {
-    if (isShown_) std::fputs("\r\033[K", stderr);
-}
-
-void ProgressLine::show(double fraction, std::string_view what) {
-    if (!isTerminal_ || std::chrono::steady_clock::now() - start_ < patience) return;
-    const std::string line = fmt::format("\r\033[K{:3.0f} %  {}", 100 * fraction, printable(what));
-    std::fputs(line.c_str(), stderr);
-    isShown_ = true;
-}
-
-namespace {
-
 /// Max text buffered until the source is checked; beyond this each part is checked.
 constexpr size_t maxPendingBytes = size_t{64} << 20;
 
@@ -79,6 +62,19 @@ std::optional<size_t> columnsFromEnvironment() {
 }
 
 }  // namespace
+
+ProgressLine::ProgressLine() : isTerminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+    if (isShown_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::show(double fraction, std::string_view what) {
+    if (!isTerminal_ || std::chrono::steady_clock::now() - start_ < patience) return;
+    const std::string line = fmt::format("\r\033[K{:3.0f} %  {}", 100 * fraction, printable(what));
+    std::fputs(line.c_str(), stderr);
+    isShown_ = true;
+}
 
 Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
                             const std::vector<std::filesystem::path>& inputs) {

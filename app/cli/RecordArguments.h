@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "capture/perf/perfAttributes.h"
 #include "capture/record/Recorder.h"

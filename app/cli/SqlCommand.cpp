@@ -7,7 +7,7 @@
 #include "app/cli/Output.h"
 #include "app/help/HelpFormatter.h"
 #include "model/importers/TraceFormat.h"
-#include "model/query/TimedQuery.h"
+#include "model/query/TraceQuery.h"
 #include "model/text/formatTable.h"
 
 namespace lanescope::cli {
@@ -23,10 +23,8 @@ struct SqlOptions {
     int64_t rowLimit = 100'000;
 
     QueryLimits limits() const {
-        QueryLimits limits;
-        limits.time = std::chrono::milliseconds(static_cast<int64_t>(timeLimitS * 1000));
-        limits.rows = rowLimit;
-        return limits;
+        return QueryLimits{.time = std::chrono::milliseconds(static_cast<int64_t>(timeLimitS * 1000)),
+                           .rows = rowLimit};
     }
 };
 

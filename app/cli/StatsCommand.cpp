@@ -9,7 +9,6 @@
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/reports/reports.h"
-#include "model/reports/reportsAsked.h"
 #include "model/roofline/ShapedCalls.h"
 #include "model/text/formatTable.h"
 

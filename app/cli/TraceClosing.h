@@ -8,7 +8,7 @@
 #include "model/analysis/RunSummary.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/Result.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

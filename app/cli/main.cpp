@@ -26,12 +26,6 @@ namespace lanescope::cli {
 
 /// Returns the values of options with this type name that `--help` lists separately: `REPORT`,
 /// `TABLE`. For completions.
-std::vector<completion::Candidate> valueLists(std::string_view typeName);
-
-/// Returns the output of `lanescope --version` without a final line feed: the version first, then
-/// the details that distinguish builds of one version, one per line.
-std::string versionText();
-
 std::vector<completion::Candidate> valueLists(std::string_view typeName) {
     std::vector<completion::Candidate> list;
     if (typeName == "REPORT")
@@ -52,6 +46,8 @@ constexpr int64_t cuptiHeaders = 0;
 
 }  // namespace
 
+/// Returns the output of `lanescope --version` without a final line feed: the version first, then
+/// the details that distinguish builds of one version, one per line.
 std::string versionText() {
     const std::string_view commit = productCommit();
     return fmt::format("lanescope {}\ncommit {}\nCUPTI headers {}", productVersion(),

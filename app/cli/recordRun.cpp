@@ -17,7 +17,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/TraceClosing.h"
 #include "capture/log/launcherRank.h"
-#include "capture/record/OutputName.h"
+#include "capture/record/RunFolder.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/text/formatValue.h"

@@ -17,6 +17,14 @@ const QStringList themeNames = {"system", "light", "dark"};
 const QStringList colorModeNames = {"name", "kind", "stream", "nccl-operation", "python-line", "python-function"};
 const QString colorBlindSafeName = QStringLiteral("colour-blind-safe");
 
+constexpr qsizetype maxArrangements = 100;
+
+/// Paths contain slashes, which settings interpret as groups.
+QString arrangementKey(const QString& document) {
+    const QByteArray hash = QCryptographicHash::hash(document.toUtf8(), QCryptographicHash::Sha1).toHex();
+    return "tracks/" + QString::fromLatin1(hash);
+}
+
 }  // namespace
 
 AppSettings::AppSettings() : settings_(std::make_unique<QSettings>("lanescope", "viewer")) {}
@@ -103,18 +111,6 @@ bool AppSettings::isPanelVisible(const QString& name) const {
 void AppSettings::setPanelVisible(const QString& name, bool isVisible) {
     settings_->setValue("panels/" + name, isVisible);
 }
-
-namespace {
-
-constexpr qsizetype maxArrangements = 100;
-
-/// Paths contain slashes, which settings interpret as groups.
-QString arrangementKey(const QString& document) {
-    const QByteArray hash = QCryptographicHash::hash(document.toUtf8(), QCryptographicHash::Sha1).toHex();
-    return "tracks/" + QString::fromLatin1(hash);
-}
-
-}  // namespace
 
 QByteArray AppSettings::trackArrangement(const QString& document) const {
     return settings_->value(arrangementKey(document)).toByteArray();

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "app/viewer/FinderEntry.h"
+#include "app/viewer/Finder.h"
 #include "views/theme/Theme.h"
 
 class QLabel;

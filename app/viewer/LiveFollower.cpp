@@ -12,9 +12,9 @@
 #include <new>
 #include <utility>
 
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/live/TraceMirror.h"
+#include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
@@ -22,6 +22,8 @@
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
+
+using namespace views;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -40,6 +42,9 @@ std::chrono::nanoseconds processCpuTime() {
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
+
+/// Part of the visible range; a smaller distance counts as at the end.
+constexpr int64_t nearEnd = 50;
 
 }  // namespace
 
@@ -170,15 +175,6 @@ LiveFollower::End LiveFollower::conclude() {
     if (!trace) return {nullptr, views::toQString(trace.error().sentence)};
     return {std::move(*trace), {}};
 }
-
-using namespace views;
-
-namespace {
-
-/// Part of the visible range; a smaller distance counts as at the end.
-constexpr int64_t nearEnd = 50;
-
-}  // namespace
 
 LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     : QWidget(parent),

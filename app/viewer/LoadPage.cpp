@@ -49,6 +49,8 @@ Result<TracePtr> openOne(const Paths& paths, const TraceExcerpt& cut, const Load
     return openTrace(*merged, {}, partOf(progress, merging, 1));
 }
 
+QString fileName(const std::filesystem::path& path) { return QString::fromStdString(path.filename().string()); }
+
 }  // namespace
 
 Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceExcerpt& cut, const LoadProgress& progress,
@@ -133,12 +135,6 @@ void TraceLoader::finish(const Result<Loaded>& result) {
         emit failed(views::toQString(result.error().sentence));
     }
 }
-
-namespace {
-
-QString fileName(const std::filesystem::path& path) { return QString::fromStdString(path.filename().string()); }
-
-}  // namespace
 
 LoadPage::LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several, QWidget* parent)
     : QWidget(parent),

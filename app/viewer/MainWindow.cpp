@@ -23,11 +23,9 @@
 #include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
-#include "app/viewer/FinderEntry.h"
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MarkActions.h"
-#include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
@@ -58,6 +56,12 @@ QStringList localFiles(const QMimeData& data) {
         if (url.isLocalFile()) paths << url.toLocalFile();
     }
     return paths;
+}
+
+QString traceFilter() { return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns())); }
+
+void showWritten(MainWindow* window, const Result<void>& result, const QString& path) {
+    window->showStatus(result ? MainWindow::tr("Written: %1").arg(path) : views::toQString(result.error().sentence));
 }
 
 }  // namespace
@@ -430,16 +434,6 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     for (const DocumentPage* page : tabs_->documents()) page->storeLayout(settings_);
     QMainWindow::closeEvent(event);
 }
-
-namespace {
-
-QString traceFilter() { return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns())); }
-
-void showWritten(MainWindow* window, const Result<void>& result, const QString& path) {
-    window->showStatus(result ? MainWindow::tr("Written: %1").arg(path) : views::toQString(result.error().sentence));
-}
-
-}  // namespace
 
 void MainWindow::showStatus(const QString& sentence) {
     constexpr int shownMs = 8000;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/viewer/FinderEntry.h"
+#include "app/viewer/Finder.h"
 #include "model/notes/NotesFile.h"
 
 namespace lanescope::views {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingPlace.h"

@@ -115,23 +115,6 @@ namespace {
 
 constexpr const char* name = "resnet152-nvlink.sqlite.gz";
 
-}  // namespace
-
-Result<QString> sampleTrace(const QString& folder) {
-    QFile packed(QStringLiteral(":/samples/") + QLatin1String(name));
-    if (!packed.open(QIODevice::ReadOnly)) return fail("This viewer comes without a sample.");
-    const QByteArray bytes = packed.readAll();
-    const QString path = QDir(folder).filePath(QLatin1String(name));
-    if (QFile there(path); there.open(QIODevice::ReadOnly) && there.readAll() == bytes) return path;
-    QSaveFile file(path);
-    if (!QDir().mkpath(folder) || !file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() ||
-        !file.commit())
-        return fail("The sample cannot be written to {}: {}.", path.toStdString(), file.errorString().toStdString());
-    return path;
-}
-
-namespace {
-
 constexpr int shownRecentFiles = 6;
 
 QLabel* dimmed(const QString& text, QWidget* parent) {
@@ -151,6 +134,19 @@ QLabel* commandToRecord(QWidget* parent) {
 }
 
 }  // namespace
+
+Result<QString> sampleTrace(const QString& folder) {
+    QFile packed(QStringLiteral(":/samples/") + QLatin1String(name));
+    if (!packed.open(QIODevice::ReadOnly)) return fail("This viewer comes without a sample.");
+    const QByteArray bytes = packed.readAll();
+    const QString path = QDir(folder).filePath(QLatin1String(name));
+    if (QFile there(path); there.open(QIODevice::ReadOnly) && there.readAll() == bytes) return path;
+    QSaveFile file(path);
+    if (!QDir().mkpath(folder) || !file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() ||
+        !file.commit())
+        return fail("The sample cannot be written to {}: {}.", path.toStdString(), file.errorString().toStdString());
+    return path;
+}
 
 StartPage::StartPage(QWidget* parent)
     : QWidget(parent), recent_(new QWidget(this)), recentLayout_(new QVBoxLayout(recent_)) {

@@ -21,7 +21,6 @@
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/MarkActions.h"
 #include "app/viewer/RunGuide.h"
-#include "app/viewer/TraceTables.h"
 #include "app/viewer/tracePanels.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
@@ -35,7 +34,6 @@
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
-#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
 #include "views/histogram/NamePanel.h"
@@ -356,6 +354,8 @@ QString namesIn(const Trace& trace, const SelectionStatistics& statistics) {
     return text;
 }
 
+constexpr int shownPollMs = 50;
+
 }  // namespace
 
 QString evidenceText(const TracePage& page) {
@@ -389,12 +389,6 @@ void copyEvidence(TracePage& page) {
                       .arg(QString::fromLatin1(png.toBase64()), text.toHtmlEscaped()));
     QGuiApplication::clipboard()->setMimeData(data);
 }
-
-namespace {
-
-constexpr int shownPollMs = 50;
-
-}  // namespace
 
 void TracePage::updateTrace(TracePtr trace) {
     const views::TrackArrangement arrangement = timeline_->state().tracks().arrangement();

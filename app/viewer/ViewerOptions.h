@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QSize>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>

@@ -55,6 +55,10 @@ QByteArray svgOf(QWidget& widget) {
     return bytes;
 }
 
+struct Translated {
+    Q_DECLARE_TR_FUNCTIONS(PanelExport)
+};
+
 }  // namespace
 
 Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes) {
@@ -97,14 +101,6 @@ Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path
     const auto format = path.extension() == ".json" ? TableFormat::Json : TableFormat::Csv;
     return saveFile(path, QByteArray::fromStdString(formatTable(table, format)));
 }
-
-namespace {
-
-struct Translated {
-    Q_DECLARE_TR_FUNCTIONS(PanelExport)
-};
-
-}  // namespace
 
 Result<void> exportFlameTo(const views::FlamePanel& panel, const std::filesystem::path& path) {
     const std::string text = path.extension() == ".svg" ? panel.svg() : panel.folded();

@@ -26,7 +26,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/viewer/FinderEntry.h"
+#include "app/viewer/Finder.h"
 #include "app/viewer/ViewerActions.h"
 
 namespace lanescope::viewer {

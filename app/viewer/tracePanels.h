@@ -1,11 +1,116 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QList>
+#include <QObject>
+#include <QTabWidget>
+#include <optional>
 #include <vector>
 
+#include "model/trace/Trace.h"
+#include "views/jobs/LazyTab.h"
 #include "views/tables/Panel.h"
+#include "views/theme/Theme.h"
 
 namespace lanescope::viewer {
+
+/// The panels under a timeline, one per tab. A tab gets its content, with all settings so far, when
+/// first shown. Tabs without data in the trace are hidden until requested by the menu.
+class TraceTables : public QTabWidget {
+    Q_OBJECT
+
+  public:
+    explicit TraceTables(QWidget* parent = nullptr);
+    ~TraceTables() override;
+
+    /// Adds a tab per kind, once. The tab called `first` is in front.
+    void addPanels(std::vector<views::PanelKind> kinds, TracePtr trace, const QString& first);
+    void setTrace(TracePtr trace);
+    /// Sets the selected range.
+    void setRange(std::optional<TimeRange> range);
+    /// Sets the visible range in trace time.
+    void setVisibleRange(TimeRange range);
+    /// Sets the selected event.
+    void setEvent(EventRef event);
+    void setTheme(const views::Theme& theme);
+    /// Updates the remarks in the titles.
+    void updateTitles();
+    /// Brings a tab to the front unless the user has chosen one.
+    void suggest(const QString& name);
+
+    views::LazyTab* currentTab() const;
+    /// Returns a tab by the name of its kind, which exists.
+    views::PanelTab<views::Panel>& tab(const QString& name) const;
+    /// Returns the panel of a tab; null until created.
+    template <class T>
+    T* panel(const QString& name) const {
+        return qobject_cast<T*>(tab(name).panel());
+    }
+    /// Returns the panel of a tab; creates it if necessary.
+    template <class T>
+    T& demand(const QString& name) const {
+        return *qobject_cast<T*>(&tab(name).demandPanel());
+    }
+
+  signals:
+    void nameActivated(const QString& name);
+    void eventActivated(lanescope::EventRef event);
+    void rangeActivated(lanescope::TimeRange range);
+
+  private:
+    struct Tab {
+        views::PanelKind kind;
+        views::PanelTab<views::Panel>* tab;
+    };
+
+    views::Panel* make(const views::PanelKind& kind);
+    /// Calls a setter of each panel that exists.
+    template <class Setter, class Value>
+    void setAll(Setter setter, const Value& value) {
+        for (const Tab& each : tabs_)
+            if (views::Panel* panel = each.tab->panel()) (panel->*setter)(value);
+    }
+    void removeUseless();
+
+    TracePtr trace_;
+    std::optional<TimeRange> range_;
+    TimeRange visible_;
+    EventRef event_;
+    views::Theme theme_ = views::Theme::light();
+    bool hasChosen_ = false;  ///< The user has chosen a tab.
+    std::vector<Tab> tabs_;
+};
+
+}  // namespace lanescope::viewer
+
+class QAction;
+class QTabWidget;
+
+namespace lanescope::viewer {
+
+/// A command per tab under a timeline, so that menus and the finder lead to tables as well, and two
+/// that go through them. Tabs added later get none.
+class TableCommands : public QObject {
+    Q_OBJECT
+
+  public:
+    /// `tables` outlives this and has its tabs.
+    TableCommands(QTabWidget& tables, QObject* parent);
+
+    const QList<QAction*>& actions() const { return actions_; }
+    /// Brings a page of `tables` to the front.
+    void show(QWidget* page);
+
+  signals:
+    /// Emitted when a command requested a table; the tables may be hidden.
+    void shown();
+
+  private:
+    void step(int direction);
+
+    QTabWidget& tables_;
+    QList<QAction*> actions_;
+};
 
 class TracePage;
 

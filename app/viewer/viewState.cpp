@@ -16,9 +16,8 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
-#include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
+#include "app/viewer/tracePanels.h"
 #include "model/text/formatValue.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
@@ -37,25 +36,6 @@ using namespace views;
 namespace {
 
 constexpr qint64 patienceMs = 10 * 60 * 1000;
-
-}  // namespace
-
-Result<void> waitUntilIdle(const MainWindow& window) {
-    QElapsedTimer timer;
-    timer.start();
-    QEventLoop loop;
-    // Twice idle: the first content may have requested more.
-    for (int idleRounds = 0; idleRounds < 2;) {
-        loop.processEvents(QEventLoop::AllEvents, 20);
-        idleRounds = window.isBusy() ? 0 : idleRounds + 1;
-        if (!window.isVisible()) return fail("The window was closed.");
-        if (timer.elapsed() > patienceMs) return fail("The window was not complete after ten minutes.");
-        QThread::msleep(5);
-    }
-    return {};
-}
-
-namespace {
 
 /// A picture of an empty range would look like an empty trace.
 Result<void> checkInside(const char* option, const std::optional<TimeRange>& range, const Trace& trace) {
@@ -175,62 +155,6 @@ Result<void> checkView(const ViewOptions& view, const Trace& trace) {
     return checkEvent(view.event, trace);
 }
 
-}  // namespace
-
-Result<void> applyView(MainWindow& window, const ViewOptions& view) {
-    if (isDefault(view)) return {};
-    if (auto result = waitUntilIdle(window); !result) return result;
-    DocumentPage* document = window.tabs().currentDocument();
-    if (document == nullptr) return {};
-    if (document->timelines().empty())
-        return fail(
-            "A report of many ranks has no timeline and no tables to choose from: remove the options of the view.");
-    if (auto result = checkView(view, *document->timelines().front()->trace()); !result) return result;
-    // Each of these needs the results of the one before, and the window may choose a table itself.
-    using Apply = Result<void> (*)(DocumentPage*, const ViewOptions&);
-    const std::pair<bool, Apply> parts[]{
-        {!view.unit.empty(), showUnit},
-        {!view.align.empty(), [](DocumentPage* page, const ViewOptions& of) { return align(page, of.align); }},
-        {view.step || view.hasBaselineOverlay || !view.worker.empty(), showStep},
-        {!view.table.empty(), [](DocumentPage* page, const ViewOptions& of) { return showTable(page, of.table); }},
-        {!view.query.empty(), [](DocumentPage* page, const ViewOptions& of) { return showAnswer(page, of.query); }}};
-    for (const auto& [isWanted, apply] : parts) {
-        if (!isWanted) continue;
-        const Result<DocumentPage*> page = waitForPage(window);
-        if (!page) return fail(page.error());
-        if (auto result = apply(*page, view); !result) return result;
-    }
-    Result<DocumentPage*> page = waitForPage(window);
-    if (!page) return fail(page.error());
-    if (const auto* trace = qobject_cast<TracePage*>(*page); trace && !trace->guide().unitError().isEmpty())
-        return fail("--unit: {}", trace->guide().unitError().toStdString());
-    const auto timeline = [&page]() -> TimelineState& { return (*page)->timelines().front()->state(); };
-    const auto showVisible = [&] {
-        if (view.visible) timeline().range().axis().setRange(view.visible->shifted(-timeline().range().origin()));
-    };
-    if (!view.filter.empty()) timeline().tracks().setFilterText(toQString(view.filter));
-    showVisible();  // The search begins at the visible range.
-    if (!view.find.empty()) {
-        window.searchBar().edit().setText(toQString(view.find));
-        window.searchBar().next();
-        // The hit moves the view; the requests below have priority.
-        page = waitForPage(window);
-        if (!page) return fail(page.error());
-    }
-    if (view.event.isValid()) {
-        TimelineView& first = *(*page)->timelines().front();
-        if (view.visible)
-            first.state().selection().setEvent(view.event);
-        else
-            first.revealEvent(view.event);
-    }
-    showVisible();
-    if (view.select) timeline().selection().setRange(view.select);
-    return {};
-}
-
-namespace {
-
 QString rangeText(TimeRange range) { return QStringLiteral("%1ns:%2ns").arg(range.startNs).arg(range.endNs); }
 
 QString pathOf(const std::filesystem::path& file) {
@@ -311,6 +235,73 @@ bool needsQuotes(const QString& argument) {
 }
 
 }  // namespace
+
+Result<void> waitUntilIdle(const MainWindow& window) {
+    QElapsedTimer timer;
+    timer.start();
+    QEventLoop loop;
+    // Twice idle: the first content may have requested more.
+    for (int idleRounds = 0; idleRounds < 2;) {
+        loop.processEvents(QEventLoop::AllEvents, 20);
+        idleRounds = window.isBusy() ? 0 : idleRounds + 1;
+        if (!window.isVisible()) return fail("The window was closed.");
+        if (timer.elapsed() > patienceMs) return fail("The window was not complete after ten minutes.");
+        QThread::msleep(5);
+    }
+    return {};
+}
+
+Result<void> applyView(MainWindow& window, const ViewOptions& view) {
+    if (isDefault(view)) return {};
+    if (auto result = waitUntilIdle(window); !result) return result;
+    DocumentPage* document = window.tabs().currentDocument();
+    if (document == nullptr) return {};
+    if (document->timelines().empty())
+        return fail(
+            "A report of many ranks has no timeline and no tables to choose from: remove the options of the view.");
+    if (auto result = checkView(view, *document->timelines().front()->trace()); !result) return result;
+    // Each of these needs the results of the one before, and the window may choose a table itself.
+    using Apply = Result<void> (*)(DocumentPage*, const ViewOptions&);
+    const std::pair<bool, Apply> parts[]{
+        {!view.unit.empty(), showUnit},
+        {!view.align.empty(), [](DocumentPage* page, const ViewOptions& of) { return align(page, of.align); }},
+        {view.step || view.hasBaselineOverlay || !view.worker.empty(), showStep},
+        {!view.table.empty(), [](DocumentPage* page, const ViewOptions& of) { return showTable(page, of.table); }},
+        {!view.query.empty(), [](DocumentPage* page, const ViewOptions& of) { return showAnswer(page, of.query); }}};
+    for (const auto& [isWanted, apply] : parts) {
+        if (!isWanted) continue;
+        const Result<DocumentPage*> page = waitForPage(window);
+        if (!page) return fail(page.error());
+        if (auto result = apply(*page, view); !result) return result;
+    }
+    Result<DocumentPage*> page = waitForPage(window);
+    if (!page) return fail(page.error());
+    if (const auto* trace = qobject_cast<TracePage*>(*page); trace && !trace->guide().unitError().isEmpty())
+        return fail("--unit: {}", trace->guide().unitError().toStdString());
+    const auto timeline = [&page]() -> TimelineState& { return (*page)->timelines().front()->state(); };
+    const auto showVisible = [&] {
+        if (view.visible) timeline().range().axis().setRange(view.visible->shifted(-timeline().range().origin()));
+    };
+    if (!view.filter.empty()) timeline().tracks().setFilterText(toQString(view.filter));
+    showVisible();  // The search begins at the visible range.
+    if (!view.find.empty()) {
+        window.searchBar().edit().setText(toQString(view.find));
+        window.searchBar().next();
+        // The hit moves the view; the requests below have priority.
+        page = waitForPage(window);
+        if (!page) return fail(page.error());
+    }
+    if (view.event.isValid()) {
+        TimelineView& first = *(*page)->timelines().front();
+        if (view.visible)
+            first.state().selection().setEvent(view.event);
+        else
+            first.revealEvent(view.event);
+    }
+    showVisible();
+    if (view.select) timeline().selection().setRange(view.select);
+    return {};
+}
 
 QStringList argumentsOf(const DocumentPage& page) {
     if (const auto* trace = qobject_cast<const TracePage*>(&page)) return argumentsOfTrace(*trace);

@@ -37,24 +37,6 @@ class DrawnIcon : public QIconEngine {
     QByteArray enabled_, disabled_;
 };
 
-}  // namespace
-
-void registerIcons() { initializeResources(); }
-
-QIcon themedIcon(const QString& name, const views::Theme& theme) {
-    QFile file(":/icons/" + name + ".svg");
-    if (!file.open(QIODevice::ReadOnly)) return {};
-    const QByteArray drawing = file.readAll();
-    const auto inColor = [&](const QColor& color) {
-        return QByteArray(drawing).replace("#000000", color.name().toLatin1());
-    };
-    return QIcon(new DrawnIcon(inColor(theme.text), inColor(views::Theme::mix(theme.window, theme.mutedText, 0.45))));
-}
-
-QIcon applicationIcon() { return QIcon(":/lanescope.svg"); }
-
-namespace {
-
 // Names in braces are colours of the theme. An em is the line height, so clickable areas grow with it.
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
@@ -148,6 +130,20 @@ QProgressBar::chunk { background: {accent}; border-radius: 4px; }
 )";
 
 }  // namespace
+
+void registerIcons() { initializeResources(); }
+
+QIcon themedIcon(const QString& name, const views::Theme& theme) {
+    QFile file(":/icons/" + name + ".svg");
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    const QByteArray drawing = file.readAll();
+    const auto inColor = [&](const QColor& color) {
+        return QByteArray(drawing).replace("#000000", color.name().toLatin1());
+    };
+    return QIcon(new DrawnIcon(inColor(theme.text), inColor(views::Theme::mix(theme.window, theme.mutedText, 0.45))));
+}
+
+QIcon applicationIcon() { return QIcon(":/lanescope.svg"); }
 
 QString windowStyle(const views::Theme& theme) {
     const std::pair<const char*, QColor> colors[] = {

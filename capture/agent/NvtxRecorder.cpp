@@ -45,6 +45,11 @@ namespace {
 
 constexpr size_t maxTrackedRanges = 1u << 20;  // for programs that never end their ranges
 
+constexpr size_t maxExtendedBytes = 4u << 10;
+
+/// Returns true if the call's source location is worth recording. An end is at the location of its beginning.
+bool hasSourceLocation(log::NvtxEvent event) { return event != log::NvtxEvent::Pop && event != log::NvtxEvent::End; }
+
 }  // namespace
 
 bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) {
@@ -102,15 +107,6 @@ struct NvtxRecorder::Entry {
     log::NvtxPayload payload;
     bool isCut;
 };
-
-namespace {
-
-constexpr size_t maxExtendedBytes = 4u << 10;
-
-/// Returns true if the call's source location is worth recording. An end is at the location of its beginning.
-bool hasSourceLocation(log::NvtxEvent event) { return event != log::NvtxEvent::Pop && event != log::NvtxEvent::End; }
-
-}  // namespace
 
 NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, BurstMemory& burst, std::function<void()> wakeWriter,
                            std::unique_ptr<MomentNotifier> moments)

@@ -10,6 +10,8 @@ namespace {
 // NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START: the tool assigns ids from here on.
 constexpr uint64_t firstDynamicSchema = uint64_t{1} << 32;
 
+constinit std::atomic<NvtxRegistry*> theRegistry{nullptr};
+
 }  // namespace
 
 NvtxRegistry::NvtxRegistry() : nextSchema_(firstDynamicSchema) {}
@@ -73,12 +75,6 @@ const NvtxAnnouncement& NvtxRegistry::announcement(size_t index) {
     const std::lock_guard lock(mutex_);
     return announcements_[index];
 }
-
-namespace {
-
-constinit std::atomic<NvtxRegistry*> theRegistry{nullptr};
-
-}  // namespace
 
 NvtxRegistry& nvtxRegistry() {
     NvtxRegistry* registry = theRegistry.load(std::memory_order_acquire);

@@ -23,6 +23,27 @@ constexpr size_t maxOpenRanges = 1024;  // limits the cost of programs that neve
 constexpr int64_t tryAgainNs = 1'000'000'000;
 constexpr int minDescriptor = 100;  // programs expect to get the low numbers
 
+/// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
+bool takeWord(std::string_view& name, std::string_view word) {
+    if (name.size() < word.size()) return false;
+    for (size_t i = 0; i < word.size(); ++i) {
+        if (lowerCase(name[i]) != word[i]) return false;
+    }
+    name.remove_prefix(word.size());
+    return true;
+}
+
+/// Returns the name without its final number and the separator: "iter #12" is "iter".
+std::string_view withoutNumber(std::string_view name) {
+    size_t end = name.size();
+    while (end > 0 && isDigit(name[end - 1])) --end;
+    while (end > 0 && !isLetter(name[end - 1]) && !isDigit(name[end - 1]) &&
+           static_cast<unsigned char>(name[end - 1]) < 0x80) {
+        --end;
+    }
+    return name.substr(0, end);
+}
+
 }  // namespace
 
 MomentNotifier::MomentNotifier(std::string pattern, log::LogFolder folder)
@@ -97,31 +118,6 @@ bool MomentNotifier::isPipeOurs() {
     struct stat status {};
     return pipe_ >= 0 && ::fstat(pipe_, &status) == 0 && status.st_dev == deviceNumber_ && status.st_ino == fileNumber_;
 }
-
-namespace {
-
-/// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
-bool takeWord(std::string_view& name, std::string_view word) {
-    if (name.size() < word.size()) return false;
-    for (size_t i = 0; i < word.size(); ++i) {
-        if (lowerCase(name[i]) != word[i]) return false;
-    }
-    name.remove_prefix(word.size());
-    return true;
-}
-
-/// Returns the name without its final number and the separator: "iter #12" is "iter".
-std::string_view withoutNumber(std::string_view name) {
-    size_t end = name.size();
-    while (end > 0 && isDigit(name[end - 1])) --end;
-    while (end > 0 && !isLetter(name[end - 1]) && !isDigit(name[end - 1]) &&
-           static_cast<unsigned char>(name[end - 1]) < 0x80) {
-        --end;
-    }
-    return name.substr(0, end);
-}
-
-}  // namespace
 
 bool isStepName(std::string_view name) {
     if (takeWord(name, "profilerstep")) return name.empty() || !isLetter(name[0]);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <vector>
 
 #include "capture/log/LogFile.h"
 #include "capture/options/AgentOptions.h"

@@ -59,6 +59,15 @@ void onEndSignal(int signal) {
     errno = before;
 }
 
+struct Counts {
+    std::atomic<uint64_t> children{0}, logs{0}, unwritable{0};
+    std::atomic<int> problem{0};
+    LostCalls lost;
+    static_assert(std::atomic<uint64_t>::is_always_lock_free);
+};
+
+constinit std::atomic<Counts*> shared{nullptr};
+
 }  // namespace
 
 // Registers the exit handler. Exit handlers run newest first, so one registered when CUDA begins
@@ -100,19 +109,6 @@ void forgetEndSignals() {
     firstSignalNs.store(0);
     pendingSignal.store(0);
 }
-
-namespace {
-
-struct Counts {
-    std::atomic<uint64_t> children{0}, logs{0}, unwritable{0};
-    std::atomic<int> problem{0};
-    LostCalls lost;
-    static_assert(std::atomic<uint64_t>::is_always_lock_free);
-};
-
-constinit std::atomic<Counts*> shared{nullptr};
-
-}  // namespace
 
 void SharedTally::make() {
     if (shared.load() != nullptr) return;

@@ -154,23 +154,6 @@ void fillCore2(NvtxFunctionTable t, unsigned n) {
     fill(t, n, NVTX_CBID_CORE2_Initialize, &initialize);
 }
 
-}  // namespace
-
-bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
-    const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(getExportTable(NVTX_ETID_CALLBACKS));
-    if (!callbacks || callbacks->struct_size < sizeof *callbacks) return false;
-    NvtxFunctionTable table = nullptr;
-    unsigned size = 0;
-    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table) return false;
-    fillCore(table, size);
-    if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) {
-        fillCore2(table, size);
-    }
-    return true;
-}
-
-namespace {
-
 constexpr size_t maxEntries = 4096;
 
 int recordExtended(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, size_t count,
@@ -252,6 +235,19 @@ uint64_t payloadEnumRegister(nvtxDomainHandle_t domain, const nvtxPayloadEnumAtt
 }
 
 }  // namespace
+
+bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
+    const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(getExportTable(NVTX_ETID_CALLBACKS));
+    if (!callbacks || callbacks->struct_size < sizeof *callbacks) return false;
+    NvtxFunctionTable table = nullptr;
+    unsigned size = 0;
+    if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table) return false;
+    fillCore(table, size);
+    if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) {
+        fillCore2(table, size);
+    }
+    return true;
+}
 
 bool attachNvtxExtension(nvtxExtModuleInfo_t* module) {
     if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 || !module->segments) {

@@ -38,6 +38,29 @@ OverheadName overheadName(uint32_t cuptiKind) {
     }
 }
 
+constexpr uint8_t allocated = 1, freed = 2;
+constexpr uint8_t poolTrimmed = 3;
+constexpr uint8_t localPool = 1, importedPool = 2;
+enum UnifiedCounter : uint32_t {
+    movedToDevice = 1,
+    movedToHost = 2,
+    cpuFault = 3,
+    gpuFault = 4,
+    thrashing = 5,
+    throttling = 6,
+    movedBetweenDevices = 8,
+};
+constexpr uint32_t cpuId = 0xffffffff;
+/// Memory moved after an access from the other side.
+constexpr uint32_t forCoherence = 2;
+/// More than a record of a real GPU counts, and small enough for sums.
+constexpr uint64_t maxFaultsPerRecord = uint64_t{1} << 40;
+
+// values of `ENUM_CUDA_DEV_MEM_EVENT_OPER`
+constexpr int allocation = 0, deallocation = 1;
+
+std::optional<uint32_t> deviceIn(uint32_t id) { return id != cpuId ? std::optional(id) : std::nullopt; }
+
 }  // namespace
 
 /// Returns nullopt if CUPTI reported no timestamps.
@@ -194,33 +217,6 @@ void ActivityImporter::add(const log::StreamRecord& r) {
                        t.processId = process_.pid, t.contextId = r.contextId,
                        t.priority = static_cast<int32_t>(r.priority), t.flag = r.flag);
 }
-
-namespace {
-
-constexpr uint8_t allocated = 1, freed = 2;
-constexpr uint8_t poolTrimmed = 3;
-constexpr uint8_t localPool = 1, importedPool = 2;
-enum UnifiedCounter : uint32_t {
-    movedToDevice = 1,
-    movedToHost = 2,
-    cpuFault = 3,
-    gpuFault = 4,
-    thrashing = 5,
-    throttling = 6,
-    movedBetweenDevices = 8,
-};
-constexpr uint32_t cpuId = 0xffffffff;
-/// Memory moved after an access from the other side.
-constexpr uint32_t forCoherence = 2;
-/// More than a record of a real GPU counts, and small enough for sums.
-constexpr uint64_t maxFaultsPerRecord = uint64_t{1} << 40;
-
-// values of `ENUM_CUDA_DEV_MEM_EVENT_OPER`
-constexpr int allocation = 0, deallocation = 1;
-
-std::optional<uint32_t> deviceIn(uint32_t id) { return id != cpuId ? std::optional(id) : std::nullopt; }
-
-}  // namespace
 
 std::optional<int64_t> MemoryImporter::timeOf(int64_t realtimeNs) {
     if (realtimeNs == 0) return std::nullopt;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/Collector.h"
 
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -13,6 +18,7 @@
 #include <new>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "capture/collector/LogImporter.h"
 #include "capture/collector/PerfImporter.h"
@@ -23,13 +29,21 @@
 #include "capture/log/logDoor.h"
 #include "capture/options/AgentOptions.h"
 #include "model/format/OutputFile.h"
-#include "model/format/checkFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Session.h"
 
 namespace lanescope::capture {
 
 namespace {
+
+/// Less is of no use.
+constexpr uint64_t minUsefulBytes = 64 << 10;
+/// File systems without reservation write the space instead, so there it does not grow.
+constexpr size_t blockBytes = 1 << 20;
+constexpr int64_t nsPerSecond = 1'000'000'000;
+
+bool isUnsupported(int problem) { return problem == EOPNOTSUPP || problem == ENOSYS || problem == EINVAL; }
 
 /// Blocks read from one log before the next log follows, and between two commits.
 constexpr size_t blocksPerTurn = 16;
@@ -64,6 +78,46 @@ std::string processOf(const std::string& log, const LogImporter& importer) {
 std::string textOrEmptyIfZero(int64_t number) { return number != 0 ? std::to_string(number) : std::string(); }
 
 }  // namespace
+
+DiskReserve::DiskReserve(std::shared_ptr<const Folder> runFolder) : runFolder_(std::move(runFolder)) {
+    file_ = runFolder_->createFile(fileName);
+    for (uint64_t bytes = minBytes; file_ >= 0 && bytes >= minUsefulBytes && bytes_ == 0; bytes /= 2)
+        if (!grow(bytes)) static_cast<void>(::ftruncate(file_, 0) == 0);
+}
+
+DiskReserve::~DiskReserve() { release(); }
+
+bool DiskReserve::grow(uint64_t bytes) {
+    if (::fallocate(file_, 0, 0, static_cast<off_t>(bytes)) == 0) {
+        bytes_ = bytes;
+        return true;
+    }
+    if (!isUnsupported(errno) || bytes > minBytes) return false;
+    const std::vector<char> zeros(std::min<size_t>(bytes, blockBytes));
+    for (uint64_t at = 0; at < bytes; at += zeros.size())
+        if (!writeAllAt(file_, zeros.data(), zeros.size(), at)) return false;
+    bytes_ = bytes;
+    return true;
+}
+
+void DiskReserve::cover(uint64_t logBytes, int64_t ns) {
+    if (file_ < 0 || bytes_ < minBytes || ns <= 0) return;
+    const double perSecond = static_cast<double>(logBytes) * nsPerSecond / static_cast<double>(ns);
+    const uint64_t wanted = std::min(minBytes + static_cast<uint64_t>(2 * perSecond), maxBytes);
+    // The program may need the rest of the disk, such as for a checkpoint.
+    struct statvfs disk {};
+    if (wanted <= bytes_ || ::fstatvfs(file_, &disk) != 0) return;
+    const uint64_t more = wanted - bytes_;
+    if (uint64_t{disk.f_bavail} * disk.f_frsize < 4 * more || grow(wanted)) return;
+    // A failed call keeps the part that it got.
+    static_cast<void>(::ftruncate(file_, static_cast<off_t>(bytes_)) == 0);
+}
+
+void DiskReserve::release() {
+    if (file_ < 0) return;
+    file_.reset();
+    static_cast<void>(runFolder_->removeFile(fileName));
+}
 
 Collector::Collector(std::shared_ptr<const Folder> runFolder, std::filesystem::path output, RunInfo info)
     : runFolder_(std::move(runFolder)), output_(std::move(output)), info_(std::move(info)), gpus_(info_.machine) {}

@@ -64,6 +64,18 @@ std::string listOfMissing(const std::set<int64_t>& present, int64_t size) {
     return list;
 }
 
+/// Maximum clock readings kept per process; one per second suffices for many hours.
+constexpr size_t maxClocks = 100'000;
+constexpr size_t maxNotes = 1000;
+constexpr size_t maxGaps = 10'000;
+
+std::optional<int> numberIn(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
 }  // namespace
 
 std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& present) {
@@ -100,22 +112,6 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
     if (found >= expected) return std::nullopt;
     return fmt::format("Only {} of the {} ranks on this host left a record.", found, expected);
 }
-
-namespace {
-
-/// Maximum clock readings kept per process; one per second suffices for many hours.
-constexpr size_t maxClocks = 100'000;
-constexpr size_t maxNotes = 1000;
-constexpr size_t maxGaps = 10'000;
-
-std::optional<int> numberIn(std::string_view text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<LogImporter>> LogImporter::open(std::shared_ptr<const Folder> folder, const std::string& name,
                                                        TraceWriter& trace, GpuInventory& gpus, int64_t sessionStartNs,

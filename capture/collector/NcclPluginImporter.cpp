@@ -14,15 +14,24 @@
 
 namespace lanescope::capture {
 
+using log::NcclEvent;
+using log::NcclOperationRecord;
+
 namespace {
 
 /// NCCL's logs have one; the limit is for corrupt logs.
 constexpr size_t maxTasksPerCall = 64;
 
-}  // namespace
+constexpr std::string_view prefix = "nccl";
 
-using log::NcclEvent;
-using log::NcclOperationRecord;
+/// Returns the bytes of the whole message, or nullopt if a damaged log makes it larger than any memory.
+std::optional<int64_t> bytesOf(uint64_t count, int64_t elementBytes) {
+    constexpr auto maxBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    if (elementBytes == 0 || count > maxBytes / static_cast<uint64_t>(elementBytes)) return std::nullopt;
+    return static_cast<int64_t>(count) * elementBytes;
+}
+
+}  // namespace
 
 void NcclAssembler::add(const NcclOperationRecord& record) {
     switch (record.event) {
@@ -149,19 +158,6 @@ void NcclAssembler::forgetOldest() {
     if (launches_.size() > maxKept) launches_.erase(launches_.begin());
     if (openLaunches_.size() > maxKept) openLaunches_.clear();
 }
-
-namespace {
-
-constexpr std::string_view prefix = "nccl";
-
-/// Returns the bytes of the whole message, or nullopt if a damaged log makes it larger than any memory.
-std::optional<int64_t> bytesOf(uint64_t count, int64_t elementBytes) {
-    constexpr auto maxBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    if (elementBytes == 0 || count > maxBytes / static_cast<uint64_t>(elementBytes)) return std::nullopt;
-    return static_cast<int64_t>(count) * elementBytes;
-}
-
-}  // namespace
 
 int64_t ncclDatatypeBytes(std::string_view name) {
     static constexpr std::array<std::pair<std::string_view, int64_t>, 12> types{{

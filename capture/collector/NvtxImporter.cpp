@@ -11,6 +11,7 @@
 namespace lanescope::capture {
 
 using log::NvtxEvent;
+using log::NvtxPayload;
 using log::NvtxRecord;
 
 namespace {
@@ -23,6 +24,42 @@ NvtxInterval intervalOf(const NvtxRecord& record, std::span<const std::byte> ext
     }
     return interval;
 }
+
+/// Returns the event type. An open range is not typed as a range, because programs that read
+/// exports compute with its end.
+NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
+    switch (begin) {
+        case NvtxEvent::Mark: return NvtxEventType::Mark;
+        case NvtxEvent::Start: return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
+        case NvtxEvent::Push:
+        case NvtxEvent::Pop:
+        case NvtxEvent::End: break;
+    }
+    return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
+}
+
+/// The plain payload of a call; at most one member is set.
+struct PlainPayload {
+    std::optional<uint64_t> unsigned64;
+    std::optional<int64_t> signed64;
+    std::optional<double> real64;
+    std::optional<uint32_t> unsigned32;
+    std::optional<int32_t> signed32;
+    std::optional<float> real32;
+
+    PlainPayload(NvtxPayload kind, uint64_t bits) {
+        const auto low = static_cast<uint32_t>(bits);
+        switch (kind) {
+            case NvtxPayload::UInt64: unsigned64 = bits; break;
+            case NvtxPayload::Int64: signed64 = static_cast<int64_t>(bits); break;
+            case NvtxPayload::Double: real64 = std::bit_cast<double>(bits); break;
+            case NvtxPayload::UInt32: unsigned32 = low; break;
+            case NvtxPayload::Int32: signed32 = static_cast<int32_t>(low); break;
+            case NvtxPayload::Float: real32 = std::bit_cast<float>(low); break;
+            default: break;
+        }
+    }
+};
 
 }  // namespace
 
@@ -114,48 +151,6 @@ void NvtxAssembler::end(const NvtxRecord& record) {
     sink_(open->second);
     started_.erase(open);
 }
-
-using log::NvtxPayload;
-
-namespace {
-
-/// Returns the event type. An open range is not typed as a range, because programs that read
-/// exports compute with its end.
-NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
-    switch (begin) {
-        case NvtxEvent::Mark: return NvtxEventType::Mark;
-        case NvtxEvent::Start: return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
-        case NvtxEvent::Push:
-        case NvtxEvent::Pop:
-        case NvtxEvent::End: break;
-    }
-    return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
-}
-
-/// The plain payload of a call; at most one member is set.
-struct PlainPayload {
-    std::optional<uint64_t> unsigned64;
-    std::optional<int64_t> signed64;
-    std::optional<double> real64;
-    std::optional<uint32_t> unsigned32;
-    std::optional<int32_t> signed32;
-    std::optional<float> real32;
-
-    PlainPayload(NvtxPayload kind, uint64_t bits) {
-        const auto low = static_cast<uint32_t>(bits);
-        switch (kind) {
-            case NvtxPayload::UInt64: unsigned64 = bits; break;
-            case NvtxPayload::Int64: signed64 = static_cast<int64_t>(bits); break;
-            case NvtxPayload::Double: real64 = std::bit_cast<double>(bits); break;
-            case NvtxPayload::UInt32: unsigned32 = low; break;
-            case NvtxPayload::Int32: signed32 = static_cast<int32_t>(low); break;
-            case NvtxPayload::Float: real32 = std::bit_cast<float>(low); break;
-            default: break;
-        }
-    }
-};
-
-}  // namespace
 
 NvtxImporter::NvtxImporter(ProcessContext& process)
     : process_(process), assembler_([this](const NvtxInterval& interval) { write(interval); }) {}

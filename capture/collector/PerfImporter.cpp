@@ -23,6 +23,41 @@ namespace {
 constexpr int64_t nearNs = 20'000'000;
 constexpr size_t maxFrames = 256, maxRuns = 50'000'000;
 
+constexpr size_t maxThreads = 200'000, maxChainBytes = size_t{256} << 20;
+/// Maximum number of reported threads without samples: a shell starts many.
+constexpr size_t maxUnsampled = 500;
+/// Minimum percentage of stacks that reach the beginning of their thread.
+constexpr double minWholePercent = 50;
+/// Maximum percentage of the time on a core in threads without samples.
+constexpr double maxUnsampledPercent = 5;
+/// Time on a core of a program whose events the kernel ended at its start.
+constexpr int64_t minCoreNs = 1'000'000;
+constexpr int64_t maxSwitches = 50'000'000;
+
+/// Returns the sum of two non-negative times, clamped to the maximum.
+int64_t cappedSum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
+
+/// Returns "su, sudo and 3 others".
+std::string namesOf(const std::set<std::string>& names) {
+    constexpr size_t maxNames = 5;
+    std::string text;
+    size_t at = 0;
+    for (const std::string& name : names) {
+        // One more name is as short as "and 1 other".
+        if (at == maxNames && names.size() > maxNames + 1)
+            return text + fmt::format(" and {} others", names.size() - maxNames);
+        const bool isLast = ++at == names.size();
+        text += (text.empty() ? "" : isLast ? " and " : ", ") + (name.empty() ? "a program" : name);
+    }
+    return text;
+}
+
+/// Returns true if it is the interpreter's function that runs Python code: up to the next call of C, from 3.11 on.
+bool isEvaluator(std::string_view function) {
+    return function.starts_with("_PyEval_EvalFrame") || function.starts_with("_TAIL_CALL_") ||
+           function.starts_with("_PyEval_Vector");
+}
+
 }  // namespace
 
 PythonSamples PythonSamples::read(const Database& database) {
@@ -77,45 +112,6 @@ std::span<const PythonSamples::Frame> PythonSamples::at(int64_t globalTid, int64
     }
     return found_;
 }
-
-namespace {
-
-constexpr size_t maxThreads = 200'000, maxChainBytes = size_t{256} << 20;
-/// Maximum number of reported threads without samples: a shell starts many.
-constexpr size_t maxUnsampled = 500;
-/// Minimum percentage of stacks that reach the beginning of their thread.
-constexpr double minWholePercent = 50;
-/// Maximum percentage of the time on a core in threads without samples.
-constexpr double maxUnsampledPercent = 5;
-/// Time on a core of a program whose events the kernel ended at its start.
-constexpr int64_t minCoreNs = 1'000'000;
-constexpr int64_t maxSwitches = 50'000'000;
-
-/// Returns the sum of two non-negative times, clamped to the maximum.
-int64_t cappedSum(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
-
-/// Returns "su, sudo and 3 others".
-std::string namesOf(const std::set<std::string>& names) {
-    constexpr size_t maxNames = 5;
-    std::string text;
-    size_t at = 0;
-    for (const std::string& name : names) {
-        // One more name is as short as "and 1 other".
-        if (at == maxNames && names.size() > maxNames + 1)
-            return text + fmt::format(" and {} others", names.size() - maxNames);
-        const bool isLast = ++at == names.size();
-        text += (text.empty() ? "" : isLast ? " and " : ", ") + (name.empty() ? "a program" : name);
-    }
-    return text;
-}
-
-/// Returns true if it is the interpreter's function that runs Python code: up to the next call of C, from 3.11 on.
-bool isEvaluator(std::string_view function) {
-    return function.starts_with("_PyEval_EvalFrame") || function.starts_with("_TAIL_CALL_") ||
-           function.starts_with("_PyEval_Vector");
-}
-
-}  // namespace
 
 /// First pass, which collects the facts needed to unwind the first stack.
 class PerfImporter::FirstPass : public PerfVisitor {

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>

@@ -21,6 +21,29 @@ namespace {
 
 constexpr size_t maxWatchedThreads = 100'000;
 
+constexpr size_t maxCounters = 1'000'000;
+/// Number of readings that determine how often a counter is read.
+constexpr int64_t readingsForInterval = 5;
+constexpr size_t maxMetrics = 4096;
+/// CPU time that the host of a virtual machine took from it, and the minimum share of a core and
+/// the minimum duration to report.
+constexpr std::string_view stolenTime = "cpu.steal";
+constexpr double minStolenShare = 0.03;
+constexpr int64_t minReportedNs = 1'000'000'000;
+constexpr size_t maxSamplerNotes = 100;
+constexpr int64_t gpuBits = 0xff;
+/// A sample that is older than a previous one by more than this was not merely reported late.
+constexpr int64_t maxDelayNs = 1'000'000'000;
+
+/// Returns the type in Nsight Systems' numbering: the lowest byte is the GPU.
+int64_t metricType(int64_t gpu) { return gpu & gpuBits; }
+
+/// Returns nullopt for infinity and NaN.
+std::optional<double> ifFinite(uint64_t bits) {
+    const auto real = std::bit_cast<double>(bits);
+    return std::isfinite(real) ? std::optional(real) : std::nullopt;
+}
+
 }  // namespace
 
 void ThreadStateImporter::add(const log::WatchedProcessRecord& record) {
@@ -73,33 +96,6 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
                                   lesser);
     }
 }
-
-namespace {
-
-constexpr size_t maxCounters = 1'000'000;
-/// Number of readings that determine how often a counter is read.
-constexpr int64_t readingsForInterval = 5;
-constexpr size_t maxMetrics = 4096;
-/// CPU time that the host of a virtual machine took from it, and the minimum share of a core and
-/// the minimum duration to report.
-constexpr std::string_view stolenTime = "cpu.steal";
-constexpr double minStolenShare = 0.03;
-constexpr int64_t minReportedNs = 1'000'000'000;
-constexpr size_t maxSamplerNotes = 100;
-constexpr int64_t gpuBits = 0xff;
-/// A sample that is older than a previous one by more than this was not merely reported late.
-constexpr int64_t maxDelayNs = 1'000'000'000;
-
-/// Returns the type in Nsight Systems' numbering: the lowest byte is the GPU.
-int64_t metricType(int64_t gpu) { return gpu & gpuBits; }
-
-/// Returns nullopt for infinity and NaN.
-std::optional<double> ifFinite(uint64_t bits) {
-    const auto real = std::bit_cast<double>(bits);
-    return std::isfinite(real) ? std::optional(real) : std::nullopt;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<SamplerImporter>> SamplerImporter::open(std::shared_ptr<const Folder> folder,
                                                                const std::string& name, TraceWriter& trace,

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "capture/collector/GpuInventory.h"
 #include "capture/collector/ProcessContext.h"

@@ -16,8 +16,8 @@
 #include "capture/collector/liveJournal.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
+#include "model/format/factNames.h"
 #include "model/format/health.h"
-#include "model/format/sourceNames.h"
 #include "model/format/tables/Session.h"
 #include "model/format/tables/TableWriter.h"
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/symbolNames.h"
 
-#include <optional>
-#include <utility>
-
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::capture {
 

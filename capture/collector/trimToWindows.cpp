@@ -66,56 +66,6 @@ Result<std::vector<Candidate>> findOutside(const Database& database, const Recor
     return found;
 }
 
-}  // namespace
-
-bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
-    const auto after = std::partition_point(windows.begin(), windows.end(),
-                                            [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
-    return after != windows.begin() && timeNs < std::prev(after)->endNs;
-}
-
-Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows) {
-    if (windows.empty()) return 0;
-    auto candidates = findOutside(database, windows);
-    if (!candidates) return fail(candidates.error());
-    if (candidates->empty()) return 0;
-
-    std::set<Call> wanted;
-    for (const Candidate& candidate : *candidates) wanted.insert(candidate.call);
-    std::set<Call> recorded;
-    std::set<int64_t> callers;
-    constexpr const auto& call = tables::apiCalls;
-    auto calls = database.prepare(
-        fmt::format("SELECT {}, {} FROM {}", call.globalTid.name, call.correlationId.name, call.tableName()));
-    if (!calls) return fail(calls.error());
-    for (;;) {
-        const auto row = calls->step();
-        if (!row) return fail(row.error());
-        if (!*row) break;
-        const Call made{processOf(calls->integer(0)), calls->integer(1)};
-        callers.insert(made.first);
-        if (wanted.contains(made)) recorded.insert(made);
-    }
-    calls->reset();
-
-    int64_t count = 0;
-    const auto work = workTables();
-    for (size_t table = 0; table < work.size(); ++table) {
-        auto remove = database.prepare(work[table].deleteSql);
-        if (!remove) return fail(remove.error());
-        for (const Candidate& candidate : *candidates) {
-            const bool isKept = recorded.contains(candidate.call) || !callers.contains(candidate.call.first);
-            if (candidate.table != table || isKept) continue;
-            remove->bind(1, candidate.row);
-            if (auto done = remove->run(); !done) return fail(done.error());
-            ++count;
-        }
-    }
-    return count;
-}
-
-namespace {
-
 using Windows = std::vector<TimeRange>;
 
 /// Calls `take` for each row; returns the error.
@@ -309,6 +259,52 @@ Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsO
 }
 
 }  // namespace
+
+bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
+    const auto after = std::partition_point(windows.begin(), windows.end(),
+                                            [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
+    return after != windows.begin() && timeNs < std::prev(after)->endNs;
+}
+
+Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows) {
+    if (windows.empty()) return 0;
+    auto candidates = findOutside(database, windows);
+    if (!candidates) return fail(candidates.error());
+    if (candidates->empty()) return 0;
+
+    std::set<Call> wanted;
+    for (const Candidate& candidate : *candidates) wanted.insert(candidate.call);
+    std::set<Call> recorded;
+    std::set<int64_t> callers;
+    constexpr const auto& call = tables::apiCalls;
+    auto calls = database.prepare(
+        fmt::format("SELECT {}, {} FROM {}", call.globalTid.name, call.correlationId.name, call.tableName()));
+    if (!calls) return fail(calls.error());
+    for (;;) {
+        const auto row = calls->step();
+        if (!row) return fail(row.error());
+        if (!*row) break;
+        const Call made{processOf(calls->integer(0)), calls->integer(1)};
+        callers.insert(made.first);
+        if (wanted.contains(made)) recorded.insert(made);
+    }
+    calls->reset();
+
+    int64_t count = 0;
+    const auto work = workTables();
+    for (size_t table = 0; table < work.size(); ++table) {
+        auto remove = database.prepare(work[table].deleteSql);
+        if (!remove) return fail(remove.error());
+        for (const Candidate& candidate : *candidates) {
+            const bool isKept = recorded.contains(candidate.call) || !callers.contains(candidate.call.first);
+            if (candidate.table != table || isKept) continue;
+            remove->bind(1, candidate.row);
+            if (auto done = remove->run(); !done) return fail(done.error());
+            ++count;
+        }
+    }
+    return count;
+}
 
 Result<int64_t> trimThreadsToWindows(Database& database, const WindowsOfProcess& windowsOf) {
     int64_t skipped = 0;

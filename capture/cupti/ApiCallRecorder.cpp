@@ -72,6 +72,10 @@ constexpr std::string_view explaining[] = {
     "cuCtxEnablePeerAccess",
 };
 
+constexpr uint32_t noEventId = 0xffffffff;
+
+uint64_t number(const void* handle) { return reinterpret_cast<uintptr_t>(handle); }
+
 }  // namespace
 
 DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
@@ -98,14 +102,6 @@ struct ApiCallRecorder::Wait {
     uint32_t contextId, streamId, deviceId;
     DriverCallKind kind;
 };
-
-namespace {
-
-constexpr uint32_t noEventId = 0xffffffff;
-
-uint64_t number(const void* handle) { return reinterpret_cast<uintptr_t>(handle); }
-
-}  // namespace
 
 ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
                                  std::function<void()> wakeWriter)

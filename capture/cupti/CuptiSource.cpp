@@ -2,17 +2,20 @@
 #include "capture/cupti/CuptiSource.h"
 
 #include <cupti_driver_cbid.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <system_error>
 #include <utility>
 
 #include "capture/agent/Agent.h"
 #include "capture/agent/Inside.h"
 #include "capture/cupti/ApiCallRecorder.h"
-#include "capture/cupti/CuptiLibrary.h"
+#include "capture/log/Records.h"
 #include "capture/log/clocks.h"
 #include "capture/machine/DynamicLibrary.h"
 #include "model/format/factNames.h"
@@ -22,12 +25,143 @@ namespace lanescope::agent {
 
 namespace {
 
+// Static, so that it exists when no memory is left. Takes no memory before CUPTI writes to it.
+alignas(64) uint8_t discard[BufferPool::discardBytes];
+
+// Maps a buffer. Uses mmap and not new: a program's own operator new may call CUDA, which must not happen inside CUPTI.
+uint8_t* map(bool touchPages) {
+    void* memory = ::mmap(nullptr, BufferPool::bufferBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | (touchPages ? MAP_POPULATE : 0), -1, 0);
+    return memory == MAP_FAILED ? nullptr : static_cast<uint8_t*>(memory);
+}
+
+constexpr std::array callbacks{CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+
 // CUPTI's buffer callbacks carry no pointer of ours; a process has one registration.
 std::atomic<CuptiSource*> registered{nullptr};
 
 constexpr size_t devicePoolLimit = 20;  // buffers of 3.2 MB each; CUPTI's own limit would allow 750 MB
 
 }  // namespace
+
+BufferPool::Buffer BufferPool::take() {
+    for (Slot& slot : slots_) {
+        uint8_t expected = Ready;
+        if (slot.state.compare_exchange_strong(expected, Out)) return {slot.memory.load(), bufferBytes};
+    }
+    for (Slot& slot : slots_) {
+        uint8_t expected = Absent;
+        if (!slot.state.compare_exchange_strong(expected, BeingMade)) continue;
+        if (uint8_t* memory = make(slot, false)) {
+            slot.state.store(Out);
+            return {memory, bufferBytes};
+        }
+        break;
+    }
+    return {discard, discardBytes};
+}
+
+bool BufferPool::isDiscard(const uint8_t* buffer) { return buffer == discard; }
+
+uint8_t* BufferPool::make(Slot& slot, bool touchPages) {
+    uint8_t* memory = map(touchPages);
+    slot.memory.store(memory);
+    if (!memory) slot.state.store(Absent);
+    return memory;
+}
+
+void BufferPool::returnBuffer(uint8_t* buffer, size_t usedBytes) {
+    if (isDiscard(buffer)) return;
+    for (Slot& slot : slots_) {
+        if (slot.memory.load() != buffer) continue;
+        std::memset(buffer, 0, usedBytes);
+        slot.state.store(Ready);
+        return;
+    }
+}
+
+std::optional<size_t> BufferPool::slotOf(const uint8_t* buffer) const {
+    for (size_t index = 0; index < slots_.size(); ++index)
+        if (slots_[index].memory.load() == buffer) return index;
+    return std::nullopt;
+}
+
+void BufferPool::warm() {
+    size_t ready = 0;
+    for (const Slot& slot : slots_) ready += slot.state.load() == Ready;
+    for (Slot& slot : slots_) {
+        if (ready >= warmBuffers) return;
+        uint8_t expected = Absent;
+        if (!slot.state.compare_exchange_strong(expected, BeingMade)) continue;
+        if (!make(slot, true)) return;
+        slot.state.store(Ready);
+        ++ready;
+    }
+}
+
+struct GraphNodeRecorder::Node {
+    CallStacks::Entry entry;
+    uint32_t stack;
+    uint64_t ticks, node, original;
+    uint32_t threadId;
+};
+
+GraphNodeRecorder::GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+                                     std::function<void()> wakeWriter)
+    : cupti_(cupti), stacks_(stacks), rings_(burst, std::move(wakeWriter)) {}
+
+void GraphNodeRecorder::enable(CUpti_SubscriberHandle subscriber, bool isOn) const {
+    if (!cupti_.getGraphNodeId) return;
+    for (const CUpti_CallbackId id : callbacks)
+        cupti_.enableCallback(isOn ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+}
+
+bool GraphNodeRecorder::isOfNode(CUpti_CallbackId id) { return id == callbacks[0] || id == callbacks[1]; }
+
+uint64_t GraphNodeRecorder::numberOf(CUgraphNode node) const {
+    uint64_t number = 0;
+    return node && cupti_.getGraphNodeId(node, &number) == CUPTI_SUCCESS ? number : 0;
+}
+
+void GraphNodeRecorder::onNode(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+    const auto* const graph = static_cast<const CUpti_GraphData*>(resource.resourceDescriptor);
+    if (!graph || !cupti_.getGraphNodeId) return;
+    const bool isCopy = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    const uint64_t node = numberOf(graph->node);
+    const uint64_t original = isCopy ? numberOf(graph->originalNode) : uint64_t{0};
+    // A copy of an unknown node has no known capture location.
+    if (node == 0 || (isCopy && original == 0)) return;
+    auto* const ring = rings_.ofThisThread();
+    if (!ring) return;
+    const uint32_t stack = isCopy ? uint32_t{0} : stacks_.number(ring->state.stacks, ring->events);
+    void* const room = ring->events.reserve(sizeof(Node));
+    if (!room) return;
+    new (room) Node{CallStacks::Entry::Call, stack, CycleClock::now(), node, original, ring->threadId};
+    rings_.commit(*ring);
+}
+
+void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
+    if (!rings_.isUsed()) return;
+    const uint64_t refused = rings_.drain([&](ThreadState&, const void* memory, size_t) {
+        const auto kind = *static_cast<const CallStacks::Entry*>(memory);
+        if (kind != CallStacks::Entry::Call) {
+            stacks_.take(kind, memory);
+            return;
+        }
+        const auto& node = *static_cast<const Node*>(memory);
+        log::GraphNodeRecord record{};
+        record.timestampNs = clock.eventNs(node.ticks);
+        record.node = node.node;
+        record.original = node.original;
+        record.threadId = node.threadId;
+        record.stack = stacks_.write(node.stack, writer);
+        writer.write(record);
+    });
+    if (refused > 0 && !std::exchange(hasReportedLost_, true))
+        writer.note(Severity::Warning, HealthCode::GraphLinesMissing,
+                    "The program created CUDA graphs faster than they could be written; some of "
+                    "their kernels have the line of the graph launch.");
+}
 
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
     : options_(options),

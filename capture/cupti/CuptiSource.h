@@ -1,23 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cupti.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "capture/agent/ActivitySource.h"
+#include "capture/agent/CallStacks.h"
+#include "capture/agent/CycleClock.h"
+#include "capture/agent/EventRing.h"
 #include "capture/cupti/ActivityDecoder.h"
 #include "capture/cupti/ApiCallRecorder.h"
-#include "capture/cupti/BufferPool.h"
 #include "capture/cupti/CuptiLibrary.h"
-#include "capture/cupti/GraphNodeRecorder.h"
+#include "capture/log/LogFile.h"
 #include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
+
+/// Pool of buffers for CUPTI's records. CUPTI requests them on threads that launch kernels, so warm zeroed buffers are
+/// kept ready. Taking one is a scan over a few flags, without lock or system call. Never frees memory, because CUPTI
+/// may still write to buffers that it has not returned. Without a free buffer or memory, the pool returns the discard
+/// buffer, one per process, and its records are lost: CUPTI before 12.9 crashes without a buffer.
+class BufferPool {
+  public:
+    static constexpr size_t bufferBytes = 4u << 20;
+    static constexpr size_t maxBuffers = 64;  // at most 256 MiB of the program's memory
+    static constexpr size_t warmBuffers = 4;
+    static constexpr size_t discardBytes = 256u << 10;
+
+    struct Buffer {
+        uint8_t* memory;  ///< never null
+        size_t bytes;
+    };
+    /// Returns a zeroed buffer, or the discard buffer. Any thread.
+    Buffer take();
+    /// Returns a buffer to the pool after `usedBytes` of it were written, and zeroes those. Writer thread only.
+    void returnBuffer(uint8_t* buffer, size_t usedBytes);
+    /// Returns true if the buffer came from `take` and is not the discard buffer. Any thread.
+    bool owns(const uint8_t* buffer) const { return slotOf(buffer).has_value(); }
+    /// Returns the buffer's number, less than `maxBuffers`, which never changes. Returns
+    /// nullopt if `owns` is false. Any thread.
+    std::optional<size_t> slotOf(const uint8_t* buffer) const;
+    static bool isDiscard(const uint8_t* buffer);
+    /// Prepares buffers until `warmBuffers` are ready. Writer thread only.
+    void warm();
+
+  private:
+    enum State : uint8_t { Absent, Ready, Out, BeingMade };
+    struct Slot {
+        std::atomic<uint8_t> state{Absent};
+        std::atomic<uint8_t*> memory{nullptr};
+    };
+    uint8_t* make(Slot& slot, bool touchPages);
+
+    std::array<Slot, maxBuffers> slots_;
+};
+
+/// Recorder of the places where CUDA graph nodes are captured, by callbacks for created or copied
+/// nodes. The whole graph launches the work of such a node later, from another line. Keeps
+/// everything, whatever the windows are: graphs are captured long before they are launched.
+class GraphNodeRecorder {
+  public:
+    /// `wakeWriter` as in `ThreadRings`. `stacks` and `burst` outlive all calls.
+    GraphNodeRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+                      std::function<void()> wakeWriter);
+
+    /// Enables the callbacks, or disables them permanently. Does nothing with a CUPTI that does not number nodes.
+    void enable(CUpti_SubscriberHandle subscriber, bool isOn) const;
+
+    static bool isOfNode(CUpti_CallbackId id);
+    void onNode(CUpti_CallbackId id, const CUpti_ResourceData& resource);
+
+    /// Records how far the threads have come. Writer thread, like the following function.
+    void mark() { rings_.mark(); }
+    void drain(log::RecordWriter& writer, const CycleClock& clock);
+
+  private:
+    struct Node;
+    struct ThreadState {
+        CallStacks::OfThread stacks;
+        void beginThread() { stacks.beginThread(); }
+    };
+
+    uint64_t numberOf(CUgraphNode node) const;
+
+    const CuptiLibrary& cupti_;
+    CallStacks& stacks_;
+    ThreadRings<ThreadState> rings_;
+    bool hasReportedLost_ = false;  // writer thread only
+};
 
 /// Source that records CUDA activity through CUPTI: subscribes, enables the kinds, provides buffers
 /// and queues the returned ones for the writer thread. In CUPTI's callbacks, the program's threads

@@ -81,18 +81,6 @@ static_assert(sizeof(CUpti_ActivityUnifiedMemoryCounter2) == 64);
 static_assert(offsetof(CUpti_ActivityUnifiedMemoryCounter2, flags) ==
               offsetof(CUpti_ActivityUnifiedMemoryCounter3, flags));
 
-}  // namespace
-
-size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version) {
-    size_t bytes = 0;
-    for (const Layout& layout : layouts) {
-        if (layout.kind == kind && layout.sinceVersion <= version) bytes = layout.bytes;
-    }
-    return bytes;
-}
-
-namespace {
-
 constexpr uint32_t notApplicable = 0xffffffff;
 
 int64_t signedNs(uint64_t ns) { return static_cast<int64_t>(ns); }
@@ -134,6 +122,14 @@ log::MemcpyRecord memcpyRecord(const Activity& from) {
 }
 
 }  // namespace
+
+size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version) {
+    size_t bytes = 0;
+    for (const Layout& layout : layouts) {
+        if (layout.kind == kind && layout.sinceVersion <= version) bytes = layout.bytes;
+    }
+    return bytes;
+}
 
 log::KernelRecord toLog(const CUpti_ActivityKernel9& from) {
     log::KernelRecord to{};

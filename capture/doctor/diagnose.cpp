@@ -11,28 +11,26 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
-#include "capture/log/namesIn.h"
+#include "capture/log/LogFolder.h"
 #include "capture/machine/DynamicLibrary.h"
 #include "capture/machine/Machine.h"
 #include "capture/perf/LibDw.h"
 #include "capture/perf/PerfEvents.h"
 #include "capture/record/AgentEnvironment.h"
-#include "capture/sample/ProcFile.h"
+#include "capture/sample/ProcessCounters.h"
 #include "capture/sample/runSampler.h"
-#include "capture/threads/RemoteMemory.h"
+#include "capture/threads/PythonProcess.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/Subprocess.h"
 #include "model/format/files.h"
@@ -49,6 +47,76 @@ constexpr uint64_t minFreeBytes = 2ull << 30;
 std::string readAll(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+constexpr unsigned timeLimitSeconds = 20;
+
+void answer(int answerFile, const std::function<std::string()>& question) {
+    ::signal(SIGALRM, SIG_DFL);
+    ::alarm(timeLimitSeconds);
+    ::unsetenv("CUDA_INJECTION64_PATH");
+    ::unsetenv("NVTX_INJECTION64_PATH");
+    // Suppresses the output of libraries.
+    if (const UniqueFd null = openNullDevice(); null >= 0) {
+        ::dup2(null, STDOUT_FILENO);
+        ::dup2(null, STDERR_FILENO);
+    }
+    const std::string text = question();
+    if (!writeAll(answerFile, text.data(), text.size())) ::_exit(1);
+}
+
+// Result of the probe in place of a version.
+constexpr const char* noLibrary = "none";
+constexpr const char* failedPrefix = "failed ";
+
+std::string askDriver() {
+    DynamicLibrary library("libcuda.so.1");
+    if (!library) return noLibrary;
+    int (*initialise)(unsigned) = nullptr;
+    int (*version)(int*) = nullptr;
+    library.need(initialise, "cuInit");
+    library.need(version, "cuDriverGetVersion");
+    if (library.missing() != nullptr) return noLibrary;
+    library.stay();  // it keeps threads of its own
+    if (const int code = initialise(0); code != 0) return fmt::format("{}{}", failedPrefix, code);
+    int number = 0;
+    version(&number);
+    return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
+
+/// Returns the possible paths of CUPTI, in the order in which programs search.
+std::vector<std::filesystem::path> candidates() {
+    std::vector<std::filesystem::path> found;
+    const auto add = [&](const std::filesystem::path& folder) {
+        std::error_code error;
+        for (const char* name : libraryNames)
+            if (std::filesystem::exists(folder / name, error)) found.push_back(folder / name);
+    };
+    for (const std::filesystem::path& folder : pythonCuptiFolders("python3")) add(folder);
+    for (const char* name : libraryNames) found.emplace_back(name);
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const std::string home = environment(variable);
+        if (!std::filesystem::path(home).is_absolute()) continue;
+        add(std::filesystem::path(home) / "extras" / "CUPTI" / "lib64");
+        add(std::filesystem::path(home) / "lib64");
+    }
+    add("/usr/local/cuda/extras/CUPTI/lib64");
+    add("/usr/local/cuda/lib64");
+    return found;
+}
+
+/// Returns "path version" of a library that can be opened, else an empty text.
+std::string askLibrary(const std::filesystem::path& path) {
+    DynamicLibrary library(path);
+    if (!library) return {};
+    int (*getVersion)(unsigned*) = nullptr;
+    unsigned version = 0;
+    if (!library.find(getVersion, "cuptiGetVersion") || getVersion(&version) != 0) return {};
+    Dl_info info{};
+    const bool isKnown = dladdr(reinterpret_cast<void*>(getVersion), &info) != 0;
+    return fmt::format("{} (API version {})", isKnown ? info.dli_fname : path.c_str(), version);
 }
 
 }  // namespace
@@ -170,26 +238,6 @@ Check checkFolder(const std::filesystem::path& folder) {
     return {CheckStatus::Ok, "folder", fmt::format("{}: writable, {:.0f} GiB free.", shown, freeGib), {}};
 }
 
-namespace {
-
-constexpr unsigned timeLimitSeconds = 20;
-
-void answer(int answerFile, const std::function<std::string()>& question) {
-    ::signal(SIGALRM, SIG_DFL);
-    ::alarm(timeLimitSeconds);
-    ::unsetenv("CUDA_INJECTION64_PATH");
-    ::unsetenv("NVTX_INJECTION64_PATH");
-    // Suppresses the output of libraries.
-    if (const UniqueFd null = openNullDevice(); null >= 0) {
-        ::dup2(null, STDOUT_FILENO);
-        ::dup2(null, STDERR_FILENO);
-    }
-    const std::string text = question();
-    if (!writeAll(answerFile, text.data(), text.size())) ::_exit(1);
-}
-
-}  // namespace
-
 std::optional<std::string> probe(const std::function<std::string()>& question) {
     Subprocess child = Subprocess::fork([&](int output) { answer(output, question); });
     if (child.pid() < 0) return std::nullopt;
@@ -198,29 +246,6 @@ std::optional<std::string> probe(const std::function<std::string()>& question) {
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
     return text;
 }
-
-namespace {
-
-// Result of the probe in place of a version.
-constexpr const char* noLibrary = "none";
-constexpr const char* failedPrefix = "failed ";
-
-std::string askDriver() {
-    DynamicLibrary library("libcuda.so.1");
-    if (!library) return noLibrary;
-    int (*initialise)(unsigned) = nullptr;
-    int (*version)(int*) = nullptr;
-    library.need(initialise, "cuInit");
-    library.need(version, "cuDriverGetVersion");
-    if (library.missing() != nullptr) return noLibrary;
-    library.stay();  // it keeps threads of its own
-    if (const int code = initialise(0); code != 0) return fmt::format("{}{}", failedPrefix, code);
-    int number = 0;
-    version(&number);
-    return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
-}
-
-}  // namespace
 
 Check checkDriver() {
     const std::optional<std::string> answer = probe(askDriver);
@@ -233,45 +258,6 @@ Check checkDriver() {
                 "Check nvidia-smi, and that CUDA_VISIBLE_DEVICES names a GPU."};
     return {CheckStatus::Ok, "driver", fmt::format("The driver supports CUDA {}.", *answer), {}};
 }
-
-namespace {
-
-constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
-
-/// Returns the possible paths of CUPTI, in the order in which programs search.
-std::vector<std::filesystem::path> candidates() {
-    std::vector<std::filesystem::path> found;
-    const auto add = [&](const std::filesystem::path& folder) {
-        std::error_code error;
-        for (const char* name : libraryNames)
-            if (std::filesystem::exists(folder / name, error)) found.push_back(folder / name);
-    };
-    for (const std::filesystem::path& folder : pythonCuptiFolders("python3")) add(folder);
-    for (const char* name : libraryNames) found.emplace_back(name);
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        const std::string home = environment(variable);
-        if (!std::filesystem::path(home).is_absolute()) continue;
-        add(std::filesystem::path(home) / "extras" / "CUPTI" / "lib64");
-        add(std::filesystem::path(home) / "lib64");
-    }
-    add("/usr/local/cuda/extras/CUPTI/lib64");
-    add("/usr/local/cuda/lib64");
-    return found;
-}
-
-/// Returns "path version" of a library that can be opened, else an empty text.
-std::string askLibrary(const std::filesystem::path& path) {
-    DynamicLibrary library(path);
-    if (!library) return {};
-    int (*getVersion)(unsigned*) = nullptr;
-    unsigned version = 0;
-    if (!library.find(getVersion, "cuptiGetVersion") || getVersion(&version) != 0) return {};
-    Dl_info info{};
-    const bool isKnown = dladdr(reinterpret_cast<void*>(getVersion), &info) != 0;
-    return fmt::format("{} (API version {})", isKnown ? info.dli_fname : path.c_str(), version);
-}
-
-}  // namespace
 
 Check checkCupti() {
     for (const std::filesystem::path& path : candidates()) {

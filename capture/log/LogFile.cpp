@@ -45,6 +45,9 @@ bool writeAll(int descriptor, iovec* parts, int count) {
     return true;
 }
 
+constexpr size_t maxStringBytes = 32u << 10;
+constexpr size_t maxTotalStringBytes = 256u << 20;  // maximum memory for names in the traced process
+
 }  // namespace
 
 LogFile::LogFile(LogFolder folder, std::string nameWithoutSuffix)
@@ -257,13 +260,6 @@ bool LogFile::writeHeader(const Opened& file, uint32_t part) {
     iovec parts{&header, sizeof header};
     return writeAll(file.descriptor, &parts, 1);
 }
-
-namespace {
-
-constexpr size_t maxStringBytes = 32u << 10;
-constexpr size_t maxTotalStringBytes = 256u << 20;  // maximum memory for names in the traced process
-
-}  // namespace
 
 uint32_t RecordWriter::string(std::string_view text) {
     if (text.empty() || isStopped_) return 0;

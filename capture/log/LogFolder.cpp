@@ -1,17 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/log/LogFolder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
+#include <new>
+#include <string_view>
 #include <utility>
 
 #include "capture/log/logDoor.h"
 #include "model/format/UniqueFd.h"
 
 namespace lanescope::log {
+
+namespace {
+
+struct Closer {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+}  // namespace
+
+std::vector<std::string> namesIn(const std::filesystem::path& folder) {
+    const std::unique_ptr<DIR, Closer> open(::opendir(folder.c_str()));
+    if (!open && errno == ENOMEM) throw std::bad_alloc();
+    std::vector<std::string> names;
+    if (!open) return names;
+    while (const dirent* const entry = ::readdir(open.get())) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") names.emplace_back(name);
+    }
+    return names;
+}
 
 LogFolder::LogFolder(std::string path, std::string session, std::string door)
     : path_(std::move(path)), session_(std::move(session)), door_(std::move(door)) {

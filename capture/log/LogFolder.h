@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lanescope::log {
+
+/// Returns the names in a folder except "." and "..", unordered; empty if it cannot be read. Throws std::bad_alloc,
+/// where the standard library's iterators would terminate the program: lack of memory must not lose a recording.
+std::vector<std::string> namesIn(const std::filesystem::path& folder);
 
 /// Suffix of the empty file that identifies a run folder. The rest of its name is the session, 32 random hexadecimal
 /// digits that processes of the recording get by their environment.

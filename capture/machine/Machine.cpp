@@ -31,25 +31,6 @@ std::string valueOf(const char* path, std::string_view key) {
     return {};
 }
 
-}  // namespace
-
-HostFacts queryHostFacts() {
-    HostFacts facts;
-    facts.operatingSystem = valueOf("/etc/os-release", "PRETTY_NAME");
-    facts.cpu = valueOf("/proc/cpuinfo", "model name");
-    utsname system{};
-    if (::uname(&system) == 0) facts.kernel = system.release;
-    cpu_set_t allowed;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) facts.cpuCount = CPU_COUNT(&allowed);
-    struct sysinfo memory {};
-    if (::sysinfo(&memory) == 0) {
-        facts.memoryBytes = static_cast<int64_t>(memory.totalram) * memory.mem_unit;
-    }
-    return facts;
-}
-
-namespace {
-
 constexpr unsigned maxLinks = 64;
 constexpr size_t affinityWords = 128;  // of 64 processors
 constexpr size_t bitsPerWord = 64;
@@ -205,6 +186,21 @@ MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const M
 }
 
 }  // namespace
+
+HostFacts queryHostFacts() {
+    HostFacts facts;
+    facts.operatingSystem = valueOf("/etc/os-release", "PRETTY_NAME");
+    facts.cpu = valueOf("/proc/cpuinfo", "model name");
+    utsname system{};
+    if (::uname(&system) == 0) facts.kernel = system.release;
+    cpu_set_t allowed;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) facts.cpuCount = CPU_COUNT(&allowed);
+    struct sysinfo memory {};
+    if (::sysinfo(&memory) == 0) {
+        facts.memoryBytes = static_cast<int64_t>(memory.totalram) * memory.mem_unit;
+    }
+    return facts;
+}
 
 Machine queryMachine() {
     Machine machine;

@@ -230,27 +230,23 @@ const char* nameOf(const char* const (&)[N], const char* name) {
 
 template <class Collective>
 NcclStart readCollective(const Collective& descriptor) {
-    NcclStart start;
-    start.count = descriptor.count;
-    start.sequence = static_cast<int64_t>(descriptor.sequence);
-    start.function = nameOf(functionNames, descriptor.function);
-    start.datatype = nameOf(datatypeNames, descriptor.datatype);
-    start.algorithm = nameOf(algorithmNames, descriptor.algorithm);
-    start.protocol = nameOf(protocolNames, descriptor.protocol);
-    start.root = descriptor.root;
-    start.channels = descriptor.channels;
-    start.warps = descriptor.warps;
-    return start;
+    return NcclStart{.count = descriptor.count,
+                     .sequence = static_cast<int64_t>(descriptor.sequence),
+                     .function = nameOf(functionNames, descriptor.function),
+                     .datatype = nameOf(datatypeNames, descriptor.datatype),
+                     .algorithm = nameOf(algorithmNames, descriptor.algorithm),
+                     .protocol = nameOf(protocolNames, descriptor.protocol),
+                     .root = descriptor.root,
+                     .channels = descriptor.channels,
+                     .warps = descriptor.warps};
 }
 
 template <class PointToPoint>
 NcclStart readPointToPoint(const PointToPoint& descriptor) {
-    NcclStart start;
-    start.count = descriptor.count;
-    start.function = nameOf(functionNames, descriptor.function);
-    start.datatype = nameOf(datatypeNames, descriptor.datatype);
-    start.peer = descriptor.peer;
-    return start;
+    return NcclStart{.count = descriptor.count,
+                     .function = nameOf(functionNames, descriptor.function),
+                     .datatype = nameOf(datatypeNames, descriptor.datatype),
+                     .peer = descriptor.peer};
 }
 
 NcclStart readPointToPoint(const PointToPointV4& descriptor) {
@@ -261,13 +257,11 @@ NcclStart readPointToPoint(const PointToPointV4& descriptor) {
 
 template <class Call>
 NcclStart readCall(const Call& descriptor) {
-    NcclStart start;
-    start.event = log::NcclEvent::Call;
-    start.count = descriptor.count;
-    start.function = descriptor.function;
-    start.datatype = descriptor.datatype;
-    start.isCaptured = descriptor.isCaptured;
-    return start;
+    return NcclStart{.event = log::NcclEvent::Call,
+                     .count = descriptor.count,
+                     .function = descriptor.function,
+                     .datatype = descriptor.datatype,
+                     .isCaptured = descriptor.isCaptured};
 }
 
 /// Versions 1 to 3 name the communicator in every descriptor.

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -113,6 +112,15 @@ PerfRing mapRing(int event, size_t& bytes) {
     }
 }
 
+/// Maximum wait; a ring that is a quarter full wakes the thread earlier.
+constexpr int turnMs = 200;
+
+int64_t threadCpuTimeNs() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
 }  // namespace
 
 std::string perfRefusal(int error, const std::string& paranoid, bool isFiltered) {
@@ -177,19 +185,6 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
     if (events.rings_.empty()) return fail("No core was found for perf events.");
     return events;
 }
-
-namespace {
-
-/// Maximum wait; a ring that is a quarter full wakes the thread earlier.
-constexpr int turnMs = 200;
-
-int64_t threadCpuTimeNs() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-}  // namespace
 
 struct PerfDrain::Work {
     Work(PerfEvents ofKernel, PerfLog file)

@@ -3,7 +3,6 @@
 
 #include <asm/perf_regs.h>
 #include <elf.h>
-#include <ctime>
 
 #include <algorithm>
 #include <iterator>

@@ -4,7 +4,6 @@
 #include <linux/perf_event.h>
 
 #include <cstring>
-#include <optional>
 
 namespace lanescope::capture {
 

@@ -82,6 +82,45 @@ int exitStatusOf(int waitStatus) {
     return WEXITSTATUS(waitStatus);
 }
 
+/// Global, because a signal handler has no access to an object. 0: ignore.
+std::atomic<pid_t> forwardTarget{0};
+std::atomic<bool> isProgramOver{false};
+std::atomic<bool> isEndRequested{false};
+std::atomic<int64_t> latestEndNs{0};  ///< Time at which a signal that ends programs was forwarded.
+static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
+
+/// A signal to a process and its group, as from `timeout`, arrives twice here, and a third time in
+/// the program, which is in that group. Launchers treat several signals as impatience.
+constexpr int64_t sameSignalNs = 200'000'000;
+
+bool isRepeated() {
+    const int64_t nowNs = log::monotonicNs();
+    return nowNs - latestEndNs.exchange(nowNs) < sameSignalNs;
+}
+
+/// Returns true for a signal of the program's own kind that the waiting parent passes on although it came here, too, as
+/// one for all processes of a job does.
+bool isCopy(int number, pid_t sender) {
+    static std::atomic<int64_t> latestNs[2]{-sameSignalNs, -sameSignalNs};
+    const int64_t nowNs = log::monotonicNs();
+    std::atomic<int64_t>& latest = latestNs[number == SIGUSR1 ? 0 : 1];
+    if (sender == ::getppid()) return nowNs - latest < sameSignalNs;
+    latest = nowNs;
+    return false;
+}
+
+void forward(int number, siginfo_t* info, void*) {
+    if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) isEndRequested = true;
+    const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
+    const pid_t target = forwardTarget.load();
+    if (target <= 0 || isTerminals) return;
+    const bool isUser = number == SIGUSR1 || number == SIGUSR2;
+    if (isUser ? isCopy(number, info->si_pid) : isRepeated()) return;
+    const int saved = errno;
+    ::kill(target, number);
+    errno = saved;
+}
+
 }  // namespace
 
 Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program, const std::vector<std::string>& arguments,
@@ -204,49 +243,6 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
     if (isFound) return problem(true, "{}: found in PATH, but not executable. Run chmod +x on it.");
     return problem(false, "{}: no such program in PATH. Check the name, or use a path.");
 }
-
-namespace {
-
-/// Global, because a signal handler has no access to an object. 0: ignore.
-std::atomic<pid_t> forwardTarget{0};
-std::atomic<bool> isProgramOver{false};
-std::atomic<bool> isEndRequested{false};
-std::atomic<int64_t> latestEndNs{0};  ///< Time at which a signal that ends programs was forwarded.
-static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
-
-/// A signal to a process and its group, as from `timeout`, arrives twice here, and a third time in
-/// the program, which is in that group. Launchers treat several signals as impatience.
-constexpr int64_t sameSignalNs = 200'000'000;
-
-bool isRepeated() {
-    const int64_t nowNs = log::monotonicNs();
-    return nowNs - latestEndNs.exchange(nowNs) < sameSignalNs;
-}
-
-/// Returns true for a signal of the program's own kind that the waiting parent passes on although it came here, too, as
-/// one for all processes of a job does.
-bool isCopy(int number, pid_t sender) {
-    static std::atomic<int64_t> latestNs[2]{-sameSignalNs, -sameSignalNs};
-    const int64_t nowNs = log::monotonicNs();
-    std::atomic<int64_t>& latest = latestNs[number == SIGUSR1 ? 0 : 1];
-    if (sender == ::getppid()) return nowNs - latest < sameSignalNs;
-    latest = nowNs;
-    return false;
-}
-
-void forward(int number, siginfo_t* info, void*) {
-    if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) isEndRequested = true;
-    const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
-    const pid_t target = forwardTarget.load();
-    if (target <= 0 || isTerminals) return;
-    const bool isUser = number == SIGUSR1 || number == SIGUSR2;
-    if (isUser ? isCopy(number, info->si_pid) : isRepeated()) return;
-    const int saved = errno;
-    ::kill(target, number);
-    errno = saved;
-}
-
-}  // namespace
 
 SignalForwarder::SignalForwarder(pid_t target) {
     isProgramOver = false;

@@ -2,7 +2,9 @@
 #include "capture/record/RunSamplers.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,51 +16,34 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "capture/log/LogFolder.h"
 #include "capture/log/LogFormat.h"
 #include "capture/log/clocks.h"
 #include "capture/log/launcherRank.h"
-#include "capture/log/namesIn.h"
-#include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"
+#include "capture/record/RunFolder.h"
+#include "capture/threads/ThreadSampler.h"
 #include "model/format/Subprocess.h"
 #include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
-std::vector<pid_t> livingDescendants() {
-    std::multimap<pid_t, pid_t> childrenOf;
-    for (const std::string& name : log::namesIn("/proc")) {
-        pid_t pid = 0;
-        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{}) continue;
-        std::ifstream file(std::filesystem::path("/proc") / name / "stat");
-        std::string line;
-        std::getline(file, line);
-        // "pid (name) state parent ..."; the name may contain any character.
-        const size_t nameEnd = line.rfind(") ");
-        if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) continue;
-        if (line[nameEnd + 2] == 'Z') continue;
-        pid_t parent = 0;
-        std::from_chars(line.data() + nameEnd + 4, line.data() + line.size(), parent);
-        childrenOf.emplace(parent, pid);
-    }
-    std::vector<pid_t> found{::getpid()};
-    for (size_t at = 0; at < found.size() && found.size() <= childrenOf.size(); ++at) {
-        const auto [begin, end] = childrenOf.equal_range(found[at]);
-        for (auto child = begin; child != end; ++child) found.push_back(child->second);
-    }
-    found.erase(found.begin());
-    return found;
-}
-
 namespace {
+
+constexpr uint64_t maxLogBytes = uint64_t{4} << 30;
+constexpr int64_t endTimeoutNs = 1'000'000'000;
+
+constexpr uint64_t maxFileBytes = uint64_t{4} << 30;
+
+Error without(const Error& error) { return {error.sentence + " Without --cpu-samples threads are still sampled."}; }
 
 constexpr const char* ownImage = "/proc/self/exe";
 constexpr std::chrono::seconds untilKilled{1};
@@ -86,7 +71,116 @@ bool endsUntil(int process, std::chrono::steady_clock::time_point deadline) {
     return result != 0;
 }
 
+constexpr std::chrono::seconds endTimeout{2};
+
 }  // namespace
+
+ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder,
+                         const std::string& session) {
+    if (options.threadsHz <= 0) return;
+    log_ = std::make_unique<SampleLog>(log::LogFolder(runFolder.string(), session),
+                                       hostName() + ".sampler." + std::to_string(::getpid()), maxLogBytes);
+    sigset_t all, previous;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &previous);
+    try {
+        thread_ = std::make_unique<SamplerThread>(
+            std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(), options.agentOptions.recordPython),
+            ThreadSampler::gridNs, *log_, nullptr);
+    } catch (const std::system_error& error) {
+        log_->note(
+            Severity::Warning, HealthCode::SamplerAbsent,
+            fmt::format("Threads are not sampled: no thread can be started for it ({}).", error.code().message()));
+        log_->end();
+    }
+    ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+ThreadWatch::~ThreadWatch() {
+    try {
+        if (hasEnded()) log_->end();
+    } catch (const std::bad_alloc&) {
+        // A log without its end is reported as cut.
+    }
+}
+
+void ThreadWatch::end() {
+    if (!hasEnded()) return;
+    log_->end();
+    thread_.reset();
+    log_.reset();
+}
+
+bool ThreadWatch::hasEnded() {
+    if (!thread_) return false;
+    thread_->requestStop();
+    if (thread_->waitUntil(log::monotonicNs() + endTimeoutNs)) return true;
+    // It hangs in the kernel, so everything that it uses must stay.
+    static_cast<void>(thread_.release());
+    static_cast<void>(log_.release());
+    return false;
+}
+
+Result<void> PerfWatch::check(const RecordOptions& options) {
+    if (options.cpuSamplesHz <= 0) return {};
+    if (auto allowed = tryPerfEvents(); !allowed) return fail(without(allowed.error()));
+    return {};
+}
+
+Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program, const Folder& runFolder) {
+    PerfWatch watch;
+    if (options.cpuSamplesHz <= 0) return watch;
+    PerfSettings settings;
+    settings.hz = options.cpuSamplesHz;
+    auto events = PerfEvents::open(program, settings);
+    if (!events) return fail(without(events.error()));
+    auto log = PerfLog::create(runFolder, fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
+                               events->settings(), maxFileBytes);
+    if (!log) return fail(log.error());
+    watch.drain_ = std::make_unique<PerfDrain>(std::move(*events), std::move(*log));
+    return watch;
+}
+
+void PerfWatch::start(Collector& collector) {
+    if (!drain_ || drain_->start()) return;
+    drain_.reset();
+    collector.note(HealthCode::SamplerAbsent,
+                   "CPU samples and context switches are not recorded: no thread or memory is "
+                   "available for it.");
+}
+
+void PerfWatch::end(Collector& collector) {
+    if (!drain_ || drain_->end()) return;
+    collector.note(HealthCode::SamplerAbsent,
+                   fmt::format("The last CPU samples and context switches are missing: the disk did not accept them "
+                               "within {} s.",
+                               std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
+}
+
+std::vector<pid_t> livingDescendants() {
+    std::multimap<pid_t, pid_t> childrenOf;
+    for (const std::string& name : log::namesIn("/proc")) {
+        pid_t pid = 0;
+        if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{}) continue;
+        std::ifstream file(std::filesystem::path("/proc") / name / "stat");
+        std::string line;
+        std::getline(file, line);
+        // "pid (name) state parent ..."; the name may contain any character.
+        const size_t nameEnd = line.rfind(") ");
+        if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) continue;
+        if (line[nameEnd + 2] == 'Z') continue;
+        pid_t parent = 0;
+        std::from_chars(line.data() + nameEnd + 4, line.data() + line.size(), parent);
+        childrenOf.emplace(parent, pid);
+    }
+    std::vector<pid_t> found{::getpid()};
+    for (size_t at = 0; at < found.size() && found.size() <= childrenOf.size(); ++at) {
+        const auto [begin, end] = childrenOf.equal_range(found[at]);
+        for (auto child = begin; child != end; ++child) found.push_back(child->second);
+    }
+    found.erase(found.begin());
+    return found;
+}
 
 Result<SamplerProcess> SamplerProcess::start(const SamplerOptions& options) {
     std::vector<std::string> words{"lanescope", std::string(samplerCommand)};
@@ -119,12 +213,6 @@ bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
     ::waitpid(pid_, nullptr, WNOHANG);
     return hasEnded;
 }
-
-namespace {
-
-constexpr std::chrono::seconds endTimeout{2};
-
-}  // namespace
 
 void RunSamplers::prepare(const RecordOptions& options, const Folder& runFolder) {
     // On file systems without pipes the counters are read at their own pace only.

@@ -17,6 +17,8 @@
 
 namespace lanescope::capture {
 
+using log::CounterMeaning;
+
 namespace {
 
 constexpr const char* root = "/sys/fs/cgroup";
@@ -42,6 +44,24 @@ std::string folderOf(const std::string& mount, const std::string& group, const c
     const std::string folder = mount + (group == "/" ? "" : group);
     return ProcFile(folder + "/" + file).isOpen() ? folder : mount;
 }
+
+struct Query {
+    const char* name;
+    int64_t periodNs,
+        maxPeriodNs;  ///< Period if it is cheap enough, and maximum period at any cost.
+    double weight;
+};
+constexpr int64_t ms = 1'000'000;
+constexpr Query queries[] = {
+    {"processors", 100 * ms, 2000 * ms, 1},
+    {"which processes", 1000 * ms, 5000 * ms, 1},
+    {"processes", 100 * ms, 1000 * ms, 2},
+    {"memory and traffic", 500 * ms, 2000 * ms, 1},
+};
+constexpr size_t coresQuery = 0, treeQuery = 1, processesQuery = 2;
+constexpr size_t maxCores = 4096;
+constexpr size_t maxDevices = 64, maxPartitions = 1024;
+constexpr int64_t bytesPerSector = 512;  // unit of /proc/diskstats on any disk
 
 }  // namespace
 
@@ -114,30 +134,6 @@ void CgroupLimits::sample(SampleBatch& batch, std::vector<char>& buffer) {
             batch.addUnknown(value.counter);
     }
 }
-
-namespace {
-
-using log::CounterMeaning;
-
-struct Query {
-    const char* name;
-    int64_t periodNs,
-        maxPeriodNs;  ///< Period if it is cheap enough, and maximum period at any cost.
-    double weight;
-};
-constexpr int64_t ms = 1'000'000;
-constexpr Query queries[] = {
-    {"processors", 100 * ms, 2000 * ms, 1},
-    {"which processes", 1000 * ms, 5000 * ms, 1},
-    {"processes", 100 * ms, 1000 * ms, 2},
-    {"memory and traffic", 500 * ms, 2000 * ms, 1},
-};
-constexpr size_t coresQuery = 0, treeQuery = 1, processesQuery = 2;
-constexpr size_t maxCores = 4096;
-constexpr size_t maxDevices = 64, maxPartitions = 1024;
-constexpr int64_t bytesPerSector = 512;  // unit of /proc/diskstats on any disk
-
-}  // namespace
 
 HostSampler::HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder)
     : log_(log), pace_(shareOfCore, periodNs), processes_(log, source(), recorder) {

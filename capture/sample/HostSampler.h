@@ -9,11 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "capture/sample/Pace.h"
-#include "capture/sample/ProcFile.h"
 #include "capture/sample/ProcessCounters.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
+#include "capture/sample/SamplerThread.h"
 #include "model/format/factNames.h"
 
 namespace lanescope::capture {

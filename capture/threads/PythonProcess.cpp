@@ -3,9 +3,10 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <sys/uio.h>
 
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -13,10 +14,12 @@
 
 #include "capture/python/StackTable.h"
 #include "capture/python/frameWalk.h"
-#include "capture/sample/ProcFile.h"
+#include "capture/sample/ProcessCounters.h"
 #include "model/format/threadStates.h"
 
 namespace lanescope::capture {
+
+using namespace agent::python;
 
 namespace {
 
@@ -27,7 +30,146 @@ constexpr uint64_t intervalAt = 0, holderAt = 8, heldAt = 16, sleepersAt = 32;
 constexpr uint64_t maxLockBytes = sleepersAt + 2 * (48 + 48);
 constexpr uint64_t maxIntervalUs = 10'000'000;
 
+constexpr uint16_t maxProgramHeaders = 64;
+constexpr uint64_t maxDynamicEntries = 256;
+constexpr uint32_t maxChainLength = 4'096;
+constexpr uint64_t pageMask = ~uint64_t{4'095};
+
+uint32_t hashOf(std::string_view name) {
+    uint32_t hash = 5'381;
+    for (const char character : name) hash = hash * 33 + static_cast<unsigned char>(character);
+    return hash;
+}
+
+constexpr size_t maxThreads = 4'096;
+constexpr size_t maxKnownStacks = 1u << 14, maxKnownCodes = 1u << 14;
+constexpr size_t maxKnownLines = 1u << 16;
+/// Maximum age of cached code facts.
+constexpr int64_t maxCodeAgeNs = 2'000'000'000;
+/// Maximum tries per sample; a running thread keeps its frames for some microseconds.
+constexpr int maxTries = 3;
+
+uint64_t mixed(uint64_t before, uint64_t value) {
+    const uint64_t product = (before ^ value) * 0x9e3779b97f4a7c15;
+    return product ^ product >> 29;
+}
+
+/// Reads the version of "libpython3.10.so.1.0" or "python3.10".
+bool versionInName(std::string_view file, int& major, int& minor) {
+    const size_t at = file.rfind("python");
+    if (at == std::string_view::npos) return false;
+    const char* const end = file.data() + file.size();
+    const auto first = std::from_chars(file.data() + at + 6, end, major);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
+    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
+}
+
+/// Parts of an interpreter in an image; its layout may be missing.
+struct FoundPython {
+    PythonImage image;
+    bool isReadable = false;
+};
+
+std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std::string_view file) {
+    const auto image = LoadedImage::at(memory, address);
+    if (!image) return std::nullopt;
+    const auto runtime = image->find("_PyRuntime"), code = image->find("PyCode_Type"),
+               text = image->find("PyUnicode_Type"), bytes = image->find("PyBytes_Type");
+    if (!runtime || !code || !text || !bytes) return std::nullopt;
+    int major = 0, minor = 0;
+    uint64_t number = 0;
+    // From 3.11 on a constant contains it: 0x030b07f0.
+    if (const auto version = image->find("Py_Version"); version && memory.get(version->address, number)) {
+        major = static_cast<int>(number >> 24 & 0xff);
+        minor = static_cast<int>(number >> 16 & 0xff);
+    } else if (!versionInName(file, major, minor)) {
+        return std::nullopt;
+    }
+    std::optional<FrameLayout> layout = layoutOf(major, minor);
+    if (std::array<std::byte, runtimeBytes> told{}; !layout && memory.read(runtime->address, told.data(), told.size()))
+        layout = layoutOfRuntime(told, major, minor);
+    return FoundPython{{runtime->address,
+                        {code->address, text->address, bytes->address},
+                        layout.value_or(FrameLayout{}),
+                        fmt::format("{}.{}", major, minor)},
+                       layout.has_value()};
+}
+
 }  // namespace
+
+void RemoteMemory::forget() {
+    if (trail_) trail_->count_ = 0;
+    if (++round_ != 0) return;
+    blocks_.clear();
+    round_ = 1;
+}
+
+void RemoteMemory::begin(Trail& trail) {
+    const Trail before = trail;
+    trail_ = &trail;
+    forget();
+    if (before.count_ < 2) return;
+    if (blocks_.empty()) blocks_.resize(blockCount);
+    std::array<iovec, Trail::maxPages> local{}, remote{};
+    std::array<Block*, Trail::maxPages> wanted{};
+    size_t count = 0;
+    for (size_t i = 0; i < before.count_; ++i) {
+        Block& block = blocks_[before.pages_[i] % blockCount];
+        const auto* const end = wanted.begin() + count;
+        if (std::find(wanted.cbegin(), end, &block) != end) continue;
+        block.number = before.pages_[i];
+        block.round = 0;
+        block.isUsed = false;
+        local[count] = {block.bytes.data(), blockBytes};
+        remote[count] = {reinterpret_cast<void*>(block.number * blockBytes), blockBytes};
+        wanted[count++] = &block;
+    }
+    const ssize_t got = ::process_vm_readv(pid_, local.data(), count, remote.data(), count, 0);
+    // The read ends at the first missing block; the others are read on demand.
+    const size_t whole = got > 0 ? static_cast<size_t>(got) / blockBytes : 0;
+    for (size_t i = 0; i < std::min(whole, count); ++i) wanted[i]->round = round_;
+}
+
+const RemoteMemory::Block* RemoteMemory::used(Block& block) const {
+    if (!block.isUsed && trail_ && trail_->count_ < Trail::maxPages) trail_->pages_[trail_->count_++] = block.number;
+    block.isUsed = true;
+    return &block;
+}
+
+const RemoteMemory::Block* RemoteMemory::block(uint64_t number) const {
+    if (blocks_.empty()) blocks_.resize(blockCount);
+    Block& block = blocks_[number % blockCount];
+    if (block.round == round_ && block.number == number) return used(block);
+    iovec local{block.bytes.data(), blockBytes};
+    iovec remote{reinterpret_cast<void*>(number * blockBytes), blockBytes};
+    block.round = 0;
+    const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+    if (got < 0) isRefused_ = errno == EPERM || errno == ENOSYS || errno == EACCES;
+    if (got != static_cast<ssize_t>(blockBytes)) return nullptr;
+    isRefused_ = false;
+    block.number = number;
+    block.round = round_;
+    block.isUsed = false;
+    return used(block);
+}
+
+bool RemoteMemory::read(uint64_t address, void* into, size_t bytes) const {
+    constexpr uint64_t firstPage = 4'096;
+    if (address < firstPage || address >= agent::python::endOfMemory || bytes > agent::python::endOfMemory - address)
+        return false;
+    auto* next = static_cast<unsigned char*>(into);
+    while (bytes > 0) {
+        const uint64_t within = address % blockBytes;
+        const size_t count = std::min<size_t>(bytes, blockBytes - within);
+        const Block* const from = block(address / blockBytes);
+        if (!from) return false;
+        std::memcpy(next, from->bytes.data() + within, count);
+        next += count;
+        address += count;
+        bytes -= count;
+    }
+    return true;
+}
 
 bool GilWatch::isAt(const agent::python::Memory& memory, uint64_t address, std::span<const uint64_t> states) const {
     uint64_t interval = 0, holder = 0;
@@ -60,21 +202,6 @@ std::optional<uint64_t> GilWatch::holder(const agent::python::Memory& memory) co
         return std::nullopt;
     return holder;
 }
-
-namespace {
-
-constexpr uint16_t maxProgramHeaders = 64;
-constexpr uint64_t maxDynamicEntries = 256;
-constexpr uint32_t maxChainLength = 4'096;
-constexpr uint64_t pageMask = ~uint64_t{4'095};
-
-uint32_t hashOf(std::string_view name) {
-    uint32_t hash = 5'381;
-    for (const char character : name) hash = hash * 33 + static_cast<unsigned char>(character);
-    return hash;
-}
-
-}  // namespace
 
 std::optional<LoadedImage> LoadedImage::at(const agent::python::Memory& memory, uint64_t address) {
     Elf64_Ehdr header{};
@@ -144,66 +271,6 @@ std::optional<LoadedImage::Symbol> LoadedImage::find(std::string_view name) cons
     }
     return std::nullopt;
 }
-
-namespace {
-
-using namespace agent::python;
-
-constexpr size_t maxThreads = 4'096;
-constexpr size_t maxKnownStacks = 1u << 14, maxKnownCodes = 1u << 14;
-constexpr size_t maxKnownLines = 1u << 16;
-/// Maximum age of cached code facts.
-constexpr int64_t maxCodeAgeNs = 2'000'000'000;
-/// Maximum tries per sample; a running thread keeps its frames for some microseconds.
-constexpr int maxTries = 3;
-
-uint64_t mixed(uint64_t before, uint64_t value) {
-    const uint64_t product = (before ^ value) * 0x9e3779b97f4a7c15;
-    return product ^ product >> 29;
-}
-
-/// Reads the version of "libpython3.10.so.1.0" or "python3.10".
-bool versionInName(std::string_view file, int& major, int& minor) {
-    const size_t at = file.rfind("python");
-    if (at == std::string_view::npos) return false;
-    const char* const end = file.data() + file.size();
-    const auto first = std::from_chars(file.data() + at + 6, end, major);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
-    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
-}
-
-/// Parts of an interpreter in an image; its layout may be missing.
-struct FoundPython {
-    PythonImage image;
-    bool isReadable = false;
-};
-
-std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std::string_view file) {
-    const auto image = LoadedImage::at(memory, address);
-    if (!image) return std::nullopt;
-    const auto runtime = image->find("_PyRuntime"), code = image->find("PyCode_Type"),
-               text = image->find("PyUnicode_Type"), bytes = image->find("PyBytes_Type");
-    if (!runtime || !code || !text || !bytes) return std::nullopt;
-    int major = 0, minor = 0;
-    uint64_t number = 0;
-    // From 3.11 on a constant contains it: 0x030b07f0.
-    if (const auto version = image->find("Py_Version"); version && memory.get(version->address, number)) {
-        major = static_cast<int>(number >> 24 & 0xff);
-        minor = static_cast<int>(number >> 16 & 0xff);
-    } else if (!versionInName(file, major, minor)) {
-        return std::nullopt;
-    }
-    std::optional<FrameLayout> layout = layoutOf(major, minor);
-    if (std::array<std::byte, runtimeBytes> told{}; !layout && memory.read(runtime->address, told.data(), told.size()))
-        layout = layoutOfRuntime(told, major, minor);
-    return FoundPython{{runtime->address,
-                        {code->address, text->address, bytes->address},
-                        layout.value_or(FrameLayout{}),
-                        fmt::format("{}.{}", major, minor)},
-                       layout.has_value()};
-}
-
-}  // namespace
 
 ImagesOfProcess readImages(pid_t pid, const RemoteMemory& memory) {
     ImagesOfProcess found;

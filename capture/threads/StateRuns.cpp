@@ -8,7 +8,7 @@
 #include <iterator>
 #include <limits>
 
-#include "capture/sample/ProcFile.h"
+#include "capture/sample/ProcessCounters.h"
 
 namespace lanescope::capture {
 

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <optional>
 #include <span>
 
 #include "model/text/kernelNames.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 #include "model/trace/Track.h"
 #include "model/trace/kinds/workStacks.h"
 
@@ -58,10 +56,7 @@ class WorkReader {
     /// Returns the current row with its times and its call, and goes on to the next.
     GpuWork read() {
         const uint32_t row = rows_[next_++];
-        GpuWork work;
-        work.event = {kind_, row};
-        work.startNs = currentNs_;
-        work.endNs = endNs_[row];
+        GpuWork work{.startNs = currentNs_, .endNs = endNs_[row], .event = {kind_, row}};
         work.movingFromNs = work.startNs;
         work.call = calls_[row];
         update();

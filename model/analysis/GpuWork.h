@@ -4,8 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -86,19 +84,17 @@ struct GpuWork {
         const auto afterStart = [&values](int64_t ns) {
             return static_cast<int64_t>(static_cast<uint64_t>(values[0]) + static_cast<uint64_t>(ns));
         };
-        GpuWork work;
-        work.startNs = values[0];
-        work.endNs = afterStart(values[1]);
-        work.movingFromNs = afterStart(values[2]);
-        work.contributor = static_cast<ContributorTable::Id>(values[3]);
-        work.waiting = static_cast<ContributorTable::Id>(values[4]);
-        work.call = static_cast<uint32_t>(values[5]);
-        work.path = static_cast<RangePaths::Id>(values[6]);
-        work.event = EventRef::fromBits(static_cast<uint32_t>(values[7]));
-        work.part = static_cast<StepPart>(values[8]);
-        work.bytes = values[9];
-        work.busBytes = values[10];
-        return work;
+        return GpuWork{.startNs = values[0],
+                       .endNs = afterStart(values[1]),
+                       .movingFromNs = afterStart(values[2]),
+                       .contributor = static_cast<ContributorTable::Id>(values[3]),
+                       .waiting = static_cast<ContributorTable::Id>(values[4]),
+                       .call = static_cast<uint32_t>(values[5]),
+                       .path = static_cast<RangePaths::Id>(values[6]),
+                       .event = EventRef::fromBits(static_cast<uint32_t>(values[7])),
+                       .part = static_cast<StepPart>(values[8]),
+                       .bytes = values[9],
+                       .busBytes = values[10]};
     }
 };
 

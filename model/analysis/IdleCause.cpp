@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/format/text.h"
 
 namespace lanescope::analysis {
@@ -67,6 +67,31 @@ std::string frameAndWork(const ThreadActivity& activity) {
     return (activity.frame.isEmpty() ? "" : " at " + activity.frame.text()) + workText(activity.work);
 }
 
+/// A longer number at a word is an identifier of the process, not part of a name.
+constexpr size_t maxDigitsOfName = 3;
+
+/// Returns the name of a thread without its number: "pt_autograd_0" gives "pt_autograd_#". "python3.8" has none.
+std::string threadPattern(std::string_view name) {
+    std::string pattern;
+    for (size_t at = 0; at < name.size();) {
+        size_t end = at;
+        while (end < name.size() && isDigit(name[end])) ++end;
+        if (end == at) {
+            pattern += name[at++];
+            continue;
+        }
+        const bool isAfterWord =
+            at > 0 && (isLetter(name[at - 1]) || (name[at - 1] == '.' && at > 1 && isDigit(name[at - 2])));
+        const size_t word = name.find_last_of(" -_/:#", at) + 1;
+        const bool isHexadecimal = name.substr(word).starts_with("0x");
+        const bool isBeforeWord = end < name.size() && isLetter(name[end]);
+        const bool isName = isBeforeWord || isHexadecimal || (isAfterWord && end - at <= maxDigitsOfName);
+        pattern += isName ? name.substr(at, end - at) : "#";
+        at = end;
+    }
+    return pattern;
+}
+
 }  // namespace
 
 std::string_view identifier(CauseKind kind) {
@@ -107,35 +132,6 @@ std::string ThreadRef::text() const {
 }
 
 std::string ThreadRef::textWithArticle() const { return (role == ThreadRole::Other ? "" : "the ") + text(); }
-
-namespace {
-
-/// A longer number at a word is an identifier of the process, not part of a name.
-constexpr size_t maxDigitsOfName = 3;
-
-/// Returns the name of a thread without its number: "pt_autograd_0" gives "pt_autograd_#". "python3.8" has none.
-std::string threadPattern(std::string_view name) {
-    std::string pattern;
-    for (size_t at = 0; at < name.size();) {
-        size_t end = at;
-        while (end < name.size() && isDigit(name[end])) ++end;
-        if (end == at) {
-            pattern += name[at++];
-            continue;
-        }
-        const bool isAfterWord =
-            at > 0 && (isLetter(name[at - 1]) || (name[at - 1] == '.' && at > 1 && isDigit(name[at - 2])));
-        const size_t word = name.find_last_of(" -_/:#", at) + 1;
-        const bool isHexadecimal = name.substr(word).starts_with("0x");
-        const bool isBeforeWord = end < name.size() && isLetter(name[end]);
-        const bool isName = isBeforeWord || isHexadecimal || (isAfterWord && end - at <= maxDigitsOfName);
-        pattern += isName ? name.substr(at, end - at) : "#";
-        at = end;
-    }
-    return pattern;
-}
-
-}  // namespace
 
 ThreadRef threadRef(const Trace& trace, uint32_t thread) {
     const Thread& which = trace.threads[thread];

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/text/kernelFamilies.h"
 

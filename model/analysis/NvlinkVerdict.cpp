@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "model/analysis/StepSelection.h"
-#include "model/bandwidth/counterIntegral.h"
+#include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/linkPeaks.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
-#include "model/trace/buildLinkCounters.h"
 #include "model/trace/collectives.h"
+#include "model/trace/counterReadings.h"
 
 namespace lanescope {
 

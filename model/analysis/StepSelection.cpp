@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/analysis/WorkerLaunches.h"
-#include "model/analysis/groupedSteps.h"
 #include "model/analysis/kernelPattern.h"
 #include "model/analysis/pythonLoops.h"
 #include "model/analysis/rangePattern.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/numbers/Statistics.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::analysis {

@@ -5,17 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
-#include <optional>
 #include <span>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/Statistics.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 #include "model/trace/Track.h"
 #include "model/trace/processes.h"
 

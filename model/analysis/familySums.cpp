@@ -2,7 +2,6 @@
 #include "model/analysis/familySums.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 

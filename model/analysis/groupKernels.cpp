@@ -13,7 +13,7 @@
 #include <unordered_map>
 
 #include "model/analysis/rangePattern.h"
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/stacks.h"
 

@@ -12,7 +12,7 @@
 
 #include "model/analysis/RunContext.h"
 #include "model/analysis/ThreadActivities.h"
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/processes.h"
@@ -72,47 +72,6 @@ class Starters {
     const std::vector<uint32_t> parents_;
 };
 
-}  // namespace
-
-LoaderThreads::LoaderThreads(const Trace& trace) : started_(trace.processes.size()), own_(trace.processes.size()) {
-    const Starters starters(trace);
-    const std::vector<bool> isSeen = threadsSeenLoading(trace);
-    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-        const Thread& each = trace.threads[thread];
-        const bool isNamed = isDataLoadingName(each.name);
-        if (isNamed) own_[each.process].push_back(thread);
-        if (!isNamed && !isSeen[thread]) continue;
-        for (const uint32_t process : starters.of(each.process)) started_[process].push_back(thread);
-    }
-}
-
-LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
-                        std::span<const TimeRange> steps) {
-    LoaderTimes all;
-    // In a corrupt file each may have the same state for the maximum time.
-    const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
-    for (const uint32_t thread : loaders) {
-        if (states.isEmpty(thread)) continue;
-        LoaderTimes one;
-        for (const TimeRange& step : steps) {
-            const ThreadTimes times = states.during(thread, step);
-            one.knownNs += times.knownNs() - times.of(ThreadState::Unknown);
-            one.ranNs += times.of(ThreadState::Running);
-            one.noCoreNs += times.of(ThreadState::Runnable);
-            one.inputNs += times.of(ThreadState::Poll) + times.of(ThreadState::Disk);
-        }
-        if (one.knownNs == 0) continue;
-        ++all.threads;
-        add(all.knownNs, one.knownNs);
-        add(all.ranNs, one.ranNs);
-        add(all.noCoreNs, one.noCoreNs);
-        add(all.inputNs, one.inputNs);
-    }
-    return all;
-}
-
-namespace {
-
 /// Share of the time of the steps. Every thread waits for a core now and then.
 constexpr double minWaitShare = 0.01;
 
@@ -152,65 +111,6 @@ double withoutCoreNs(const CpuStateTable& states, uint32_t row) {
     const double delayNs = std::clamp(static_cast<double>(states.delayNs[row]), 0.0, wholeNs - ranNs);
     return states.state[row] == ThreadState::Runnable ? wholeNs - ranNs : delayNs;
 }
-
-}  // namespace
-
-std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states, std::span<const uint32_t> threads,
-                                   std::span<const TimeRange> steps) {
-    const CpuStateTable& table = trace.cpuStates;
-    const TimeInSteps time(steps);
-    if (time.allNs() == 0) return std::nullopt;
-    const TimeRange whole{steps.front().startNs, steps.back().endNs};
-    std::optional<CoreWaits> waits;
-    for (const uint32_t thread : threads) {
-        if (!states.isCounted(thread)) continue;
-        double waitedNs = 0;
-        states.forEachIn(thread, whole, [&](uint32_t row, TimeRange piece) {
-            const int64_t ns = time.in(piece);
-            if (ns <= 0) return;
-            if (!waits) waits.emplace();
-            waitedNs += withoutCoreNs(table, row) * static_cast<double>(ns) /
-                        static_cast<double>(table.endNs[row] - table.startNs[row]);
-        });
-        const auto ns = static_cast<int64_t>(waitedNs);
-        if (ns == 0 || waitedNs < minWaitShare * static_cast<double>(time.allNs())) continue;
-        ++waits->threads;
-        waits->ns = saturatingSum(waits->ns, ns);
-    }
-    return waits;
-}
-
-RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const WorkList& work) {
-    const Trace& trace = run.trace;
-    ProvenWaits proved(trace, run.states);
-    int64_t busyUntilNs = INT64_MIN;
-    WorkList::Reader next(work);
-    for (size_t step = 1; step < steps.size(); ++step) {
-        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
-        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next())
-            busyUntilNs = std::max(busyUntilNs, next->endNs);
-        const TimeRange idle{std::max(pause.startNs, busyUntilNs), pause.endNs};
-        if (idle.durationNs() <= 0 || next.isAtEnd() || next->call == noIndex) continue;
-        proved.add(trace.apiCalls.thread[next->call], idle);
-    }
-    ThreadActivities activities(trace, run.states);
-    RestBetween rest;
-    std::map<IdleCause, int64_t> waits;
-    proved.forEachRow([&](uint32_t row, int64_t waitedNs) {
-        if (waitedNs <= 0) return;
-        rest.ns += waitedNs;
-        IdleCause cause;
-        cause.thread = threadRef(trace, trace.cpuStates.thread[row]);
-        cause.activity = activities.seenIn(row);
-        waits[cause] += waitedNs;
-    });
-    const auto most =
-        std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most != waits.end()) rest.most = most->first;
-    return rest;
-}
-
-namespace {
 
 /// Share of the time between samples by which the kernel's count may be too low.
 constexpr int64_t missedDivisor = 10;
@@ -447,6 +347,96 @@ class RanAndWaited {
 };
 
 }  // namespace
+
+LoaderThreads::LoaderThreads(const Trace& trace) : started_(trace.processes.size()), own_(trace.processes.size()) {
+    const Starters starters(trace);
+    const std::vector<bool> isSeen = threadsSeenLoading(trace);
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        const Thread& each = trace.threads[thread];
+        const bool isNamed = isDataLoadingName(each.name);
+        if (isNamed) own_[each.process].push_back(thread);
+        if (!isNamed && !isSeen[thread]) continue;
+        for (const uint32_t process : starters.of(each.process)) started_[process].push_back(thread);
+    }
+}
+
+LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
+                        std::span<const TimeRange> steps) {
+    LoaderTimes all;
+    // In a corrupt file each may have the same state for the maximum time.
+    const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
+    for (const uint32_t thread : loaders) {
+        if (states.isEmpty(thread)) continue;
+        LoaderTimes one;
+        for (const TimeRange& step : steps) {
+            const ThreadTimes times = states.during(thread, step);
+            one.knownNs += times.knownNs() - times.of(ThreadState::Unknown);
+            one.ranNs += times.of(ThreadState::Running);
+            one.noCoreNs += times.of(ThreadState::Runnable);
+            one.inputNs += times.of(ThreadState::Poll) + times.of(ThreadState::Disk);
+        }
+        if (one.knownNs == 0) continue;
+        ++all.threads;
+        add(all.knownNs, one.knownNs);
+        add(all.ranNs, one.ranNs);
+        add(all.noCoreNs, one.noCoreNs);
+        add(all.inputNs, one.inputNs);
+    }
+    return all;
+}
+
+std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states, std::span<const uint32_t> threads,
+                                   std::span<const TimeRange> steps) {
+    const CpuStateTable& table = trace.cpuStates;
+    const TimeInSteps time(steps);
+    if (time.allNs() == 0) return std::nullopt;
+    const TimeRange whole{steps.front().startNs, steps.back().endNs};
+    std::optional<CoreWaits> waits;
+    for (const uint32_t thread : threads) {
+        if (!states.isCounted(thread)) continue;
+        double waitedNs = 0;
+        states.forEachIn(thread, whole, [&](uint32_t row, TimeRange piece) {
+            const int64_t ns = time.in(piece);
+            if (ns <= 0) return;
+            if (!waits) waits.emplace();
+            waitedNs += withoutCoreNs(table, row) * static_cast<double>(ns) /
+                        static_cast<double>(table.endNs[row] - table.startNs[row]);
+        });
+        const auto ns = static_cast<int64_t>(waitedNs);
+        if (ns == 0 || waitedNs < minWaitShare * static_cast<double>(time.allNs())) continue;
+        ++waits->threads;
+        waits->ns = saturatingSum(waits->ns, ns);
+    }
+    return waits;
+}
+
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const WorkList& work) {
+    const Trace& trace = run.trace;
+    ProvenWaits proved(trace, run.states);
+    int64_t busyUntilNs = INT64_MIN;
+    WorkList::Reader next(work);
+    for (size_t step = 1; step < steps.size(); ++step) {
+        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
+        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next())
+            busyUntilNs = std::max(busyUntilNs, next->endNs);
+        const TimeRange idle{std::max(pause.startNs, busyUntilNs), pause.endNs};
+        if (idle.durationNs() <= 0 || next.isAtEnd() || next->call == noIndex) continue;
+        proved.add(trace.apiCalls.thread[next->call], idle);
+    }
+    ThreadActivities activities(trace, run.states);
+    RestBetween rest;
+    std::map<IdleCause, int64_t> waits;
+    proved.forEachRow([&](uint32_t row, int64_t waitedNs) {
+        if (waitedNs <= 0) return;
+        rest.ns += waitedNs;
+        IdleCause cause{.thread = threadRef(trace, trace.cpuStates.thread[row]), .activity = activities.seenIn(row)};
+        waits[cause] += waitedNs;
+    });
+    const auto most =
+        std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != waits.end()) rest.most = most->first;
+    return rest;
+}
 
 void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline, const std::vector<TimeRange>& windows,
                      std::vector<Contributor>& contributors) {

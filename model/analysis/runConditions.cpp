@@ -106,67 +106,6 @@ std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const
     return std::llround(std::min(sumNs, maxSumNs));
 }
 
-}  // namespace
-
-MachineCounters::MachineCounters(const Trace& trace) {
-    for (const CounterSeries& each : trace.counters) {
-        if (each.process != noIndex || each.isEmpty()) continue;
-        const auto [known, isNew] = counters_.try_emplace({each.gpu, each.key}, &each);
-        if (!isNew) known->second = nullptr;
-    }
-}
-
-const CounterSeries* MachineCounters::counter(std::string_view key, uint32_t gpu) const {
-    const auto found = counters_.find({gpu, key});
-    return found == counters_.end() ? nullptr : found->second;
-}
-
-void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
-                   WorkerSummary& worker) {
-    const CounterSeries* clock = counters.counter("clock.sm", gpu);
-    if (clock != nullptr && isClock(clock->maximum())) worker.highestSmClockHz = std::llround(clock->maximum());
-    if (const CounterSeries* used = counters.counter("memory.used", gpu); used != nullptr && used->hasValue())
-        worker.usedMemoryBytes = std::llround(std::clamp(used->maximum(), 0.0, maxMemoryBytes));
-    if (const CounterSeries* reasons = counters.counter("throttle.reasons", gpu))
-        addClocks(*reasons, clock, steps, worker);
-    if (const CounterSeries* heldBack = counters.counter("cgroup.cpu.throttled", noIndex))
-        worker.heldBackNs = heldBackIn(*heldBack, steps);
-}
-
-StepPauses pausesBetween(std::span<const TimeRange> steps, const WorkList& work) {
-    StepPauses pauses;
-    int64_t largestIdleNs = 0, busyUntilNs = INT64_MIN;
-    WorkList::Reader next(work);
-    for (size_t step = 1; step < steps.size(); ++step) {
-        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
-        if (pause.durationNs() <= 0) continue;
-        int64_t idleNs = 0, fromNs = pause.startNs;
-        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next()) {
-            fromNs = std::max(fromNs, busyUntilNs);
-            idleNs += std::max<int64_t>(0, next->startNs - fromNs);
-            busyUntilNs = std::max(busyUntilNs, next->endNs);
-        }
-        idleNs += std::max<int64_t>(0, pause.endNs - std::max(fromNs, busyUntilNs));
-        ++pauses.count;
-        pauses.ns += pause.durationNs();
-        pauses.idleNs += idleNs;
-        if (idleNs <= largestIdleNs) continue;
-        largestIdleNs = idleNs;
-        pauses.longestStartNs = pause.startNs;
-        pauses.longestNs = pause.durationNs();
-    }
-    return pauses;
-}
-
-int64_t cpuLimitOf(const Trace& trace) {
-    const CounterSeries* limit = MachineCounters(trace).counter("cgroup.cpu.limit", noIndex);
-    if (limit == nullptr || !limit->hasValue()) return 0;
-    // It may change during the run; the tightest limit is the one that may slow a run down.
-    return std::llround(std::clamp(limit->minimum(), 0.0, 100 * maxProcessors));
-}
-
-namespace {
-
 /// More than any trace has unless it is hostile.
 constexpr size_t maxWarnings = 1000;
 constexpr size_t maxOtherProcesses = 100;
@@ -237,22 +176,6 @@ std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uin
     return {names.begin(), names.end()};
 }
 
-}  // namespace
-
-std::set<uint32_t> sharedGpusOf(const Trace& trace) {
-    std::set<uint32_t> shared;
-    std::map<uint32_t, uint32_t> processOf;
-    for (const uint32_t stream : streamsInUse(trace)) {
-        const auto [known, isNew] = processOf.try_emplace(trace.streams[stream].gpu, trace.streams[stream].process);
-        if (!isNew && known->second != trace.streams[stream].process) shared.insert(known->first);
-    }
-    for (const auto& [gpu, process] : processOf)
-        if (!otherProcessesOf(trace, {gpu}).empty()) shared.insert(gpu);
-    return shared;
-}
-
-namespace {
-
 template <class Table>
 void addTimes(const Table& table, Fnv1a& hash) {
     hash.add(uint64_t{table.size()});
@@ -272,6 +195,75 @@ uint64_t contentHashOf(const Trace& trace) {
 }
 
 }  // namespace
+
+MachineCounters::MachineCounters(const Trace& trace) {
+    for (const CounterSeries& each : trace.counters) {
+        if (each.process != noIndex || each.isEmpty()) continue;
+        const auto [known, isNew] = counters_.try_emplace({each.gpu, each.key}, &each);
+        if (!isNew) known->second = nullptr;
+    }
+}
+
+const CounterSeries* MachineCounters::counter(std::string_view key, uint32_t gpu) const {
+    const auto found = counters_.find({gpu, key});
+    return found == counters_.end() ? nullptr : found->second;
+}
+
+void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
+                   WorkerSummary& worker) {
+    const CounterSeries* clock = counters.counter("clock.sm", gpu);
+    if (clock != nullptr && isClock(clock->maximum())) worker.highestSmClockHz = std::llround(clock->maximum());
+    if (const CounterSeries* used = counters.counter("memory.used", gpu); used != nullptr && used->hasValue())
+        worker.usedMemoryBytes = std::llround(std::clamp(used->maximum(), 0.0, maxMemoryBytes));
+    if (const CounterSeries* reasons = counters.counter("throttle.reasons", gpu))
+        addClocks(*reasons, clock, steps, worker);
+    if (const CounterSeries* heldBack = counters.counter("cgroup.cpu.throttled", noIndex))
+        worker.heldBackNs = heldBackIn(*heldBack, steps);
+}
+
+StepPauses pausesBetween(std::span<const TimeRange> steps, const WorkList& work) {
+    StepPauses pauses;
+    int64_t largestIdleNs = 0, busyUntilNs = INT64_MIN;
+    WorkList::Reader next(work);
+    for (size_t step = 1; step < steps.size(); ++step) {
+        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
+        if (pause.durationNs() <= 0) continue;
+        int64_t idleNs = 0, fromNs = pause.startNs;
+        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next()) {
+            fromNs = std::max(fromNs, busyUntilNs);
+            idleNs += std::max<int64_t>(0, next->startNs - fromNs);
+            busyUntilNs = std::max(busyUntilNs, next->endNs);
+        }
+        idleNs += std::max<int64_t>(0, pause.endNs - std::max(fromNs, busyUntilNs));
+        ++pauses.count;
+        pauses.ns += pause.durationNs();
+        pauses.idleNs += idleNs;
+        if (idleNs <= largestIdleNs) continue;
+        largestIdleNs = idleNs;
+        pauses.longestStartNs = pause.startNs;
+        pauses.longestNs = pause.durationNs();
+    }
+    return pauses;
+}
+
+int64_t cpuLimitOf(const Trace& trace) {
+    const CounterSeries* limit = MachineCounters(trace).counter("cgroup.cpu.limit", noIndex);
+    if (limit == nullptr || !limit->hasValue()) return 0;
+    // It may change during the run; the tightest limit is the one that may slow a run down.
+    return std::llround(std::clamp(limit->minimum(), 0.0, 100 * maxProcessors));
+}
+
+std::set<uint32_t> sharedGpusOf(const Trace& trace) {
+    std::set<uint32_t> shared;
+    std::map<uint32_t, uint32_t> processOf;
+    for (const uint32_t stream : streamsInUse(trace)) {
+        const auto [known, isNew] = processOf.try_emplace(trace.streams[stream].gpu, trace.streams[stream].process);
+        if (!isNew && known->second != trace.streams[stream].process) shared.insert(known->first);
+    }
+    for (const auto& [gpu, process] : processOf)
+        if (!otherProcessesOf(trace, {gpu}).empty()) shared.insert(gpu);
+    return shared;
+}
 
 int64_t worldSizeOf(const Trace& trace) {
     std::set<uint32_t> processes;

@@ -19,6 +19,23 @@ std::string withSign(double value, const std::string& text) {
     return value > 0 && !isNothing ? "+" + text : text;
 }
 
+constexpr size_t maxNameColumns = 60;
+
+/// Returns the name in the source, without parameters, which do not distinguish kernels.
+std::string sourceName(std::string_view name) {
+    std::string_view kept = name;
+    if (kept.ends_with(')')) {
+        int depth = 0;
+        for (size_t at = kept.size(); at-- > 1;) {
+            if (kept[at] == ')') ++depth;
+            if (kept[at] != '(' || --depth > 0) continue;
+            kept = kept.substr(0, at);
+            break;
+        }
+    }
+    return printable(withoutReturnType(kept));
+}
+
 }  // namespace
 
 std::string timeText(double ns) { return formatDuration(std::llround(ns)); }
@@ -52,27 +69,6 @@ std::string ordinalText(int64_t number) {
     const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
     return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
 }
-
-namespace {
-
-constexpr size_t maxNameColumns = 60;
-
-/// Returns the name in the source, without parameters, which do not distinguish kernels.
-std::string sourceName(std::string_view name) {
-    std::string_view kept = name;
-    if (kept.ends_with(')')) {
-        int depth = 0;
-        for (size_t at = kept.size(); at-- > 1;) {
-            if (kept[at] == ')') ++depth;
-            if (kept[at] != '(' || --depth > 0) continue;
-            kept = kept.substr(0, at);
-            break;
-        }
-    }
-    return printable(withoutReturnType(kept));
-}
-
-}  // namespace
 
 std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
     // Our own words, except for file names and functions of any length.

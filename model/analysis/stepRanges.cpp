@@ -15,7 +15,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/requestSteps.h"
 #include "model/numbers/Statistics.h"
-#include "model/text/libraryRanges.h"
+#include "model/text/knownRangeName.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
@@ -201,6 +201,91 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
         likeness.isLate = likeness.isLate || lastNs >= worker->halfLaunchedNs();
 }
 
+struct Family {
+    std::string pattern;
+    StringIndex name = 0;  ///< Name of the first.
+    bool hasSeveralNames = false;
+    int64_t totalNs = 0;
+    std::vector<int64_t> durationsNs;
+    std::vector<std::pair<uint32_t, int64_t>> starts;  ///< Process and time.
+    TimeRange span;
+};
+
+class Families {
+  public:
+    explicit Families(const Trace& trace) : trace_(trace), familyOf_(trace.strings.size(), none) {
+        for (uint32_t row = 0; row < trace.nvtx.size(); ++row) add(row);
+    }
+
+    std::vector<Family>& all() { return families_; }
+
+  private:
+    static constexpr uint32_t none = UINT32_MAX;
+
+    void add(uint32_t row) {
+        const NvtxTable& ranges = trace_.nvtx;
+        const StringIndex name = ranges.text[row];
+        const TimeRange range{ranges.startNs[row], ranges.endNs[row]};
+        const bool counts = ranges.style[row] != NvtxStyle::Mark && ranges.isOpen[row] == 0 &&
+                            !isNcclDomain(trace_.strings.at(ranges.domain[row]));
+        if (!counts || name == 0 || range.isEmpty()) return;
+        Family& family = families_[indexOf(name)];
+        family.hasSeveralNames = family.hasSeveralNames || family.name != name;
+        family.span = family.durationsNs.empty() ? range : family.span.united(range);
+        family.starts.emplace_back(trace_.threads[ranges.thread[row]].process, range.startNs);
+        family.totalNs = saturatingSum(family.totalNs, range.durationNs());
+        family.durationsNs.push_back(range.durationNs());
+    }
+
+    uint32_t indexOf(StringIndex name) {
+        uint32_t& index = familyOf_[name];
+        if (index != none) return index;
+        std::string pattern = rangePattern(trace_.strings.at(name));
+        const auto next = static_cast<uint32_t>(families_.size());
+        const auto [known, isNew] = ofPattern_.try_emplace(pattern, next);
+        if (isNew) {
+            families_.push_back({});
+            families_.back().pattern = std::move(pattern);
+            families_.back().name = name;
+        }
+        return index = known->second;
+    }
+
+    const Trace& trace_;
+    std::vector<uint32_t> familyOf_;  ///< By the name.
+    std::unordered_map<std::string, uint32_t> ofPattern_;
+    std::vector<Family> families_;
+};
+
+/// The first of a run may take a thousand times as long as the others.
+int64_t medianDistance(std::vector<std::pair<uint32_t, int64_t>>& starts) {
+    std::ranges::sort(starts);
+    std::vector<int64_t> ns;
+    // From one to the next of the same process: ranks run side by side.
+    for (size_t index = 1; index < starts.size(); ++index)
+        if (starts[index].first == starts[index - 1].first)
+            ns.push_back(starts[index].second - starts[index - 1].second);
+    return ns.empty() ? 0 : static_cast<int64_t>(medianOf(ns));
+}
+
+MainRanges summed(const Trace& trace, Family& family) {
+    const Statistics durations = statisticsOf(family.durationsNs);
+    return {family.hasSeveralNames ? family.pattern : std::string(trace.strings.at(family.name)),
+            durations.count,
+            static_cast<int64_t>(durations.median),
+            durations.maximum,
+            medianDistance(family.starts),
+            family.span};
+}
+
+template <class Table>
+void unite(std::optional<TimeRange>& span, const Table& table) {
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const TimeRange range{table.startNs[row], table.endNs[row]};
+        span = span ? span->united(range) : range;
+    }
+}
+
 }  // namespace
 
 StepNaming stepNamingOf(std::string_view pattern) {
@@ -346,95 +431,6 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
     for (auto& [count, name] : common) names.push_back(std::move(name));
     return names;
 }
-
-namespace {
-
-struct Family {
-    std::string pattern;
-    StringIndex name = 0;  ///< Name of the first.
-    bool hasSeveralNames = false;
-    int64_t totalNs = 0;
-    std::vector<int64_t> durationsNs;
-    std::vector<std::pair<uint32_t, int64_t>> starts;  ///< Process and time.
-    TimeRange span;
-};
-
-class Families {
-  public:
-    explicit Families(const Trace& trace) : trace_(trace), familyOf_(trace.strings.size(), none) {
-        for (uint32_t row = 0; row < trace.nvtx.size(); ++row) add(row);
-    }
-
-    std::vector<Family>& all() { return families_; }
-
-  private:
-    static constexpr uint32_t none = UINT32_MAX;
-
-    void add(uint32_t row) {
-        const NvtxTable& ranges = trace_.nvtx;
-        const StringIndex name = ranges.text[row];
-        const TimeRange range{ranges.startNs[row], ranges.endNs[row]};
-        const bool counts = ranges.style[row] != NvtxStyle::Mark && ranges.isOpen[row] == 0 &&
-                            !isNcclDomain(trace_.strings.at(ranges.domain[row]));
-        if (!counts || name == 0 || range.isEmpty()) return;
-        Family& family = families_[indexOf(name)];
-        family.hasSeveralNames = family.hasSeveralNames || family.name != name;
-        family.span = family.durationsNs.empty() ? range : family.span.united(range);
-        family.starts.emplace_back(trace_.threads[ranges.thread[row]].process, range.startNs);
-        family.totalNs = saturatingSum(family.totalNs, range.durationNs());
-        family.durationsNs.push_back(range.durationNs());
-    }
-
-    uint32_t indexOf(StringIndex name) {
-        uint32_t& index = familyOf_[name];
-        if (index != none) return index;
-        std::string pattern = rangePattern(trace_.strings.at(name));
-        const auto next = static_cast<uint32_t>(families_.size());
-        const auto [known, isNew] = ofPattern_.try_emplace(pattern, next);
-        if (isNew) {
-            families_.push_back({});
-            families_.back().pattern = std::move(pattern);
-            families_.back().name = name;
-        }
-        return index = known->second;
-    }
-
-    const Trace& trace_;
-    std::vector<uint32_t> familyOf_;  ///< By the name.
-    std::unordered_map<std::string, uint32_t> ofPattern_;
-    std::vector<Family> families_;
-};
-
-/// The first of a run may take a thousand times as long as the others.
-int64_t medianDistance(std::vector<std::pair<uint32_t, int64_t>>& starts) {
-    std::ranges::sort(starts);
-    std::vector<int64_t> ns;
-    // From one to the next of the same process: ranks run side by side.
-    for (size_t index = 1; index < starts.size(); ++index)
-        if (starts[index].first == starts[index - 1].first)
-            ns.push_back(starts[index].second - starts[index - 1].second);
-    return ns.empty() ? 0 : static_cast<int64_t>(medianOf(ns));
-}
-
-MainRanges summed(const Trace& trace, Family& family) {
-    const Statistics durations = statisticsOf(family.durationsNs);
-    return {family.hasSeveralNames ? family.pattern : std::string(trace.strings.at(family.name)),
-            durations.count,
-            static_cast<int64_t>(durations.median),
-            durations.maximum,
-            medianDistance(family.starts),
-            family.span};
-}
-
-template <class Table>
-void unite(std::optional<TimeRange>& span, const Table& table) {
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        const TimeRange range{table.startNs[row], table.endNs[row]};
-        span = span ? span->united(range) : range;
-    }
-}
-
-}  // namespace
 
 std::optional<MainRanges> mainRanges(const Trace& trace) {
     Families families(trace);

@@ -187,22 +187,6 @@ bool areConditionsGood(const WorkerSummary& worker) {
            worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0;
 }
 
-}  // namespace
-
-bool isConsistent(const RunSummary& summary) {
-    const NvlinkTraffic& nvlink = summary.nvlink;
-    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 || summary.facts.cpuLimitPercent < 0 ||
-        summary.rangesPerStep < 1)
-        return false;
-    return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
-        return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               areForecastsGood(worker) && arePhasesGood(worker) && areDistinctionsGood(worker) &&
-               areConditionsGood(worker) && isUseGood(worker) && areKernelGroupsGood(worker);
-    });
-}
-
-namespace {
-
 // More than any real run has; a hostile file could ask for any amount of memory.
 constexpr size_t maxWorkers = 4096;
 constexpr size_t maxSteps = 4'000'000;
@@ -346,13 +330,12 @@ bool readCauses(const Database& database, StoredRun& summary) {
     StoredRows rows(database, t, maxListed);
     while (rows.next()) {
         if (rows.number(t.cause) != static_cast<int64_t>(summary.causes.size())) return false;
-        IdleCause each;
-        each.kind = rows.identified(t.kind, lastCauseKind);
-        each.api = rows.identified(t.api, GpuApi::Hip);
-        each.call = rows.text(t.call);
-        each.copy = rows.text(t.copy);
-        each.isPageable = rows.flag(t.isPageable);
-        each.thread = rows.thread(t.thread, t.threadName);
+        IdleCause each{.kind = rows.identified(t.kind, lastCauseKind),
+                       .api = rows.identified(t.api, GpuApi::Hip),
+                       .call = rows.text(t.call),
+                       .copy = rows.text(t.copy),
+                       .isPageable = rows.flag(t.isPageable),
+                       .thread = rows.thread(t.thread, t.threadName)};
         each.activity.frame = rows.frame(t.file, t.line, t.function);
         each.activity.work = rows.identified(t.work, ThreadWork::TorchOptimizer);
         each.activity.observation = rows.identified(t.observation, Observation::WithoutCore);
@@ -413,22 +396,21 @@ bool readContributors(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
-        Contributor each;
-        each.part = rows.part(t.part);
-        each.kind = rows.identified(t.kind, ContributorKind::Others);
-        each.trait = rows.identified(t.trait, ContributorTrait::Unknown);
-        each.name = rows.name(summary.causes, t.name, t.cause);
-        each.path = rows.text(t.path);
-        each.count = rows.number(t.count);
-        each.exposedNs = rows.number(t.exposedNs);
-        each.totalNs = rows.number(t.totalNs);
-        each.bytes = rows.number(t.bytes);
-        each.busBytes = rows.number(t.busBytes);
-        each.order = rows.number(t.firstPlace);
-        each.waitedNs = rows.number(t.waitedNs);
-        each.workedNs = rows.number(t.workedNs);
-        each.gilNs = rows.number(t.gilNs);
-        each.launched = rows.text(t.launched);
+        Contributor each{.part = rows.part(t.part),
+                         .kind = rows.identified(t.kind, ContributorKind::Others),
+                         .trait = rows.identified(t.trait, ContributorTrait::Unknown),
+                         .name = rows.name(summary.causes, t.name, t.cause),
+                         .path = rows.text(t.path),
+                         .count = rows.number(t.count),
+                         .exposedNs = rows.number(t.exposedNs),
+                         .totalNs = rows.number(t.totalNs),
+                         .bytes = rows.number(t.bytes),
+                         .busBytes = rows.number(t.busBytes),
+                         .order = rows.number(t.firstPlace),
+                         .waitedNs = rows.number(t.waitedNs),
+                         .workedNs = rows.number(t.workedNs),
+                         .gilNs = rows.number(t.gilNs),
+                         .launched = rows.text(t.launched)};
         if (rows.text(t.phase).empty()) {
             worker->contributors.push_back(std::move(each));
             continue;
@@ -446,16 +428,15 @@ bool readOutliers(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
-        OutlierStep step;
-        step.number = rows.number(t.number);
-        step.name = rows.text(t.name);
-        step.startNs = rows.number(t.startNs);
-        step.wallNs = rows.number(t.wallNs);
-        step.excessNs = rows.number(t.excessNs);
-        step.part = rows.part(t.part);
-        step.partExcessNs = rows.number(t.partExcessNs);
-        step.contributor = rows.name(summary.causes, t.contributor, t.cause);
-        step.path = rows.text(t.path);
+        OutlierStep step{.number = rows.number(t.number),
+                         .name = rows.text(t.name),
+                         .startNs = rows.number(t.startNs),
+                         .wallNs = rows.number(t.wallNs),
+                         .excessNs = rows.number(t.excessNs),
+                         .part = rows.part(t.part),
+                         .partExcessNs = rows.number(t.partExcessNs),
+                         .contributor = rows.name(summary.causes, t.contributor, t.cause),
+                         .path = rows.text(t.path)};
         worker->outliers.push_back(std::move(step));
     }
     return rows.isGood();
@@ -493,45 +474,6 @@ std::optional<RunSummary> readTrusted(const Database& database) {
     if (database.trouble() || database.doubt()) return std::nullopt;
     return summary;
 }
-
-}  // namespace
-
-std::optional<RunSummary> readRunSummary(const Database& database) {
-    // Views are not tables.
-    for (const tables::Table* table : tables::storedTables())
-        if (!database.hasTable(table->tableName())) return std::nullopt;
-    StoredRun summary;
-    for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
-                            &readContributors, &readOutliers, &readForecasts, &readDistinctions})
-        if (!read(database, summary)) return std::nullopt;
-    if (!readUse(database, summary.workers)) return std::nullopt;
-    if (!readKernelGroups(database, summary)) return std::nullopt;
-    if (!isConsistent(summary)) return std::nullopt;
-    return RunSummary(std::move(summary));
-}
-
-std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
-    const Result<Database> database = Database::openReadOnly(path);
-    return database ? readTrusted(*database) : std::nullopt;
-}
-
-std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path) {
-    const Result<Database> database = Database::openReadOnly(path);
-    std::optional<RunSummary> summary = database ? readTrusted(*database) : std::nullopt;
-    if (!summary) return std::nullopt;
-    database->readEveryPage();
-    if (database->trouble() || database->sealState() != SealState::Whole) return std::nullopt;
-    for (std::optional<FileDoubt> doubt : {database->doubt(), database->ignoredFiles()}) {
-        if (!doubt) continue;
-        auto& warnings = summary->facts.healthWarnings;
-        const auto place = std::find_if(warnings.begin(), warnings.end(),
-                                        [&](const HealthNote& each) { return each.severity < doubt->severity; });
-        warnings.insert(place, {doubt->severity, doubt->code, std::move(doubt->sentence)});
-    }
-    return summary;
-}
-
-namespace {
 
 /// Tables from before the family had one version.
 constexpr std::array<const char*, 5> formerTables{"LANESCOPE_SUMMARY", "LANESCOPE_SUMMARY_WORKERS",
@@ -758,6 +700,54 @@ Result<void> writeTables(Database& database, const RunSummary& summary) {
 }
 
 }  // namespace
+
+bool isConsistent(const RunSummary& summary) {
+    const NvlinkTraffic& nvlink = summary.nvlink;
+    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 || summary.facts.cpuLimitPercent < 0 ||
+        summary.rangesPerStep < 1)
+        return false;
+    return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
+        return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
+               areForecastsGood(worker) &&
+               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker) && isUseGood(worker) &&
+               areKernelGroupsGood(worker);
+    });
+}
+
+std::optional<RunSummary> readRunSummary(const Database& database) {
+    // Views are not tables.
+    for (const tables::Table* table : tables::storedTables())
+        if (!database.hasTable(table->tableName())) return std::nullopt;
+    StoredRun summary;
+    for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
+                            &readContributors, &readOutliers, &readForecasts, &readDistinctions})
+        if (!read(database, summary)) return std::nullopt;
+    if (!readUse(database, summary.workers)) return std::nullopt;
+    if (!readKernelGroups(database, summary)) return std::nullopt;
+    if (!isConsistent(summary)) return std::nullopt;
+    return RunSummary(std::move(summary));
+}
+
+std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    return database ? readTrusted(*database) : std::nullopt;
+}
+
+std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    std::optional<RunSummary> summary = database ? readTrusted(*database) : std::nullopt;
+    if (!summary) return std::nullopt;
+    database->readEveryPage();
+    if (database->trouble() || database->sealState() != SealState::Whole) return std::nullopt;
+    for (std::optional<FileDoubt> doubt : {database->doubt(), database->ignoredFiles()}) {
+        if (!doubt) continue;
+        auto& warnings = summary->facts.healthWarnings;
+        const auto place = std::find_if(warnings.begin(), warnings.end(),
+                                        [&](const HealthNote& each) { return each.severity < doubt->severity; });
+        warnings.insert(place, {doubt->severity, doubt->code, std::move(doubt->sentence)});
+    }
+    return summary;
+}
 
 Result<void> writeRunSummary(Database& database, const RunSummary& summary) {
     if (auto done = database.execute("BEGIN"); !done) return done;

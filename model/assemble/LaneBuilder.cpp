@@ -2,12 +2,205 @@
 #include "model/assemble/LaneBuilder.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
 #include <queue>
 
 #include "model/numbers/LargeMemory.h"
-#include "model/trace/tasks.h"
+#include "model/trace/Track.h"
+#include "model/trace/collectives.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
+
+namespace {
+
+uint64_t keyOf(int64_t bytes, MemcpyKind kind, bool isMemset) {
+    return static_cast<uint64_t>(bytes) << 8 | static_cast<uint64_t>(kind) << 1 | (isMemset ? 1 : 0);
+}
+
+StringIndex textOf(const auto& names, auto key) {
+    const auto found = names.find(key);
+    return found != names.end() ? found->second : 0;
+}
+
+/// Distributes GPU work over its streams, all kinds together in order of start.
+class GpuWorkCollector {
+  public:
+    GpuWorkCollector(const Trace& trace, const WorkNames& names, const std::stop_token& stop)
+        : trace_(trace),
+          names_(names),
+          stop_(stop),
+          waits_(trace),
+          builders_(trace.streams.size(), LaneBuilder(Packing::Compact, trace.memory.get())) {
+        for (const LaunchConfig& config : trace.launchConfigs) {
+            kernelName_.push_back(kinds::Kernel::nameIndex(config));
+            kernelCategory_.push_back(kinds::Kernel::categoryOf(config));
+        }
+    }
+
+    std::vector<LaneBuilder> collect() {
+        int64_t untilNs = 0;
+        while (const auto kind = earliest(untilNs)) {
+            if (stop_.stop_requested()) break;
+            visitKind(*kind, [&](auto each) {
+                if constexpr (each.isGpuWork) take(each, untilNs);
+            });
+        }
+        return std::move(builders_);
+    }
+
+  private:
+    /// Returns the kind whose next row starts first. Sets `untilNs` to the start of the next row of any other kind.
+    std::optional<EventKind> earliest(int64_t& untilNs) const {
+        std::optional<EventKind> first;
+        int64_t firstNs = 0;
+        untilNs = std::numeric_limits<int64_t>::max();
+        const auto consider = [&](const auto& table, uint32_t row, EventKind kind) {
+            if (row >= table.size()) return;
+            const int64_t startNs = table.startNs[row];
+            if (!first || startNs < firstNs) {
+                if (first) untilNs = std::min(untilNs, firstNs);
+                first = kind;
+                firstNs = startNs;
+            } else {
+                untilNs = std::min(untilNs, startNs);
+            }
+        };
+        forEachKind([&](auto each) {
+            if constexpr (each.isGpuWork) consider(each.table(trace_), next_[index(each)], each.kind);
+        });
+        return first;
+    }
+
+    template <class Kind>
+    void take(Kind kind, int64_t untilNs) {
+        const auto& table = kind.table(trace_);
+        uint32_t& row = next_[index(kind)];
+        do {
+            add(kind, row);
+            ++row;
+        } while (row < table.size() && table.startNs[row] <= untilNs && !isStopped(stop_, row));
+    }
+
+    void add(kinds::Kernel kind, uint32_t row) {
+        const uint32_t config = trace_.kernels.config[row];
+        std::optional<LaneBuilder::Head> head;
+        if (kernelCategory_[config] == SliceCategory::NcclKernel && !waits_.isEmpty()) head = waitingOf(row);
+        add(kind, row, kernelName_[config], kernelCategory_[config], head);
+    }
+    std::optional<LaneBuilder::Head> waitingOf(uint32_t row) const {
+        const int64_t startNs = trace_.kernels.startNs[row];
+        const uint32_t process = trace_.streams[trace_.kernels.stream[row]].process;
+        const int64_t waitedNs = waits_.ofKernel(process, startNs);
+        if (waitedNs == 0) return std::nullopt;
+        const int64_t untilNs = std::min(startNs + waitedNs, trace_.kernels.endNs[row]);
+        return LaneBuilder::Head{untilNs, names_.ofWaiting(), SliceCategory::NcclWait};
+    }
+    void add(kinds::Memcpy kind, uint32_t row) {
+        const MemcpyKind direction = trace_.memcpys.kind[row];
+        add(kind, row, names_.ofMemcpy(trace_.memcpys.bytes[row], direction), memcpyCategory(direction));
+    }
+    void add(kinds::Memset kind, uint32_t row) {
+        add(kind, row, names_.ofMemset(trace_.memsets.bytes[row]), kind.categoryOf(trace_, row));
+    }
+    void add(kinds::Graph kind, uint32_t row) {
+        add(kind, row, names_.ofGraph(trace_.graphs.graph[row]), kind.categoryOf(trace_, row));
+    }
+    template <class Kind>
+    void add(Kind kind, uint32_t row, StringIndex name, SliceCategory category,
+             const std::optional<LaneBuilder::Head>& head = {}) {
+        const auto& table = kind.table(trace_);
+        builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name, EventRef(kind.kind, row), category,
+                                         head);
+    }
+    template <class Kind>
+    static constexpr size_t index(Kind) {
+        return static_cast<size_t>(Kind::kind);
+    }
+
+    const Trace& trace_;
+    const WorkNames& names_;
+    const std::stop_token& stop_;
+    CollectiveWaits waits_;
+    std::vector<StringIndex> kernelName_;  ///< By launch configuration, like the following members.
+    std::vector<SliceCategory> kernelCategory_;
+    std::vector<LaneBuilder> builders_;
+    std::array<uint32_t, EventRef::kindLimit> next_{};  ///< Next row of each table, by kind.
+};
+
+/// Returns, for each row of the NVTX table, whether it is an NCCL call.
+std::vector<bool> ncclRows(const Trace& trace) {
+    std::vector<bool> isNccl(trace.nvtx.size());
+    for (const uint32_t row : trace.nccl.nvtx) isNccl[row] = true;
+    return isNccl;
+}
+
+struct Cursor {
+    const Lane* lane;
+    uint32_t slice;
+    int64_t startNs;
+    bool operator>(const Cursor& other) const { return startNs > other.startNs; }
+};
+
+}  // namespace
+
+WorkNames::WorkNames(Trace& trace, const std::stop_token& stop) {
+    if (trace.nccl.size() > 0) waiting_ = trace.strings.intern("waiting for ranks");
+    const auto name = [&trace](auto& names, auto key, EventRef event) {
+        const auto [found, isNew] = names.try_emplace(key, 0);
+        if (isNew) found->second = trace.strings.intern(trace.nameOf(event));
+    };
+    for (uint32_t row = 0; row < trace.memcpys.size() && !isStopped(stop, row); ++row)
+        name(copies_, keyOf(trace.memcpys.bytes[row], trace.memcpys.kind[row], false), {EventKind::Memcpy, row});
+    for (uint32_t row = 0; row < trace.memsets.size() && !isStopped(stop, row); ++row)
+        name(copies_, keyOf(trace.memsets.bytes[row], MemcpyKind::Unknown, true), {EventKind::Memset, row});
+    for (uint32_t row = 0; row < trace.graphs.size() && !isStopped(stop, row); ++row)
+        name(graphs_, trace.graphs.graph[row], {EventKind::Graph, row});
+}
+
+StringIndex WorkNames::ofMemcpy(int64_t bytes, MemcpyKind kind) const {
+    return textOf(copies_, keyOf(bytes, kind, false));
+}
+
+StringIndex WorkNames::ofMemset(int64_t bytes) const {
+    return textOf(copies_, keyOf(bytes, MemcpyKind::Unknown, true));
+}
+
+StringIndex WorkNames::ofGraph(int64_t graph) const { return textOf(graphs_, graph); }
+
+GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy, const std::stop_token& stop) {
+    std::vector<LaneBuilder> work = GpuWorkCollector(trace, names, stop).collect();
+    GpuLanes lanes;
+    std::vector<std::vector<const Lane*>> ofGpu(trace.gpus.size());
+    lanes.ofStream.resize(work.size());
+    for (size_t stream = 0; stream < work.size(); ++stream) {
+        lanes.ofStream[stream] = work[stream].build();
+        lanes.droppedOfStream.push_back(work[stream].droppedCount());
+        for (const Lane& lane : lanes.ofStream[stream]) ofGpu[trace.streams[stream].gpu].push_back(&lane);
+    }
+    for (const std::vector<const Lane*>& all : ofGpu)
+        lanes.busyOfGpu.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
+    return lanes;
+}
+
+std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std::stop_token& stop) {
+    std::vector<std::vector<Lane>> lanes(trace.streams.size());
+    const std::vector<bool> isNccl = ncclRows(trace);
+    const ProjectionTable& table = trace.projections;
+    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row) {
+        if (table.depth[row] >= LanePacker::maxLanes) continue;
+        std::vector<Lane>& ofStream = lanes[table.stream[row]];
+        while (table.depth[row] >= ofStream.size()) ofStream.emplace_back(trace.memory.get());
+        const uint32_t nvtx = table.nvtx[row];
+        appendSlice(ofStream[table.depth[row]], table.startNs[row], table.endNs[row], trace.nvtx.text[nvtx],
+                    EventRef(EventKind::Projection, row),
+                    isNccl[nvtx] ? SliceCategory::NcclCall : SliceCategory::Projection);
+    }
+    return lanes;
+}
 
 uint32_t LanePacker::place(int64_t startNs, int64_t endNs) {
     const uint32_t count = laneCount();
@@ -30,17 +223,6 @@ uint32_t LanePacker::place(int64_t startNs, int64_t endNs) {
     laneEndNs_.push_back(endNs);
     return count;
 }
-
-namespace {
-
-struct Cursor {
-    const Lane* lane;
-    uint32_t slice;
-    int64_t startNs;
-    bool operator>(const Cursor& other) const { return startNs > other.startNs; }
-};
-
-}  // namespace
 
 void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event, SliceCategory category) {
     if (lane.busyNs.empty()) lane.busyNs.push_back(0);

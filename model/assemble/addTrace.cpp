@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "model/assemble/CutRows.h"
 #include "model/assemble/PartPlacement.h"
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
@@ -15,6 +17,209 @@
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+namespace {
+
+/// The rows that a trace contributes when only a part of it is merged into another trace: some
+/// processes, each within a time window. Refers to the trace. One thread.
+class WindowedRows {
+  public:
+    /// `windows` contains the merged time of each process on the clock of the whole. It is empty for a skipped process.
+    WindowedRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows);
+
+    TimeRange window() const { return whole_; }
+    bool isTaken(uint32_t process) const { return process < windows_.size() && !windows_[process].isEmpty(); }
+    /// Returns true if a merged process uses the GPU.
+    bool isGpuTaken(uint32_t gpu) const { return gpus_.contains(gpu); }
+
+    /// Returns the rows of events with a stream or a process that overlap its window. GPU work and
+    /// calls are never truncated. GPU work that was launched outside of the window is skipped, as
+    /// in a recording of limited time. O(n log n).
+    template <class Table>
+    std::vector<uint32_t> of(const Table& table) const;
+    /// Also returns the calls outside of the window that launched work inside it. The launch
+    /// decides which process owns the work and where a GPU step begins. O(n log n).
+    std::vector<uint32_t> of(const ApiTable& table) const;
+    /// Returns the ranges inside the window and those that contain it, which are to be clipped to
+    /// it. Other ranges are skipped, since a clipped piece would look like a shorter range.
+    std::vector<uint32_t> of(const NvtxTable& table) const;
+    /// Returns all nodes of merged processes, since nodes of graphs have no time of their own.
+    std::vector<uint32_t> of(const GraphNodeTable& table) const;
+    /// Also returns the earlier allocations that are still live in the window.
+    std::vector<uint32_t> of(const MemoryEventTable& table) const;
+    /// Also returns the last size of each pool before the window.
+    std::vector<uint32_t> of(const MemoryPoolTable& table) const;
+    /// Returns the rows whose memcpy is merged. `memcpys` maps each row to its new row, or to `noIndex`.
+    static std::vector<uint32_t> of(const MigrationTable& table, const std::vector<uint32_t>& memcpys);
+    /// Returns true if the call of a process with this correlation is merged.
+    bool isCallTaken(uint32_t process, uint32_t correlation) const;
+
+  private:
+    template <class Table>
+    uint32_t processOf(const Table& table, uint32_t row) const;
+    /// Returns the time of a row on the clock of the whole.
+    template <class Table>
+    TimeRange timesOf(const Table& table, uint32_t row) const;
+    template <class Table>
+    bool isInWindow(const Table& table, uint32_t row, uint32_t process) const {
+        const TimeRange times = timesOf(table, row);
+        return times.startNs < windows_[process].endNs && times.endNs >= windows_[process].startNs;
+    }
+    /// Adds the calls that launched the merged rows of a table of GPU work.
+    template <class Table>
+    void takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const;
+
+    const Trace& part_;
+    const ClockMap clock_;
+    std::vector<TimeRange> windows_;
+    TimeRange whole_;
+    std::unordered_set<uint32_t> gpus_;
+    std::unordered_set<uint64_t> calls_;  ///< Process and correlation.
+};
+
+template <class Table>
+uint32_t WindowedRows::processOf(const Table& table, uint32_t row) const {
+    if constexpr (requires { table.process; }) {
+        return table.process[row];
+    } else if constexpr (requires { table.thread; }) {
+        const uint32_t thread = table.thread[row];
+        return thread < part_.threads.size() ? part_.threads[thread].process : noIndex;
+    } else {
+        const uint32_t stream = table.stream[row];
+        return stream < part_.streams.size() ? part_.streams[stream].process : noIndex;
+    }
+}
+
+template <class Table>
+TimeRange WindowedRows::timesOf(const Table& table, uint32_t row) const {
+    if constexpr (requires { table.timeNs; })
+        return clock_.at(TimeRange{table.timeNs[row], table.timeNs[row]});
+    else
+        return clock_.at(TimeRange{table.startNs[row], table.endNs[row]});
+}
+
+template <class Table>
+std::vector<uint32_t> WindowedRows::of(const Table& table) const {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const uint32_t process = processOf(table, row);
+        if (isTaken(process) && isInWindow(table, row, process)) rows.push_back(row);
+    }
+    return rows;
+}
+
+uint64_t callKey(uint32_t process, uint32_t correlation) { return uint64_t{process} << 32 | correlation; }
+
+WindowedRows::WindowedRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows)
+    : part_(part), clock_(clock), windows_(std::move(windows)) {
+    for (const TimeRange& window : windows_)
+        if (!window.isEmpty()) whole_ = whole_.isEmpty() ? window : whole_.united(window);
+    for (const Stream& stream : part.streams)
+        if (isTaken(stream.process)) gpus_.insert(stream.gpu);
+    for (const uint32_t row : of(part.apiCalls))
+        calls_.insert(callKey(processOf(part.apiCalls, row), part.apiCalls.correlation[row]));
+}
+
+template <class Table>
+void WindowedRows::takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const {
+    for (const uint32_t row : of(table)) {
+        const EventRef call = part_.launchingCall(EventRef(kind, row));
+        if (call.isValid() && isTaken(processOf(part_.apiCalls, call.row()))) calls.push_back(call.row());
+    }
+}
+
+std::vector<uint32_t> WindowedRows::of(const ApiTable& table) const {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row)
+        if (const uint32_t process = processOf(table, row); isTaken(process) && isInWindow(table, row, process))
+            rows.push_back(row);
+    takeLaunchesOf(part_.kernels, EventKind::Kernel, rows);
+    takeLaunchesOf(part_.memcpys, EventKind::Memcpy, rows);
+    takeLaunchesOf(part_.memsets, EventKind::Memset, rows);
+    takeLaunchesOf(part_.graphs, EventKind::Graph, rows);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+}
+
+std::vector<uint32_t> WindowedRows::of(const NvtxTable& table) const {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const uint32_t process = processOf(table, row);
+        if (!isTaken(process)) continue;
+        const TimeRange times = timesOf(table, row), window = windows_[process];
+        const bool lies = times.startNs >= window.startNs && times.endNs <= window.endNs;
+        const bool spans = times.startNs <= window.startNs && times.endNs >= window.endNs;
+        if (lies || spans) rows.push_back(row);
+    }
+    return rows;
+}
+
+std::vector<uint32_t> WindowedRows::of(const GraphNodeTable& table) const {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row)
+        if (isTaken(processOf(table, row))) rows.push_back(row);
+    return rows;
+}
+
+std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
+    // Allocations that are live at the start of the window, by process, address and time.
+    std::vector<std::tuple<uint32_t, uint64_t, int64_t>> live;
+    const AllocationTable& allocations = part_.allocations;
+    for (uint32_t row = 0; row < allocations.size(); ++row) {
+        const uint32_t process = allocations.process[row];
+        if (isTaken(process) && clock_.at(allocations.startNs[row]) < windows_[process].startNs &&
+            clock_.at(allocations.endNs[row]) >= windows_[process].startNs)
+            live.emplace_back(process, allocations.address[row], allocations.startNs[row]);
+    }
+    std::sort(live.begin(), live.end());
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const uint32_t process = table.process[row];
+        if (!isTaken(process)) continue;
+        const int64_t timeNs = clock_.at(table.timeNs[row]);
+        if (timeNs >= windows_[process].endNs) continue;
+        if (timeNs >= windows_[process].startNs ||
+            (table.isFree[row] == 0 &&
+             std::binary_search(live.begin(), live.end(), std::tuple(process, table.address[row], table.timeNs[row]))))
+            rows.push_back(row);
+    }
+    return rows;
+}
+
+std::vector<uint32_t> WindowedRows::of(const MemoryPoolTable& table) const {
+    std::vector<uint32_t> rows;
+    std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> before;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const uint32_t process = table.process[row];
+        if (!isTaken(process)) continue;
+        const int64_t timeNs = clock_.at(table.timeNs[row]);
+        if (timeNs < windows_[process].startNs)
+            before[{process, table.gpu[row], table.address[row]}] = row;
+        else if (timeNs < windows_[process].endNs)
+            rows.push_back(row);
+    }
+    for (const auto& [pool, row] : before) rows.push_back(row);
+    std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
+std::vector<uint32_t> WindowedRows::of(const MigrationTable& table, const std::vector<uint32_t>& memcpys) {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const uint32_t memcpy = table.memcpy[row];
+        if (memcpy < memcpys.size() && memcpys[memcpy] != noIndex) rows.push_back(row);
+    }
+    return rows;
+}
+
+bool WindowedRows::isCallTaken(uint32_t process, uint32_t correlation) const {
+    return calls_.contains(callKey(process, correlation));
+}
+
+bool isWithin(TimeRange range, TimeRange limits) {
+    return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
+}
 
 /// The row of the whole for each row of a part.
 struct PartRows {
@@ -207,12 +412,6 @@ class PartTablesAppender {
     size_t place_ = 0;
     bool isRoom_ = true;
 };
-
-namespace {
-
-bool isWithin(TimeRange range, TimeRange limits) {
-    return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
-}
 
 /// Returns the facts without those that are recomputed for the whole: GPU work and waits.
 NcclFacts portableFacts(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {

@@ -20,7 +20,7 @@
 #include "model/numbers/LargeMemory.h"
 #include "model/text/formatValue.h"
 #include "model/trace/collectives.h"
-#include "model/trace/tasks.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 
@@ -76,45 +76,6 @@ NcclFacts workOfLaunch(const Trace& trace, const Calls& calls, TimeRange launch)
     return found;
 }
 
-}  // namespace
-
-void buildNcclWork(Trace& trace, const std::stop_token& stop) {
-    NcclTable& nccl = trace.nccl;
-    const auto calls = callsOfLaunchingThreads(trace, stop);
-    const LargeVector<Launch> launches = launchesOf(trace, stop);
-    // Launches of a thread do not overlap. A corrupt file must not cause quadratic time.
-    std::pair<uint32_t, int64_t> lastLaunch{noIndex, 0};
-    // Each launch is evaluated once, however many calls it serves according to the file.
-    for (auto next = launches.begin(); next != launches.end();) {
-        if (stop.stop_requested()) return;
-        const Launch& launch = *next;
-        const auto first = next;
-        while (next != launches.end() && next->isSame(launch)) ++next;
-        TimeRange range = nccl.facts[launch.row].launch;
-        if (lastLaunch.first == launch.thread) range.startNs = std::max(range.startNs, lastLaunch.second);
-        lastLaunch = {launch.thread, std::max(range.endNs, range.startNs)};
-        const NcclFacts found = workOfLaunch(trace, calls.at(launch.thread), range);
-        for (auto each = first; each != next; ++each) {
-            NcclFacts facts = nccl.facts[each->row];
-            facts.gpu = found.gpu;
-            facts.operationCount = found.operationCount;
-            facts.sharedBy = static_cast<uint32_t>(next - first);
-            nccl.facts.set(each->row, facts);
-        }
-    }
-
-    const ProjectionTable& projections = trace.projections;
-    for (uint32_t row = 0; row < projections.size() && !isStopped(stop, row); ++row)
-        if (const uint32_t call = nccl.rowOf(projections.nvtx[row]); call != noIndex) {
-            NcclFacts facts = nccl.facts[call];
-            if (facts.launchThread != noIndex) continue;
-            add(facts, {projections.startNs[row], projections.endNs[row]}, projections.operationCount[row]);
-            nccl.facts.set(call, facts);
-        }
-}
-
-namespace {
-
 /// Returns true if the trace contains every process of the job, and so every rank of each communicator.
 bool hasWholeJob(const Trace& trace) {
     int worldSize = 0, ranks = 0;
@@ -145,29 +106,6 @@ std::optional<int64_t> lastStart(const Trace& trace, Collective collective) {
     }
     return firstEndNs < lastNs ? std::nullopt : std::optional(lastNs);
 }
-
-}  // namespace
-
-void buildNcclWaits(Trace& trace, const std::stop_token& stop) {
-    if (trace.nccl.size() == 0) return;
-    const MatchedCollectives collectives(trace, stop);
-    if (stop.stop_requested()) return;
-    const bool isWholeJob = hasWholeJob(trace);
-    for (size_t index = 0; index < collectives.size(); ++index) {
-        const Collective collective = collectives.at(index);
-        if (!hasAllRanks(trace, collective, isWholeJob) || !doAllWait(trace, collective) || !isOnGpu(trace, collective))
-            continue;
-        const std::optional<int64_t> lastNs = lastStart(trace, collective);
-        if (!lastNs) continue;
-        for (const CollectiveCall& call : collective) {
-            NcclFacts facts = trace.nccl.facts[call.row];
-            facts.waitedNs = *lastNs - facts.gpu.startNs;
-            trace.nccl.facts.set(call.row, facts);
-        }
-    }
-}
-
-namespace {
 
 /// An NCCL operation with its number in its communicator.
 struct Numbered {
@@ -224,6 +162,60 @@ void addMissing(Operations ofRank, int64_t firstNumber, int64_t lastNumber, Miss
 }
 
 }  // namespace
+
+void buildNcclWork(Trace& trace, const std::stop_token& stop) {
+    NcclTable& nccl = trace.nccl;
+    const auto calls = callsOfLaunchingThreads(trace, stop);
+    const LargeVector<Launch> launches = launchesOf(trace, stop);
+    // Launches of a thread do not overlap. A corrupt file must not cause quadratic time.
+    std::pair<uint32_t, int64_t> lastLaunch{noIndex, 0};
+    // Each launch is evaluated once, however many calls it serves according to the file.
+    for (auto next = launches.begin(); next != launches.end();) {
+        if (stop.stop_requested()) return;
+        const Launch& launch = *next;
+        const auto first = next;
+        while (next != launches.end() && next->isSame(launch)) ++next;
+        TimeRange range = nccl.facts[launch.row].launch;
+        if (lastLaunch.first == launch.thread) range.startNs = std::max(range.startNs, lastLaunch.second);
+        lastLaunch = {launch.thread, std::max(range.endNs, range.startNs)};
+        const NcclFacts found = workOfLaunch(trace, calls.at(launch.thread), range);
+        for (auto each = first; each != next; ++each) {
+            NcclFacts facts = nccl.facts[each->row];
+            facts.gpu = found.gpu;
+            facts.operationCount = found.operationCount;
+            facts.sharedBy = static_cast<uint32_t>(next - first);
+            nccl.facts.set(each->row, facts);
+        }
+    }
+
+    const ProjectionTable& projections = trace.projections;
+    for (uint32_t row = 0; row < projections.size() && !isStopped(stop, row); ++row)
+        if (const uint32_t call = nccl.rowOf(projections.nvtx[row]); call != noIndex) {
+            NcclFacts facts = nccl.facts[call];
+            if (facts.launchThread != noIndex) continue;
+            add(facts, {projections.startNs[row], projections.endNs[row]}, projections.operationCount[row]);
+            nccl.facts.set(call, facts);
+        }
+}
+
+void buildNcclWaits(Trace& trace, const std::stop_token& stop) {
+    if (trace.nccl.size() == 0) return;
+    const MatchedCollectives collectives(trace, stop);
+    if (stop.stop_requested()) return;
+    const bool isWholeJob = hasWholeJob(trace);
+    for (size_t index = 0; index < collectives.size(); ++index) {
+        const Collective collective = collectives.at(index);
+        if (!hasAllRanks(trace, collective, isWholeJob) || !doAllWait(trace, collective) || !isOnGpu(trace, collective))
+            continue;
+        const std::optional<int64_t> lastNs = lastStart(trace, collective);
+        if (!lastNs) continue;
+        for (const CollectiveCall& call : collective) {
+            NcclFacts facts = trace.nccl.facts[call.row];
+            facts.waitedNs = *lastNs - facts.gpu.startNs;
+            trace.nccl.facts.set(call.row, facts);
+        }
+    }
+}
 
 void noteMissingOperations(Trace& trace, const std::stop_token& stop) {
     constexpr int64_t minShareDivisor = 100, minMissing = 3;

@@ -4,12 +4,450 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
 
 #include "model/text/formatTable.h"
+#include "model/trace/Trace.h"
+#include "model/trace/Track.h"
+#include "model/trace/WorkRows.h"
+#include "model/trace/gpuNames.h"
+#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/processes.h"
+#include "model/trace/rangeDomains.h"
+#include "model/trace/stacks.h"
 
 namespace lanescope {
+
+namespace {
+
+/// Number of threads per process that are unfolded at first.
+constexpr size_t unfoldedThreads = 2;
+
+void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& work) {
+    const std::string_view domain = trace.strings.at(work.domain);
+    std::string title = "NVTX";
+    if (isProfilerDomain(domain))
+        title = domain;
+    else if (work.domain != 0)
+        title += fmt::format(": {}", domain);
+    const uint32_t track = addTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title));
+    trace.tracks[track].lanes = std::move(work.lanes);
+    noteDropped(trace, track, work.droppedCount);
+}
+
+void addStateTracks(Trace& trace, uint32_t thread, int32_t parent, StateLanes& work) {
+    if (!work.states.empty()) {
+        const uint32_t track = addTrack(trace, TrackKind::ThreadStates, thread, parent, "State");
+        trace.tracks[track].lanes = std::move(work.states);
+        noteDropped(trace, track, work.droppedCalls);
+    }
+    if (!work.stacks.empty()) {
+        const uint32_t track = addTrack(trace, TrackKind::ThreadStacks, thread, parent, "Stack");
+        trace.tracks[track].lanes = std::move(work.stacks);
+        trace.tracks[track].isInitiallyFolded = true;
+        noteDropped(trace, track, work.droppedFrames);
+    }
+}
+
+void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded, std::string_view callsTitle,
+                     ThreadLanes& work) {
+    const Thread& info = trace.threads[thread];
+    const std::string number = fmt::format("TID {}", info.tid);
+    const uint32_t threadTrack = addTrack(trace, TrackKind::Thread, thread, parent,
+                                          info.name.empty() ? fmt::format("Thread {}", info.tid) : info.name,
+                                          info.name.empty() ? std::string() : number);
+    trace.tracks[threadTrack].isInitiallyFolded = isFolded;
+    const auto own = static_cast<int32_t>(threadTrack);
+
+    for (DomainLanes& domain : work.domains) addDomainTrack(trace, thread, own, domain);
+    if (!work.calls.empty()) {
+        const uint32_t track = addTrack(trace, TrackKind::ThreadApi, thread, own, std::string(callsTitle));
+        trace.tracks[track].lanes = std::move(work.calls);
+        noteDropped(trace, track, work.droppedCalls);
+    }
+    if (work.states.hasValue()) addStateTracks(trace, thread, own, work.states.edit());
+    trace.tracks[threadTrack].lanes = std::move(work.busy);
+}
+
+/// Returns the processes by their rank, the main process of a rank first. Processes without a rank
+/// follow in the order of the file.
+std::vector<uint32_t> orderedProcesses(const Trace& trace, const std::vector<std::optional<int>>& ranks) {
+    std::vector<uint32_t> order(trace.processes.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        if (ranks[a] != ranks[b]) return ranks[a] && (!ranks[b] || *ranks[a] < *ranks[b]);
+        return trace.processes[a].rank.has_value() && !trace.processes[b].rank.has_value();
+    });
+    return order;
+}
+
+/// Sorts by activity, the busiest first. The main thread leads unless it is almost idle.
+void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work, std::vector<uint32_t>& threads) {
+    constexpr uint64_t littleOf = 50;
+    uint64_t maxCount = 0;
+    for (const uint32_t thread : threads) maxCount = std::max(maxCount, work[thread].count);
+    const auto place = [&](uint32_t thread) {
+        const Thread& info = trace.threads[thread];
+        const uint64_t count = work[thread].count;
+        const bool isMain = info.tid == trace.processes[info.process].pid;
+        return std::pair(isMain && count * littleOf >= maxCount, count);
+    };
+    std::stable_sort(threads.begin(), threads.end(), [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
+}
+
+std::string subtitleOf(const Process& process, std::optional<int> rank) {
+    std::string text = processSubtitle(process);
+    if (rank && !process.rank) text += fmt::format(", of rank {}", *rank);
+    return text;
+}
+
+/// The ranges of one domain. Ranges that start and end by handle may overlap in any way, so they
+/// get lanes below the nested ones.
+struct DomainWork {
+    explicit DomainWork(LargeMemory* memory) : nested(Packing::Nested, memory), loose(Packing::Compact, memory) {}
+
+    LaneBuilder nested, loose;
+    uint32_t count = 0;
+};
+
+/// The events of one thread while they are distributed over lanes.
+struct ThreadWork {
+    explicit ThreadWork(LargeMemory* memory) : calls(Packing::Nested, memory) {}
+
+    LaneBuilder calls;
+    std::map<StringIndex, DomainWork> domains;
+    uint64_t count = 0;
+};
+
+/// Collects the calls and ranges of one thread at a time. The intermediate form needs much more
+/// memory than the result, and a file may name many threads.
+class ThreadCollector {
+  public:
+    ThreadCollector(const Trace& trace, const std::stop_token& stop)
+        : trace_(trace),
+          stop_(stop),
+          calls_(trace.apiCalls.thread, trace.threads.size(), stop),
+          ranges_(trace.nvtx.thread, trace.threads.size(), stop),
+          category_(trace.strings.size()),
+          isKnown_(trace.strings.size()),
+          isNccl_(trace.nvtx.size()) {
+        for (const uint32_t row : trace.nccl.nvtx) isNccl_[row] = true;
+    }
+
+    ThreadWork workOf(uint32_t thread) {
+        ThreadWork work(trace_.memory.get());
+        for (const uint32_t row : calls_.of(thread))
+            if (!isStopped(stop_, row)) takeCall(row, work);
+        for (const uint32_t row : ranges_.of(thread))
+            if (!isStopped(stop_, row)) takeRange(row, work);
+        return work;
+    }
+
+  private:
+    void takeCall(uint32_t row, ThreadWork& work) {
+        const ApiTable& calls = trace_.apiCalls;
+        const StringIndex name = calls.name[row];
+        if (!isKnown_[name]) {
+            category_[name] = apiCategory(trace_.strings.at(name));
+            isKnown_[name] = true;
+        }
+        work.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row), category_[name]);
+        ++work.count;
+    }
+    void takeRange(uint32_t row, ThreadWork& work) {
+        const NvtxTable& nvtx = trace_.nvtx;
+        DomainWork& domain = work.domains.try_emplace(nvtx.domain[row], trace_.memory.get()).first->second;
+        LaneBuilder& builder = nvtx.style[row] == NvtxStyle::StartEnd ? domain.loose : domain.nested;
+        builder.add(nvtx.startNs[row], nvtx.endNs[row], nvtx.text[row], EventRef(EventKind::Nvtx, row),
+                    isNccl_[row] ? SliceCategory::NcclCall : SliceCategory::Nvtx);
+        ++domain.count;
+        ++work.count;
+    }
+
+    const Trace& trace_;
+    const std::stop_token& stop_;
+    RowsByOwner calls_, ranges_;
+    std::vector<SliceCategory> category_;  ///< By name.
+    std::vector<bool> isKnown_, isNccl_;
+};
+
+/// Returns the sort position of a domain. Ranges of the program are shown above the code that it ran.
+int placeOf(std::string_view domain) {
+    if (domain == pythonDomain) return 2;
+    return domain == operatorDomain ? 1 : 0;
+}
+
+DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
+    DomainLanes lanes{.domain = domain, .lanes = work.nested.build()};
+    for (Lane& lane : work.loose.build()) lanes.lanes.push_back(std::move(lane));
+    lanes.droppedCount = work.nested.droppedCount() + work.loose.droppedCount();
+    return lanes;
+}
+
+ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states, StringIndex busy,
+                    const std::stop_token& stop) {
+    ThreadLanes lanes;
+    lanes.count = work.count;
+    std::vector<StringIndex> domains;
+    for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
+    std::stable_sort(domains.begin(), domains.end(), [&](StringIndex a, StringIndex b) {
+        if ((a == 0) != (b == 0)) return a == 0;
+        const int placeOfA = placeOf(trace.strings.at(a));
+        const int placeOfB = placeOf(trace.strings.at(b));
+        if (placeOfA != placeOfB) return placeOfA < placeOfB;
+        return work.domains.at(a).count > work.domains.at(b).count;
+    });
+    for (const StringIndex domain : domains) lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
+    lanes.calls = work.calls.build();
+    lanes.droppedCalls = work.calls.droppedCount();
+    lanes.states = std::move(states);
+    std::vector<const Lane*> all;
+    if (!lanes.calls.empty())
+        for (const Lane& lane : lanes.calls) all.push_back(&lane);
+    else if (!lanes.domains.empty())
+        for (const Lane& lane : lanes.domains.back().lanes) all.push_back(&lane);
+    // For a thread without calls, the lane shows its running time.
+    if (lanes.count == 0 && !lanes.states->running.empty())
+        lanes.busy = std::move(lanes.states.edit().running);
+    else
+        lanes.busy.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
+    return lanes;
+}
+
+/// After this time without a known stack, the thread is assumed to have left its functions.
+constexpr int64_t maxStackGapNs = 50'000'000;
+/// Importing a Python package alone takes more than 100. The recorder keeps 256 frames of a stack.
+constexpr size_t maxDrawnDepth = 256;
+/// A thread with less running time in total gets no track.
+constexpr int64_t minWorkNs = 1'000'000;
+
+/// The functions of one thread over time. Frames that two consecutive stacks share from the outermost on continue.
+class Flame {
+  public:
+    explicit Flame(LargeMemory* memory) : memory_(memory) {}
+
+    void take(const Trace& trace, uint32_t row) {
+        const CpuStateTable& states = trace.cpuStates;
+        const uint32_t stack = states.stack[row];
+        const int64_t startNs = states.startNs[row];
+        if (stack == noIndex) return;
+        if (!open_.empty() && startNs - endNs_ > maxStackGapNs) closeFrom(0);
+        frames_ = framesOf(trace, stack);
+        std::reverse(frames_.begin(), frames_.end());
+        if (states.source[row] == StateSource::Samples)
+            keepOuter(trace);
+        else
+            frames_.insert(frames_.begin(), outer_.begin(), outer_.end());
+        size_t same = 0;
+        while (same < std::min(frames_.size(), open_.size()) && isSame(trace, open_[same].frame, frames_[same])) ++same;
+        // Common frames continue over the gap. Others end before it.
+        closeFrom(same);
+        for (size_t depth = same; depth < frames_.size(); ++depth)
+            open_.push_back({frames_[depth], row, std::max(startNs, endNs_)});
+        endNs_ = std::max(endNs_, states.endNs[row]);
+        trace_ = &trace;
+    }
+
+    std::vector<Lane> build() {
+        closeFrom(0);
+        return std::move(lanes_);
+    }
+    uint32_t droppedCount() const { return dropped_; }
+
+  private:
+    struct Open {
+        uint32_t frame, row;
+        int64_t startNs;
+    };
+
+    static bool isSame(const Trace& trace, uint32_t a, uint32_t b) {
+        const StackTable& stacks = trace.stacks;
+        return a == b || (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
+    }
+
+    /// Keeps the outer frames. State samples contain Python frames only, stack samples also their
+    /// native callers, which are still active while the thread waits.
+    void keepOuter(const Trace& trace) {
+        const auto python = std::ranges::find_if(frames_, [&](uint32_t frame) { return trace.stacks.line[frame] > 0; });
+        if (python != frames_.end()) outer_.assign(frames_.begin(), python);
+    }
+
+    void closeFrom(size_t depth) {
+        for (size_t at = depth; at < open_.size(); ++at) {
+            if (at >= maxDrawnDepth) {
+                ++dropped_;
+                continue;
+            }
+            while (at >= lanes_.size()) lanes_.emplace_back(memory_);
+            const Open& open = open_[at];
+            appendSlice(lanes_[at], open.startNs, std::max(endNs_, open.startNs), trace_->stacks.function[open.frame],
+                        EventRef(EventKind::CpuState, open.row), SliceCategory::CpuFrame);
+        }
+        if (depth < open_.size()) open_.resize(depth);
+    }
+
+    LargeMemory* memory_;
+    const Trace* trace_ = nullptr;
+    std::vector<Open> open_;  ///< The outermost first.
+    std::vector<uint32_t> frames_;
+    std::vector<uint32_t> outer_;  ///< Native callers in the latest sample with Python frames.
+    std::vector<Lane> lanes_;
+    int64_t endNs_ = INT64_MIN;
+    uint32_t dropped_ = 0;
+};
+
+struct StateWork {
+    explicit StateWork(LargeMemory* memory)
+        : states(Packing::Compact, memory),
+          calls(Packing::Nested, memory),
+          running(Packing::Compact, memory),
+          flame(memory) {}
+
+    LaneBuilder states, calls, running;
+    Flame flame;
+    int64_t ranNs = 0;
+    bool hasStack = false;
+};
+
+void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex busy, StateWork& work) {
+    const CpuStateTable& states = trace.cpuStates;
+    const int64_t startNs = states.startNs[row], endNs = states.endNs[row];
+    const StateSource source = states.source[row];
+    const EventRef event(EventKind::CpuState, row);
+    const bool runs = states.state[row] == ThreadState::Running;
+    if (source == StateSource::Calls) {
+        work.calls.add(startNs, endNs, states.call[row], event, kinds::CpuState::categoryOf(trace, row));
+        work.ranNs = minWorkNs;
+    } else if (source != StateSource::Samples) {
+        work.states.add(startNs, endNs, names.of(states.state[row], isMixed(trace, row)), event,
+                        kinds::CpuState::categoryOf(trace, row));
+        work.ranNs += states.cpuNs[row];
+    } else {
+        work.ranNs = minWorkNs;
+    }
+    if (runs) work.running.add(startNs, endNs, busy, EventRef(), SliceCategory::Busy);
+    // The stack of a call is drawn below the call.
+    if (source != StateSource::Calls) work.hasStack = work.hasStack || states.stack[row] != noIndex;
+}
+
+/// Reads the stacks of a thread. CPU samples are used while it ran, state samples while it waited.
+void takeStacks(const Trace& trace, std::span<const uint32_t> rows, Flame& flame) {
+    const CpuStateTable& states = trace.cpuStates;
+    const bool isSampled =
+        std::ranges::any_of(rows, [&](uint32_t row) { return states.source[row] == StateSource::Samples; });
+    std::vector<uint32_t> taken;
+    for (const uint32_t row : rows) {
+        const StateSource source = states.source[row];
+        if (source != StateSource::Calls &&
+            (!isSampled || source == StateSource::Samples || isWaiting(states.state[row])))
+            taken.push_back(row);
+    }
+    if (isSampled) std::ranges::stable_sort(taken, {}, [&](uint32_t row) { return states.startNs[row]; });
+    for (const uint32_t row : taken) flame.take(trace, row);
+}
+
+void noteSkippedGpus(Trace& trace) {
+    const GpusOfProcesses gpus(trace);
+    for (uint32_t process = 0; process < trace.processes.size(); ++process)
+        if (gpus.countOf(process) > GpusOfProcesses::maxGpus)
+            trace.health.push_back(
+                {Severity::Warning, HealthCode::GpusNotExplained,
+                 fmt::format("Process {} uses {} GPUs: steps and idle causes cover only the {} most used.",
+                             trace.processes[process].pid, formatCount(static_cast<int64_t>(gpus.countOf(process))),
+                             GpusOfProcesses::maxGpus),
+                 trace.processes[process].globalPid});
+}
+
+template <class Kind>
+void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kinds::TrackSubject own, uint32_t parent) {
+    if (rows.empty()) return;
+    LaneBuilder builder(Packing::Compact, trace.memory.get());
+    for (const uint32_t row : rows) {
+        const TimeRange range = kind.rangeOf(trace, row);
+        builder.add(range.startNs, range.endNs, trace.strings.intern(kind.nameOf(trace, row)), EventRef(kind.kind, row),
+                    kind.categoryOf(trace, row));
+    }
+    const uint32_t track = addTrack(trace, own.kind, own.subject, static_cast<int32_t>(parent),
+                                    std::string(kind.trackTitle), std::string(kind.trackSubtitle));
+    trace.tracks[track].lanes = builder.build();
+    noteDropped(trace, track, builder.droppedCount());
+}
+
+}  // namespace
+
+void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work, StringIndex busy,
+                      const std::stop_token& stop) {
+    std::vector<std::vector<uint32_t>> threadsOf(trace.processes.size());
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+        if (work[thread].count > 0 || work[thread].states->isWorthShowing)
+            threadsOf[trace.threads[thread].process].push_back(thread);
+    const std::string callsTitle = fmt::format("{} API", name(trace.gpuApi));
+    const std::vector<std::optional<int>> ranks = ranksServed(trace);
+    for (const uint32_t process : orderedProcesses(trace, ranks)) {
+        std::vector<uint32_t>& threads = threadsOf[process];
+        if (threads.empty() && !sources.hasAny({.process = process})) continue;
+        sortThreads(trace, work, threads);
+        const Process& info = trace.processes[process];
+        const uint32_t processTrack =
+            addTrack(trace, TrackKind::Process, process, -1,
+                     info.name.empty() ? fmt::format("Process {}", info.pid) : std::string(programName(info)),
+                     subtitleOf(info, ranks[process]));
+        std::vector<size_t> threadTracks;
+        for (size_t i = 0; i < threads.size(); ++i) {
+            threadTracks.push_back(trace.tracks.size());
+            addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack), i >= unfoldedThreads, callsTitle,
+                            work[threads[i]]);
+        }
+        addEventTracks(trace, sources, {.process = process}, processTrack);
+        addCounterTracks(trace, sources, {.process = process}, processTrack);
+        std::vector<const Lane*> summaries;
+        for (const size_t track : threadTracks) summaries.push_back(&trace.tracks[track].lanes.front());
+        trace.tracks[processTrack].lanes.push_back(unionOf(summaries, busy, SliceCategory::Busy, stop));
+    }
+}
+
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names, StringIndex busy,
+                                            const std::stop_token& stop) {
+    ThreadCollector collector(trace, stop);
+    const RowsByOwner states(trace.cpuStates.thread, trace.threads.size(), stop);
+    std::vector<ThreadLanes> lanes;
+    lanes.reserve(trace.threads.size());
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        Rare<StateLanes> ofStates;
+        if (const auto rows = states.of(thread); !rows.empty()) ofStates = stateLanes(trace, rows, names, busy, stop);
+        lanes.push_back(lanesOf(trace, collector.workOf(thread), std::move(ofStates), busy, stop));
+    }
+    return lanes;
+}
+
+StateNames::StateNames(Trace& trace) {
+    if (trace.cpuStates.size() == 0) return;
+    for (size_t state = 0; state < threadStateCount; ++state)
+        for (const bool isMixed : {false, true})
+            names_[state * 2 + (isMixed ? 1 : 0)] =
+                trace.strings.intern(stateText(static_cast<ThreadState>(state), isMixed));
+}
+
+StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names, StringIndex busy,
+                      const std::stop_token& stop) {
+    StateWork work(trace.memory.get());
+    for (const uint32_t row : rows)
+        if (!isStopped(stop, row)) take(trace, row, names, busy, work);
+    if (!stop.stop_requested()) takeStacks(trace, rows, work.flame);
+    StateLanes lanes;
+    lanes.isWorthShowing = work.hasStack || work.ranNs >= minWorkNs;
+    lanes.states = work.states.build();
+    for (Lane& lane : work.calls.build()) lanes.states.push_back(std::move(lane));
+    lanes.droppedCalls = work.states.droppedCount() + work.calls.droppedCount();
+    lanes.stacks = work.flame.build();
+    lanes.droppedFrames = work.flame.droppedCount();
+    lanes.running = work.running.build();
+    if (lanes.running.size() > 1) lanes.running.resize(1);
+    return lanes;
+}
 
 TrackSources::TrackSources(const Trace& trace, const std::stop_token& stop)
     : gpus_(static_cast<uint32_t>(trace.gpus.size())),
@@ -71,22 +509,6 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
                      count == 1 ? "is" : "are", LanePacker::maxLanes, count == 1 ? "it" : "them")});
 }
 
-namespace {
-
-void noteSkippedGpus(Trace& trace) {
-    const GpusOfProcesses gpus(trace);
-    for (uint32_t process = 0; process < trace.processes.size(); ++process)
-        if (gpus.countOf(process) > GpusOfProcesses::maxGpus)
-            trace.health.push_back(
-                {Severity::Warning, HealthCode::GpusNotExplained,
-                 fmt::format("Process {} uses {} GPUs: steps and idle causes cover only the {} most used.",
-                             trace.processes[process].pid, formatCount(static_cast<int64_t>(gpus.countOf(process))),
-                             GpusOfProcesses::maxGpus),
-                 trace.processes[process].globalPid});
-}
-
-}  // namespace
-
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads, StringIndex busy,
                  const std::stop_token& stop) {
     trace.tracks.clear();
@@ -98,25 +520,6 @@ void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThrea
     markUnrecorded(trace);
     noteSkippedGpus(trace);
 }
-
-namespace {
-
-template <class Kind>
-void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kinds::TrackSubject own, uint32_t parent) {
-    if (rows.empty()) return;
-    LaneBuilder builder(Packing::Compact, trace.memory.get());
-    for (const uint32_t row : rows) {
-        const TimeRange range = kind.rangeOf(trace, row);
-        builder.add(range.startNs, range.endNs, trace.strings.intern(kind.nameOf(trace, row)), EventRef(kind.kind, row),
-                    kind.categoryOf(trace, row));
-    }
-    const uint32_t track = addTrack(trace, own.kind, own.subject, static_cast<int32_t>(parent),
-                                    std::string(kind.trackTitle), std::string(kind.trackSubtitle));
-    trace.tracks[track].lanes = builder.build();
-    noteDropped(trace, track, builder.droppedCount());
-}
-
-}  // namespace
 
 void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner, uint32_t parent) {
     const kinds::TrackSubject own = owner.gpu != noIndex ? kinds::TrackSubject{TrackKind::GpuEvents, owner.gpu}

@@ -12,7 +12,6 @@
 #include "model/bandwidth/tensorUse.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Trace.h"
-#include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/gpuNames.h"
 

@@ -67,30 +67,6 @@ struct Tally {
     }
 };
 
-}  // namespace
-
-StreamRole roleOf(const std::vector<Lane>& lanes) {
-    Tally tally;
-    for (const Lane& lane : lanes)
-        for (const SliceCategory category : lane.category) tally.add(category);
-    if (tally.nccl > tally.kernels) return StreamRole::Communication;
-    if (tally.kernels >= std::max(tally.copies, tally.memsets)) return StreamRole::Compute;
-    return tally.copies >= tally.memsets ? StreamRole::Copies : StreamRole::Memset;
-}
-
-std::string_view nameOf(StreamRole role) {
-    switch (role) {
-        case StreamRole::Compute: return "Compute";
-        case StreamRole::Communication: return "Communication";
-        case StreamRole::Copies: return "Copies";
-        case StreamRole::Memset: return "Memset";
-        case StreamRole::UnifiedMemory: return "Unified memory";
-    }
-    return {};
-}
-
-namespace {
-
 /// A stream with less than this share of the operations of the busiest stream of its GPU is quiet.
 /// It is shown last and, until unfolded, only with its own slices. Start-up leaves several of them.
 constexpr double quietThreshold = 0.01;
@@ -195,6 +171,26 @@ std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) 
 }
 
 }  // namespace
+
+StreamRole roleOf(const std::vector<Lane>& lanes) {
+    Tally tally;
+    for (const Lane& lane : lanes)
+        for (const SliceCategory category : lane.category) tally.add(category);
+    if (tally.nccl > tally.kernels) return StreamRole::Communication;
+    if (tally.kernels >= std::max(tally.copies, tally.memsets)) return StreamRole::Compute;
+    return tally.copies >= tally.memsets ? StreamRole::Copies : StreamRole::Memset;
+}
+
+std::string_view nameOf(StreamRole role) {
+    switch (role) {
+        case StreamRole::Compute: return "Compute";
+        case StreamRole::Communication: return "Communication";
+        case StreamRole::Copies: return "Copies";
+        case StreamRole::Memset: return "Memset";
+        case StreamRole::UnifiedMemory: return "Unified memory";
+    }
+    return {};
+}
 
 void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, const std::stop_token& stop) {
     std::vector<std::vector<Lane>>& lanes = work.ofStream;

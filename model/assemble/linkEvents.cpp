@@ -18,9 +18,9 @@
 #include "model/trace/ExtremesTree.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
-#include "model/trace/tasks.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/tasks.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 

@@ -8,7 +8,7 @@
 
 #include "model/numbers/LargeMemory.h"
 #include "model/trace/Trace.h"
-#include "model/trace/tasks.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 

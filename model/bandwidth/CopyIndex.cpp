@@ -7,7 +7,7 @@
 #include <span>
 
 #include "model/bandwidth/BandwidthAdvice.h"
-#include "model/bandwidth/CopySweep.h"
+#include "model/bandwidth/CopyStatistics.h"
 
 namespace lanescope {
 

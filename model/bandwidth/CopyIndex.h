@@ -5,14 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "model/bandwidth/BandwidthAdvice.h"
-#include "model/bandwidth/CopyGroupSums.h"
 #include "model/bandwidth/CopyStatistics.h"
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"

@@ -7,9 +7,42 @@
 
 #include "model/bandwidth/linkPeaks.h"
 #include "model/format/TimeRange.h"
+#include "model/trace/CounterSeries.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+/// Integral of a counter of rates or shares over a range of time.
+struct CounterIntegral {
+    double amount = 0;    ///< Value times seconds: bytes for bytes per second, joules for watts.
+    int64_t knownNs = 0;  ///< Time with a known value.
+    int64_t wholeNs = 0;  ///< The whole range.
+    double maximum = 0;   ///< Maximum of the known values.
+    /// The longest relevant interval between two samples, even if it extends beyond the range;
+    /// without those in which the counter did not change.
+    int64_t longestIntervalNs = 0;
+    /// No value holds across either end, so nothing was divided: for a cumulative counter, the
+    /// amount is the difference of two readings.
+    bool isExact = false;
+    /// The counter was read too rarely for this range, so nothing is known.
+    bool isUnread = false;
+
+    bool hasValue() const { return knownNs > 0; }
+    bool isComplete() const { return knownNs == wholeNs && wholeNs > 0; }
+    /// Returns the mean of the known part.
+    double mean() const { return knownNs > 0 ? amount * 1e9 / static_cast<double>(knownNs) : 0; }
+};
+
+/// Returns the integral over `range`; the value is constant between two samples. A counter of rates
+/// or shares is unknown (`isUnread`) if such an interval is longer than `range`: it gives no
+/// evidence about the range. O(log n + samples in range).
+CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
+
+/// Returns the integral of a range at whose ends the counter was read on purpose, within
+/// `startReading` and `endReading`: between the nearest values of the two, if they are within 10 ms
+/// of the ends or a fiftieth of the range; else as above. An empty reading means none.
+CounterIntegral integralBetween(const CounterSeries& series, TimeRange range, TimeRange startReading,
+                                TimeRange endReading);
 
 /// Traffic from one GPU to another.
 struct LinkUse {

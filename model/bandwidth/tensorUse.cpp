@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/computePeaks.h"
-#include "model/bandwidth/counterIntegral.h"
-#include "model/trace/buildLinkCounters.h"
+#include "model/trace/counterReadings.h"
 
 namespace lanescope {
 

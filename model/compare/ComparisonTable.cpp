@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/compare/RunComparison.h"
 #include "model/compare/answer.h"
-#include "model/compare/counterDifferences.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 
@@ -202,6 +202,24 @@ double toDouble(const Cell& cell) {
     return real ? *real : 0;
 }
 
+ComparisonTable tableCalled(std::string name, std::vector<ComparisonColumn> columns) {
+    ComparisonTable table;
+    table.name = std::move(name);
+    table.columns = std::move(columns);
+    return table;
+}
+
+std::string textOf(std::string_view text) { return std::string(text); }
+
+/// Returns the part that grew most, or an empty cell.
+Cell partWithLargestLoss(const StepParts& before, const StepParts& after) {
+    size_t worst = 0;
+    for (size_t part = 1; part < stepPartCount; ++part)
+        if (after.ns[part] - before.ns[part] > after.ns[worst] - before.ns[worst]) worst = part;
+    if (after.ns[worst] <= before.ns[worst]) return {};
+    return textOf(name(static_cast<StepPart>(worst)));
+}
+
 }  // namespace
 
 void ComparisonTable::add(std::vector<Cell> row, RowLead lead) {
@@ -293,28 +311,6 @@ ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRo
     }
     return table;
 }
-
-namespace {
-
-ComparisonTable tableCalled(std::string name, std::vector<ComparisonColumn> columns) {
-    ComparisonTable table;
-    table.name = std::move(name);
-    table.columns = std::move(columns);
-    return table;
-}
-
-std::string textOf(std::string_view text) { return std::string(text); }
-
-/// Returns the part that grew most, or an empty cell.
-Cell partWithLargestLoss(const StepParts& before, const StepParts& after) {
-    size_t worst = 0;
-    for (size_t part = 1; part < stepPartCount; ++part)
-        if (after.ns[part] - before.ns[part] > after.ns[worst] - before.ns[worst]) worst = part;
-    if (after.ns[worst] <= before.ns[worst]) return {};
-    return textOf(name(static_cast<StepPart>(worst)));
-}
-
-}  // namespace
 
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, const WorkerSummary* baseline,
                              const WorkerSummary* candidate) {
@@ -423,9 +419,7 @@ ComparisonTable counterTable(std::span<const CounterDifference> counters) {
                                                      {"Baseline Greatest", Form::Text},
                                                      {"Candidate Greatest", Form::Text}});
     for (const CounterDifference& each : counters) {
-        RowLead lead;
-        lead.baselineEvent = each.baseline.highest;
-        lead.candidateEvent = each.candidate.highest;
+        RowLead lead{.baselineEvent = each.baseline.highest, .candidateEvent = each.candidate.highest};
         table.add({each.name, each.owner, formatCounter(each.baseline.mean, each.unit),
                    formatCounter(each.candidate.mean, each.unit), each.changePercent(),
                    formatCounter(each.baseline.maximum, each.unit), formatCounter(each.candidate.maximum, each.unit)},

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/compare/ComparisonView.h"
-#include "model/compare/counterDifferences.h"
+#include "model/compare/RunComparison.h"
 #include "model/text/ReportTable.h"
 
 namespace lanescope::compare {

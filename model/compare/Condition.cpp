@@ -19,6 +19,7 @@
 namespace lanescope::compare {
 
 using namespace analysis;
+using namespace compare;
 
 /// Reads the tokens of a condition from left to right, on demand of the parser, since a token
 /// depends on the allowed ones. Spaces between tokens mean nothing.
@@ -74,96 +75,6 @@ std::string_view pieceAt(std::string_view text, size_t at) {
     return text.substr(at, end - at);
 }
 
-}  // namespace
-
-void ConditionScanner::skipSpaces() {
-    while (at_ < text_.size() && isSpace(text_[at_])) ++at_;
-}
-
-size_t ConditionScanner::position() {
-    skipSpaces();
-    return at_;
-}
-
-bool ConditionScanner::isAtEnd() { return position() == text_.size(); }
-
-bool ConditionScanner::take(std::string_view symbol, bool isTight) {
-    if (!isTight) skipSpaces();
-    if (!text_.substr(at_).starts_with(symbol)) return false;
-    at_ += symbol.size();
-    return true;
-}
-
-std::string_view ConditionScanner::peekWord() {
-    skipSpaces();
-    size_t end = at_;
-    while (end < text_.size() && isWordCharacter(text_[end])) ++end;
-    return text_.substr(at_, end - at_);
-}
-
-std::string_view ConditionScanner::takeWord() {
-    const std::string_view word = peekWord();
-    at_ += word.size();
-    return word;
-}
-
-Result<std::string> ConditionScanner::takeName() {
-    const size_t start = position();
-    const char quote = next();
-    std::string result;
-    if (quote != '"' && quote != '\'') {
-        while (at_ < text_.size() && !endsBareName(text_[at_])) result += text_[at_++];
-        return result;
-    }
-    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
-        if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
-        result += text_[at_];
-    }
-    if (at_ >= text_.size()) return failAt(start, "this quote is not closed");
-    ++at_;
-    if (result.empty()) return failAt(start, "this name is empty");
-    return result;
-}
-
-Result<double> ConditionScanner::takeNumber() {
-    const size_t start = position();
-    size_t end = start;
-    while (end < text_.size() && isDigit(text_[end])) ++end;
-    if (end > start && end + 1 < text_.size() && text_[end] == '.' && isDigit(text_[end + 1]))
-        for (++end; end < text_.size() && isDigit(text_[end]);) ++end;
-    if (end == start) return failExpecting("a number such as +3%, 2.5 ms or 1000");
-    double number = 0;
-    const auto [stop, error] =
-        std::from_chars(text_.data() + start, text_.data() + end, number, std::chars_format::fixed);
-    if (error != std::errc() || stop != text_.data() + end) return failAt(start, "this number is too large");
-    at_ = end;
-    return number;
-}
-
-std::string_view ConditionScanner::takeUnit() {
-    constexpr std::string_view micro = "\u00b5";
-    const size_t start = position();
-    if (take("%")) return text_.substr(start, 1);
-    if (text_.substr(at_).starts_with(micro)) at_ += micro.size();
-    while (isLetter(next()) || (next() == '/' && at_ > start)) ++at_;
-    return text_.substr(start, at_ - start);
-}
-
-tl::unexpected<Error> ConditionScanner::failAt(size_t position, std::string_view what) const {
-    return fail("In the condition \"{}\", at character {}: {}.", printable(text_),
-                displayWidth(text_.substr(0, position)) + 1, what);
-}
-
-tl::unexpected<Error> ConditionScanner::failExpecting(std::string_view expected) {
-    const size_t at = position();
-    if (at == text_.size()) return failAt(at, fmt::format("it ends where {} is expected", expected));
-    return failAt(at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
-}
-
-using namespace compare;
-
-namespace {
-
 /// Returns lower case with '_' between words, so that all spellings of a name are equal.
 std::string normalized(std::string_view name) {
     std::string result = lowerCase(std::string(name));
@@ -189,32 +100,6 @@ std::vector<StepPart> allParts() {
     for (size_t index = 0; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
     return parts;
 }
-
-}  // namespace
-
-std::vector<StepPart> partsCalled(std::string_view name) {
-    const std::string wanted = normalized(name);
-    std::vector<StepPart> found;
-    for (const Group& group : groups) {
-        if (group.name != wanted) continue;
-        for (const StepPart part : allParts())
-            if (group.holds(part)) found.push_back(part);
-        return found;
-    }
-    for (const StepPart part : allParts())
-        if (normalized(analysis::name(part)) == wanted || normalized(identifier(part)) == wanted) return {part};
-    return found;
-}
-
-std::string partNames() {
-    std::string text;
-    for (const StepPart part : allParts()) text += std::string(identifier(part)) + ", ";
-    return text +
-           "communication (exposed or waiting), copies (all that are exposed) and idle (all that "
-           "is)";
-}
-
-namespace {
 
 struct SubjectEntry {
     Subject subject;
@@ -250,42 +135,6 @@ const SubjectEntry& entryOf(Subject subject) { return subjectList[static_cast<si
 
 constexpr std::array<std::string_view, 11> measureNames{"p50",     "p95",   "mean",  "min",       "max",  "time",
                                                         "exposed", "count", "bytes", "bandwidth", "share"};
-
-}  // namespace
-
-std::span<const Subject> allSubjects() {
-    static constexpr std::array all{Subject::Step,   Subject::Part,   Subject::Kernel, Subject::Collective,
-                                    Subject::Copy,   Subject::Memset, Subject::Range,  Subject::Mfu,
-                                    Subject::Slower, Subject::Faster};
-    return all;
-}
-
-std::string_view name(Subject subject) { return entryOf(subject).name; }
-
-bool hasName(Subject subject) { return entryOf(subject).hasName; }
-
-std::span<const Measure> measuresOf(Subject subject) { return entryOf(subject).measures; }
-
-std::string_view name(Measure measure) { return measureNames[static_cast<size_t>(measure)]; }
-
-Dimension dimensionOf(Measure measure) {
-    switch (measure) {
-        case Measure::Count:
-        case Measure::Share: return Dimension::Count;
-        case Measure::Bytes: return Dimension::Bytes;
-        case Measure::Bandwidth: return Dimension::Bandwidth;
-        case Measure::Median:
-        case Measure::P95:
-        case Measure::Mean:
-        case Measure::Minimum:
-        case Measure::Maximum:
-        case Measure::Time:
-        case Measure::Exposed: break;
-    }
-    return Dimension::Time;
-}
-
-namespace {
 
 struct UnitEntry {
     std::string_view name;
@@ -483,6 +332,144 @@ class ConditionParser {
 };
 
 }  // namespace
+
+void ConditionScanner::skipSpaces() {
+    while (at_ < text_.size() && isSpace(text_[at_])) ++at_;
+}
+
+size_t ConditionScanner::position() {
+    skipSpaces();
+    return at_;
+}
+
+bool ConditionScanner::isAtEnd() { return position() == text_.size(); }
+
+bool ConditionScanner::take(std::string_view symbol, bool isTight) {
+    if (!isTight) skipSpaces();
+    if (!text_.substr(at_).starts_with(symbol)) return false;
+    at_ += symbol.size();
+    return true;
+}
+
+std::string_view ConditionScanner::peekWord() {
+    skipSpaces();
+    size_t end = at_;
+    while (end < text_.size() && isWordCharacter(text_[end])) ++end;
+    return text_.substr(at_, end - at_);
+}
+
+std::string_view ConditionScanner::takeWord() {
+    const std::string_view word = peekWord();
+    at_ += word.size();
+    return word;
+}
+
+Result<std::string> ConditionScanner::takeName() {
+    const size_t start = position();
+    const char quote = next();
+    std::string result;
+    if (quote != '"' && quote != '\'') {
+        while (at_ < text_.size() && !endsBareName(text_[at_])) result += text_[at_++];
+        return result;
+    }
+    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
+        if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+        result += text_[at_];
+    }
+    if (at_ >= text_.size()) return failAt(start, "this quote is not closed");
+    ++at_;
+    if (result.empty()) return failAt(start, "this name is empty");
+    return result;
+}
+
+Result<double> ConditionScanner::takeNumber() {
+    const size_t start = position();
+    size_t end = start;
+    while (end < text_.size() && isDigit(text_[end])) ++end;
+    if (end > start && end + 1 < text_.size() && text_[end] == '.' && isDigit(text_[end + 1]))
+        for (++end; end < text_.size() && isDigit(text_[end]);) ++end;
+    if (end == start) return failExpecting("a number such as +3%, 2.5 ms or 1000");
+    double number = 0;
+    const auto [stop, error] =
+        std::from_chars(text_.data() + start, text_.data() + end, number, std::chars_format::fixed);
+    if (error != std::errc() || stop != text_.data() + end) return failAt(start, "this number is too large");
+    at_ = end;
+    return number;
+}
+
+std::string_view ConditionScanner::takeUnit() {
+    constexpr std::string_view micro = "\u00b5";
+    const size_t start = position();
+    if (take("%")) return text_.substr(start, 1);
+    if (text_.substr(at_).starts_with(micro)) at_ += micro.size();
+    while (isLetter(next()) || (next() == '/' && at_ > start)) ++at_;
+    return text_.substr(start, at_ - start);
+}
+
+tl::unexpected<Error> ConditionScanner::failAt(size_t position, std::string_view what) const {
+    return fail("In the condition \"{}\", at character {}: {}.", printable(text_),
+                displayWidth(text_.substr(0, position)) + 1, what);
+}
+
+tl::unexpected<Error> ConditionScanner::failExpecting(std::string_view expected) {
+    const size_t at = position();
+    if (at == text_.size()) return failAt(at, fmt::format("it ends where {} is expected", expected));
+    return failAt(at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
+}
+
+std::vector<StepPart> partsCalled(std::string_view name) {
+    const std::string wanted = normalized(name);
+    std::vector<StepPart> found;
+    for (const Group& group : groups) {
+        if (group.name != wanted) continue;
+        for (const StepPart part : allParts())
+            if (group.holds(part)) found.push_back(part);
+        return found;
+    }
+    for (const StepPart part : allParts())
+        if (normalized(analysis::name(part)) == wanted || normalized(identifier(part)) == wanted) return {part};
+    return found;
+}
+
+std::string partNames() {
+    std::string text;
+    for (const StepPart part : allParts()) text += std::string(identifier(part)) + ", ";
+    return text +
+           "communication (exposed or waiting), copies (all that are exposed) and idle (all that "
+           "is)";
+}
+
+std::span<const Subject> allSubjects() {
+    static constexpr std::array all{Subject::Step,   Subject::Part,   Subject::Kernel, Subject::Collective,
+                                    Subject::Copy,   Subject::Memset, Subject::Range,  Subject::Mfu,
+                                    Subject::Slower, Subject::Faster};
+    return all;
+}
+
+std::string_view name(Subject subject) { return entryOf(subject).name; }
+
+bool hasName(Subject subject) { return entryOf(subject).hasName; }
+
+std::span<const Measure> measuresOf(Subject subject) { return entryOf(subject).measures; }
+
+std::string_view name(Measure measure) { return measureNames[static_cast<size_t>(measure)]; }
+
+Dimension dimensionOf(Measure measure) {
+    switch (measure) {
+        case Measure::Count:
+        case Measure::Share: return Dimension::Count;
+        case Measure::Bytes: return Dimension::Bytes;
+        case Measure::Bandwidth: return Dimension::Bandwidth;
+        case Measure::Median:
+        case Measure::P95:
+        case Measure::Mean:
+        case Measure::Minimum:
+        case Measure::Maximum:
+        case Measure::Time:
+        case Measure::Exposed: break;
+    }
+    return Dimension::Time;
+}
 
 Result<Condition> parseCondition(std::string_view text) {
     Result<std::vector<ConditionTest>> tests = ConditionParser(text).parse();

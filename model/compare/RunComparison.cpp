@@ -11,40 +11,71 @@
 #include <map>
 #include <set>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include "model/analysis/RunSummary.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
 #include "model/compare/judgeRuns.h"
 #include "model/compare/matchContributors.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::compare {
 
 using namespace analysis;
 
-/// Comparison of one pair of workers, without its place in the runs: with times of the mean step as
-/// shown, and to the nanosecond.
-struct ComparedWorkers {
-    WorkerComparison shown, exact;
-};
-
-/// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
-ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
-
-/// Returns the patterns of steps (`patternOf`) that one side has and the other lacks, or has less
-/// than half as much of. Medians do not show them. With several runs per side, patterns of at least
-/// half of them. One for each kind and period, of the worker where it is not time spent waiting for
-/// other ranks; most expensive first. With their words. O(n log n) in the steps.
-std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
-                                                  const RunSummary& baseline, const RunSummary& candidate);
-
 namespace {
+
+std::string ownerOf(const Trace& trace, const CounterSeries& counter) {
+    std::string owner;
+    if (counter.gpu < trace.gpus.size()) owner = fmt::format("GPU {}", trace.gpus[counter.gpu].id);
+    if (counter.process < trace.processes.size()) {
+        const Process& process = trace.processes[counter.process];
+        if (!owner.empty()) owner += ", ";
+        owner += process.rank ? fmt::format("rank {}", *process.rank) : process.name;
+    }
+    const auto add = [&owner](std::string part) {
+        if (!owner.empty()) owner += ", ";
+        owner += part;
+    };
+    if (counter.link >= 0) add(fmt::format("link {}", counter.link));
+    if (counter.core >= 0) add(fmt::format("core {}", counter.core));
+    if (!counter.device.empty()) add(counter.device);
+    return owner;
+}
+
+CounterAmount amountIn(const Trace& trace, uint32_t counter, TimeRange range) {
+    const CounterSeries& series = trace.counters[counter];
+    CounterAmount amount;
+    double weighted = 0;
+    double heldNs = 0;
+    // The first sample in force may begin before the range.
+    uint32_t low = 0, high = series.size();
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (series.rangeOf(middle).endNs <= range.startNs) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (uint32_t sample = low; sample < series.size(); ++sample) {
+        if (series.timeNs(sample) >= range.endNs) break;
+        const double value = series.value(sample);
+        const TimeRange held = series.rangeOf(sample).intersected(range);
+        if (std::isnan(value) || held.isEmpty()) continue;
+        if (!amount.hasValue || value > amount.maximum) amount.highest = trace.sampleEvent(counter, sample);
+        amount.maximum = amount.hasValue ? std::max(amount.maximum, value) : value;
+        amount.minimum = amount.hasValue ? std::min(amount.minimum, value) : value;
+        amount.hasValue = true;
+        weighted += value * double(held.durationNs());
+        heldNs += double(held.durationNs());
+    }
+    if (heldNs > 0) amount.mean = weighted / heldNs;
+    return amount;
+}
 
 std::vector<int64_t> wallTimes(const WorkerSummary& worker) {
     std::vector<int64_t> wallNs;
@@ -195,35 +226,6 @@ void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
     pair.ranges = rangeDifferences(pair.contributors);
 }
 
-}  // namespace
-
-ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSummary& ofCandidate) {
-    const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
-    const WorkerSummary baseline = withOneOfEach(causes, ofBaseline);
-    const WorkerSummary candidate = withOneOfEach(causes, ofCandidate);
-    WorkerComparison pair;
-    pair.baselineLabel = baseline.label();
-    pair.candidateLabel = candidate.label();
-    const std::vector<int64_t> before = wallTimes(baseline);
-    const std::vector<int64_t> after = wallTimes(candidate);
-    pair.baseline = distributionOf(before);
-    pair.candidate = distributionOf(after);
-    addMfu(baseline.use, candidate.use, pair);
-    pair.claim = judgeSteps(before, after);
-    // Steps that take no time measure nothing (`timelessSentence`).
-    const auto isTimeless = [](const StepDistribution& steps) { return steps.count > 0 && steps.medianNs <= 0; };
-    if (isTimeless(pair.baseline) || isTimeless(pair.candidate)) pair.claim.outcome = Outcome::Nothing;
-    pair.scale = DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
-    const std::vector<ContributorMatch> matches =
-        matchContributors(baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
-    ComparedWorkers compared{pair, pair};
-    addMeanStep(baseline, candidate, matches, pair.scale.quantumNs(), compared.shown);
-    addMeanStep(baseline, candidate, matches, 1, compared.exact);
-    return compared;
-}
-
-namespace {
-
 using Steps = std::span<const StepSummary>;
 
 /// Returns the steps of each run of a pooled worker: step numbers or times restart in each.
@@ -349,8 +351,123 @@ void add(PatternDifference one, std::vector<PatternDifference>& found) {
     if (wasTheirs != areTheirs ? wasTheirs : isCostlier) *known = std::move(one);
 }
 
+/// Returns the worker of `run` with that rank on its first GPU, or `noIndex`.
+uint32_t workerOfRank(const RunSummary& run, std::optional<int> rank) {
+    for (uint32_t index = 0; index < run.workers.size(); ++index)
+        if (rank && run.workers[index].rank == rank) return index;
+    return noIndex;
+}
+
+bool haveOneWorkerARank(const RunSummary& run) {
+    for (uint32_t index = 0; index < run.workers.size(); ++index)
+        if (workerOfRank(run, run.workers[index].rank) != index) return false;
+    return true;
+}
+
+/// Returns the pair that determines the speed of both runs: that of the slower run's critical
+/// worker, where that run is held up. The first pair if that worker has no counterpart.
+uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSummary& baseline,
+                        const RunSummary& candidate) {
+    if (pairs.empty()) return noIndex;
+    int64_t lostNs = 0;
+    for (const WorkerComparison& pair : pairs) lostNs += pair.lostNs();
+    const uint32_t critical = lostNs >= 0 ? candidate.criticalWorker() : baseline.criticalWorker();
+    for (uint32_t index = 0; index < pairs.size(); ++index)
+        if ((lostNs >= 0 ? pairs[index].candidateWorker : pairs[index].baselineWorker) == critical) return index;
+    return 0;
+}
+
+void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier>& outliers) {
+    for (const WorkerSummary& worker : run.workers)
+        for (const OutlierStep& step : worker.outliers)
+            outliers.push_back({isCandidate, step.run.empty() ? worker.label() : step.run, step});
+}
+
 }  // namespace
 
+std::vector<StepDifference> stepDifferences(const WorkerSummary& baseline, const WorkerSummary& candidate) {
+    std::vector<StepDifference> steps(std::min(baseline.steps.size(), candidate.steps.size()));
+    int64_t lostNs = 0;
+    for (size_t index = 0; index < steps.size(); ++index) {
+        const StepSummary& before = baseline.steps[index];
+        const StepSummary& after = candidate.steps[index];
+        lostNs = saturatingSum(lostNs, after.wallNs - before.wallNs);
+        steps[index] = {after.number, after.name, before.startNs, before.wallNs, after.startNs, after.wallNs, lostNs};
+    }
+    return steps;
+}
+
+double CounterDifference::changePercent() const {
+    const bool isKnown = baseline.hasValue && candidate.hasValue && baseline.mean != 0;
+    return isKnown ? 100 * (candidate.mean - baseline.mean) / std::abs(baseline.mean) : 0;
+}
+
+std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRange baselineRange,
+                                                  const Trace& candidate, TimeRange candidateRange) {
+    std::vector<CounterDifference> differences;
+    std::vector<bool> isTaken(candidate.counters.size());
+    for (uint32_t index = 0; index < baseline.counters.size(); ++index) {
+        const CounterSeries& series = baseline.counters[index];
+        CounterDifference difference;
+        difference.name = series.name;
+        difference.owner = ownerOf(baseline, series);
+        difference.unit = series.unit;
+        for (uint32_t other = 0; other < candidate.counters.size(); ++other) {
+            const CounterSeries& counterpart = candidate.counters[other];
+            if (isTaken[other] || counterpart.name != series.name || counterpart.source != series.source ||
+                counterpart.unit != series.unit || ownerOf(candidate, counterpart) != difference.owner)
+                continue;
+            isTaken[other] = true;
+            difference.baseline = amountIn(baseline, index, baselineRange);
+            difference.candidate = amountIn(candidate, other, candidateRange);
+            break;
+        }
+        if (difference.baseline.hasValue && difference.candidate.hasValue) differences.push_back(std::move(difference));
+    }
+    std::stable_sort(differences.begin(), differences.end(), [](const auto& a, const auto& b) {
+        return std::abs(a.changePercent()) > std::abs(b.changePercent());
+    });
+    return differences;
+}
+
+/// Comparison of one pair of workers, without its place in the runs: with times of the mean step as
+/// shown, and to the nanosecond.
+struct ComparedWorkers {
+    WorkerComparison shown, exact;
+};
+
+/// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
+ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
+
+ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSummary& ofCandidate) {
+    const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
+    const WorkerSummary baseline = withOneOfEach(causes, ofBaseline);
+    const WorkerSummary candidate = withOneOfEach(causes, ofCandidate);
+    WorkerComparison pair;
+    pair.baselineLabel = baseline.label();
+    pair.candidateLabel = candidate.label();
+    const std::vector<int64_t> before = wallTimes(baseline);
+    const std::vector<int64_t> after = wallTimes(candidate);
+    pair.baseline = distributionOf(before);
+    pair.candidate = distributionOf(after);
+    addMfu(baseline.use, candidate.use, pair);
+    pair.claim = judgeSteps(before, after);
+    // Steps that take no time measure nothing (`timelessSentence`).
+    const auto isTimeless = [](const StepDistribution& steps) { return steps.count > 0 && steps.medianNs <= 0; };
+    if (isTimeless(pair.baseline) || isTimeless(pair.candidate)) pair.claim.outcome = Outcome::Nothing;
+    pair.scale = DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
+    const std::vector<ContributorMatch> matches =
+        matchContributors(baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
+    ComparedWorkers compared{pair, pair};
+    addMeanStep(baseline, candidate, matches, pair.scale.quantumNs(), compared.shown);
+    addMeanStep(baseline, candidate, matches, 1, compared.exact);
+    return compared;
+}
+
+/// Returns the patterns of steps (`patternOf`) that one side has and the other lacks, or has less
+/// than half as much of. Medians do not show them. With several runs per side, patterns of at least
+/// half of them. One for each kind and period, of the worker where it is not time spent waiting for
+/// other ranks; most expensive first. With their words. O(n log n) in the steps.
 std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
                                                   const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<PatternDifference> found;
@@ -383,23 +500,6 @@ std::vector<PatternDifference> patternDifferences(const std::vector<WorkerCompar
     return found;
 }
 
-namespace {
-
-/// Returns the worker of `run` with that rank on its first GPU, or `noIndex`.
-uint32_t workerOfRank(const RunSummary& run, std::optional<int> rank) {
-    for (uint32_t index = 0; index < run.workers.size(); ++index)
-        if (rank && run.workers[index].rank == rank) return index;
-    return noIndex;
-}
-
-bool haveOneWorkerARank(const RunSummary& run) {
-    for (uint32_t index = 0; index < run.workers.size(); ++index)
-        if (workerOfRank(run, run.workers[index].rank) != index) return false;
-    return true;
-}
-
-}  // namespace
-
 std::vector<WorkerPair> workerPairs(const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<WorkerPair> pairs;
     if (haveOneWorkerARank(baseline) && haveOneWorkerARank(candidate)) {
@@ -413,29 +513,6 @@ std::vector<WorkerPair> workerPairs(const RunSummary& baseline, const RunSummary
     for (uint32_t index = 0; index < count; ++index) pairs.push_back({index, index});
     return pairs;
 }
-
-namespace {
-
-/// Returns the pair that determines the speed of both runs: that of the slower run's critical
-/// worker, where that run is held up. The first pair if that worker has no counterpart.
-uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSummary& baseline,
-                        const RunSummary& candidate) {
-    if (pairs.empty()) return noIndex;
-    int64_t lostNs = 0;
-    for (const WorkerComparison& pair : pairs) lostNs += pair.lostNs();
-    const uint32_t critical = lostNs >= 0 ? candidate.criticalWorker() : baseline.criticalWorker();
-    for (uint32_t index = 0; index < pairs.size(); ++index)
-        if ((lostNs >= 0 ? pairs[index].candidateWorker : pairs[index].baselineWorker) == critical) return index;
-    return 0;
-}
-
-void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier>& outliers) {
-    for (const WorkerSummary& worker : run.workers)
-        for (const OutlierStep& step : worker.outliers)
-            outliers.push_back({isCandidate, step.run.empty() ? worker.label() : step.run, step});
-}
-
-}  // namespace
 
 std::string_view name(Outcome outcome) {
     static constexpr std::array<std::string_view, 9> all{"nothing",      "too few steps", "steps alike",

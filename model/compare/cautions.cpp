@@ -27,24 +27,6 @@ TimeRange utcOf(const SummaryFacts& facts, const WorkerSummary& worker) {
 
 bool overlap(TimeRange one, TimeRange other) { return one.startNs < other.endNs && other.startNs < one.endNs; }
 
-}  // namespace
-
-bool isSameRecording(const RunSummary& one, const RunSummary& other) {
-    const SummaryFacts &a = one.facts, &b = other.facts;
-    if (a.contentHash == 0 || b.contentHash == 0) return false;
-    if (a.contentHash == b.contentHash) return true;
-    if (a.startUtcNs == 0 || b.startUtcNs == 0) return false;
-    if (!a.host.empty() && !b.host.empty() && a.host != b.host) return false;
-    for (const WorkerSummary& mine : one.workers)
-        for (const WorkerSummary& theirs : other.workers)
-            if (mine.pid == theirs.pid && !mine.steps.empty() && !theirs.steps.empty() &&
-                overlap(utcOf(a, mine), utcOf(b, theirs)))
-                return true;
-    return false;
-}
-
-namespace {
-
 using Use = NvlinkVerdict::Use;
 
 constexpr double alikeAmounts = 0.1;
@@ -85,27 +67,6 @@ std::string sideText(const NvlinkTraffic& traffic) {
     }
     return "unknown (no link counters, and no transfer between GPUs that shows it)";
 }
-
-}  // namespace
-
-std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candidate) {
-    if (!hasSeveralGpus(baseline) && !hasSeveralGpus(candidate)) return {};
-    const bool isOneStep = candidate.source == StepSource::WholeRun || candidate.source == StepSource::Chosen;
-    return fmt::format("NVLink, {}: baseline {}; candidate {}.",
-                       isOneStep ? "from each GPU" : "from each GPU in a step", sideText(baseline.nvlink),
-                       sideText(candidate.nvlink));
-}
-
-bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
-    const NvlinkTraffic& before = baseline.nvlink;
-    const NvlinkTraffic& after = candidate.nvlink;
-    if ((before.use == Use::Used) != (after.use == Use::Used)) return true;
-    if (before.use != Use::Used || !before.bytesPerStep || !after.bytesPerStep) return false;
-    const auto [less, more] = std::minmax(*before.bytesPerStep, *after.bytesPerStep);
-    return static_cast<double>(more - less) > alikeAmounts * static_cast<double>(more);
-}
-
-namespace {
 
 constexpr size_t maxShownWarnings = 3;
 constexpr double alikeKernelCount = 0.1;
@@ -231,6 +192,37 @@ void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cauti
 }
 
 }  // namespace
+
+bool isSameRecording(const RunSummary& one, const RunSummary& other) {
+    const SummaryFacts &a = one.facts, &b = other.facts;
+    if (a.contentHash == 0 || b.contentHash == 0) return false;
+    if (a.contentHash == b.contentHash) return true;
+    if (a.startUtcNs == 0 || b.startUtcNs == 0) return false;
+    if (!a.host.empty() && !b.host.empty() && a.host != b.host) return false;
+    for (const WorkerSummary& mine : one.workers)
+        for (const WorkerSummary& theirs : other.workers)
+            if (mine.pid == theirs.pid && !mine.steps.empty() && !theirs.steps.empty() &&
+                overlap(utcOf(a, mine), utcOf(b, theirs)))
+                return true;
+    return false;
+}
+
+std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candidate) {
+    if (!hasSeveralGpus(baseline) && !hasSeveralGpus(candidate)) return {};
+    const bool isOneStep = candidate.source == StepSource::WholeRun || candidate.source == StepSource::Chosen;
+    return fmt::format("NVLink, {}: baseline {}; candidate {}.",
+                       isOneStep ? "from each GPU" : "from each GPU in a step", sideText(baseline.nvlink),
+                       sideText(candidate.nvlink));
+}
+
+bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
+    const NvlinkTraffic& before = baseline.nvlink;
+    const NvlinkTraffic& after = candidate.nvlink;
+    if ((before.use == Use::Used) != (after.use == Use::Used)) return true;
+    if (before.use != Use::Used || !before.bytesPerStep || !after.bytesPerStep) return false;
+    const auto [less, more] = std::minmax(*before.bytesPerStep, *after.bytesPerStep);
+    return static_cast<double>(more - less) > alikeAmounts * static_cast<double>(more);
+}
 
 std::string gpusText(const SummaryFacts& facts) {
     std::vector<std::string> names = facts.gpuNames;

@@ -165,6 +165,61 @@ Result<void> checkSteps(const RunSummary& run, std::string_view side) {
                 printable(run.facts.title), side, run.isEmpty() ? "any GPU" : "one of its GPUs");
 }
 
+bool isAmong(RunGroup runs, const RunSummary& run) {
+    return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& each) { return isSameRecording(each, run); });
+}
+
+/// "a.sqlite and b.sqlite", "Two files named a.sqlite".
+std::string bothOf(const std::string& one, const std::string& other) {
+    return one == other ? fmt::format("Two files named {}", printable(one))
+                        : fmt::format("{} and {}", printable(one), printable(other));
+}
+
+/// A recording that is listed twice, as two files, would count as two runs that agree entirely.
+Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
+    for (size_t second = 0; second < runs.size(); ++second) {
+        const RunGroup before = runs.first(second);
+        for (const RunGroup group : {before, others})
+            for (const RunSummary& first : group)
+                if (isSameRecording(first, runs[second]))
+                    return fail("{} are copies of one recording, which is one run: name it once.",
+                                bothOf(first.facts.title, runs[second].facts.title));
+    }
+    return {};
+}
+
+using Predicate = std::function<bool(const RunSummary&)>;
+
+/// Returns the counterpart of the worker in each run for which `isWanted` is true.
+WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker, const Predicate& isWanted) {
+    WorkerRuns workers;
+    for (size_t run = 0; run < runs.size(); ++run)
+        if (isWanted(runs[run])) workers.push_back(&runs[run].workers[pooled.workers[run][worker]]);
+    return workers;
+}
+
+/// Without any spread there is no verdict on programs.
+bool hasSpread(const JudgedRuns& runs) {
+    return runs.baseline.size() > 1 || runs.candidate.size() > 1 || runs.earlier.size() > 1;
+}
+
+/// Runs of a side that differ are not runs of one program.
+void addCautions(RunGroup runs, std::string_view side, std::vector<std::string>& cautions) {
+    for (const RunSummary& run : runs) {
+        // Arguments differ between runs, as seeds and output folders do.
+        const std::string first = programOf(runs.front().facts.commandLine), other = programOf(run.facts.commandLine);
+        if (first != other)
+            cautions.push_back(fmt::format("The runs of the {} are of different programs: {} and {}.", side,
+                                           printable(first), printable(other)));
+        else if (run.pattern != runs.front().pattern)
+            cautions.push_back(fmt::format("The runs of the {} have other steps: {} and {}.", side,
+                                           printable(runs.front().pattern), printable(run.pattern)));
+        else
+            continue;
+        return;
+    }
+}
+
 }  // namespace
 
 Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
@@ -226,65 +281,6 @@ RunTurns runTurns(RunGroup baseline, RunGroup candidate) {
         (starts[at].isCandidate ? turns.candidate : turns.baseline)[starts[at].run] = static_cast<double>(at);
     return turns;
 }
-
-namespace {
-
-bool isAmong(RunGroup runs, const RunSummary& run) {
-    return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& each) { return isSameRecording(each, run); });
-}
-
-/// "a.sqlite and b.sqlite", "Two files named a.sqlite".
-std::string bothOf(const std::string& one, const std::string& other) {
-    return one == other ? fmt::format("Two files named {}", printable(one))
-                        : fmt::format("{} and {}", printable(one), printable(other));
-}
-
-/// A recording that is listed twice, as two files, would count as two runs that agree entirely.
-Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
-    for (size_t second = 0; second < runs.size(); ++second) {
-        const RunGroup before = runs.first(second);
-        for (const RunGroup group : {before, others})
-            for (const RunSummary& first : group)
-                if (isSameRecording(first, runs[second]))
-                    return fail("{} are copies of one recording, which is one run: name it once.",
-                                bothOf(first.facts.title, runs[second].facts.title));
-    }
-    return {};
-}
-
-using Predicate = std::function<bool(const RunSummary&)>;
-
-/// Returns the counterpart of the worker in each run for which `isWanted` is true.
-WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker, const Predicate& isWanted) {
-    WorkerRuns workers;
-    for (size_t run = 0; run < runs.size(); ++run)
-        if (isWanted(runs[run])) workers.push_back(&runs[run].workers[pooled.workers[run][worker]]);
-    return workers;
-}
-
-/// Without any spread there is no verdict on programs.
-bool hasSpread(const JudgedRuns& runs) {
-    return runs.baseline.size() > 1 || runs.candidate.size() > 1 || runs.earlier.size() > 1;
-}
-
-/// Runs of a side that differ are not runs of one program.
-void addCautions(RunGroup runs, std::string_view side, std::vector<std::string>& cautions) {
-    for (const RunSummary& run : runs) {
-        // Arguments differ between runs, as seeds and output folders do.
-        const std::string first = programOf(runs.front().facts.commandLine), other = programOf(run.facts.commandLine);
-        if (first != other)
-            cautions.push_back(fmt::format("The runs of the {} are of different programs: {} and {}.", side,
-                                           printable(first), printable(other)));
-        else if (run.pattern != runs.front().pattern)
-            cautions.push_back(fmt::format("The runs of the {} have other steps: {} and {}.", side,
-                                           printable(runs.front().pattern), printable(run.pattern)));
-        else
-            continue;
-        return;
-    }
-}
-
-}  // namespace
 
 Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate, RunGroup earlier) {
     if (baseline.size() == 1 && candidate.size() == 1 && earlier.empty())

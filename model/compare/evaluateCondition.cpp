@@ -191,47 +191,6 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
     return measured;
 }
 
-}  // namespace
-
-bool isOfMeanStep(const ConditionTest& test) {
-    switch (test.measure) {
-        case Measure::Mean:
-        case Measure::Exposed: return true;
-        case Measure::Time: return test.subject == Subject::Part || test.subject == Subject::Range;
-        default: return false;
-    }
-}
-
-Measured measureOf(const ConditionTest& test, const RunComparison& comparison, const WorkerComparison* pair) {
-    if (!pair) return missing("there is nothing to compare");
-    switch (test.subject) {
-        case Subject::Step: return measureSteps(test, comparison, *pair);
-        case Subject::Part: return measureParts(test, *pair);
-        case Subject::Range: return measureRanges(test, *pair);
-        case Subject::Mfu: return measureMfu(*pair);
-        case Subject::Kernel:
-        case Subject::Collective:
-        case Subject::Copy:
-        case Subject::Memset: return measureContributors(test, *pair);
-        case Subject::Slower:
-        case Subject::Faster: break;
-    }
-    return missing("a verdict has no number");
-}
-
-bool namesKernel(std::string_view demangled, std::string_view wanted) {
-    return matchesPattern(demangled, wanted) || matchesPattern(withoutParameters(demangled), wanted) ||
-           matchesPattern(kernelBaseName(demangled), wanted);
-}
-
-bool liesInRange(std::string_view path, std::string_view wanted) {
-    const std::string within = "/" + std::string(path) + "/";
-    const std::string pattern = rangePattern(wanted);
-    return !path.empty() && matchesPattern(within, "*/" + pattern + "/*");
-}
-
-namespace {
-
 bool holds(Relation relation, double number, double threshold) {
     switch (relation) {
         case Relation::Greater: return number > threshold;
@@ -411,6 +370,43 @@ ConditionState stateOf(const std::vector<TestOutcome>& tests) {
 }
 
 }  // namespace
+
+bool isOfMeanStep(const ConditionTest& test) {
+    switch (test.measure) {
+        case Measure::Mean:
+        case Measure::Exposed: return true;
+        case Measure::Time: return test.subject == Subject::Part || test.subject == Subject::Range;
+        default: return false;
+    }
+}
+
+Measured measureOf(const ConditionTest& test, const RunComparison& comparison, const WorkerComparison* pair) {
+    if (!pair) return missing("there is nothing to compare");
+    switch (test.subject) {
+        case Subject::Step: return measureSteps(test, comparison, *pair);
+        case Subject::Part: return measureParts(test, *pair);
+        case Subject::Range: return measureRanges(test, *pair);
+        case Subject::Mfu: return measureMfu(*pair);
+        case Subject::Kernel:
+        case Subject::Collective:
+        case Subject::Copy:
+        case Subject::Memset: return measureContributors(test, *pair);
+        case Subject::Slower:
+        case Subject::Faster: break;
+    }
+    return missing("a verdict has no number");
+}
+
+bool namesKernel(std::string_view demangled, std::string_view wanted) {
+    return matchesPattern(demangled, wanted) || matchesPattern(withoutParameters(demangled), wanted) ||
+           matchesPattern(kernelBaseName(demangled), wanted);
+}
+
+bool liesInRange(std::string_view path, std::string_view wanted) {
+    const std::string within = "/" + std::string(path) + "/";
+    const std::string pattern = rangePattern(wanted);
+    return !path.empty() && matchesPattern(within, "*/" + pattern + "/*");
+}
 
 std::string_view name(ConditionState state) {
     static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable", "skipped"};

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "model/numbers/Statistics.h"
 
@@ -13,6 +16,68 @@ namespace lanescope::compare {
 using namespace analysis;
 
 namespace {
+
+constexpr int orders = 999;
+constexpr double changeThreshold = 0.025;
+constexpr double minChangePercent = 1;
+
+struct Split {
+    size_t first = 0;
+    double distance = 0;  ///< Squared distance of the sum from its line; over n1 n2 / n.
+};
+
+/// Returns the split with the largest difference of the two means. `logs` has the mean 0.
+Split furthestSplit(std::span<const double> logs) {
+    const auto all = static_cast<double>(logs.size());
+    Split furthest;
+    double sum = 0;
+    for (size_t before = 1; before + minValuesPerSide <= logs.size(); ++before) {
+        sum += logs[before - 1];
+        if (before < minValuesPerSide) continue;
+        const auto count = static_cast<double>(before);
+        const double distance = sum * sum * all / (count * (all - count));
+        if (distance > furthest.distance) furthest = {before, distance};
+    }
+    return furthest;
+}
+
+/// The shuffles of standard libraries differ.
+void shuffle(std::vector<double>& values, std::mt19937_64& random) {
+    for (size_t left = values.size(); left > 1; --left) std::swap(values[left - 1], values[random() % left]);
+}
+
+double meanLogOf(std::span<const double> values) {
+    double sum = 0;
+    for (const double value : values) sum += std::log(value);
+    return sum / static_cast<double>(values.size());
+}
+
+double percentBetween(std::span<const double> before, std::span<const double> after) {
+    return 100 * std::expm1(meanLogOf(after) - meanLogOf(before));
+}
+
+std::optional<ChangePoint> changeIn(std::span<const double> values) {
+    if (values.size() < 2 * minValuesPerSide) return std::nullopt;
+    std::vector<double> logs;
+    for (const double value : values) logs.push_back(std::log(value));
+    const double mean = meanLogOf(values);
+    for (double& log : logs) log -= mean;
+    const Split found = furthestSplit(logs);
+    if (found.first == 0) return std::nullopt;
+    ChangePoint point{found.first, percentBetween(values.first(found.first), values.subspan(found.first)), 1};
+    if (std::abs(point.percent) < minChangePercent) return std::nullopt;
+    std::mt19937_64 random(values.size());
+    // Rounding errors must not make an equal distance smaller.
+    const double reached = found.distance * (1 - 1e-9);
+    int asFar = 1;
+    for (int order = 0; order < orders; ++order) {
+        shuffle(logs, random);
+        if (furthestSplit(logs).distance >= reached) ++asFar;
+        point.pValue = static_cast<double>(asFar) / (orders + 1);
+        if (point.pValue >= changeThreshold) return std::nullopt;
+    }
+    return point;
+}
 
 constexpr double significant = 0.01;
 constexpr double minShareOfMedian = 0.01;  ///< Relevant share of the baseline's median.
@@ -28,52 +93,6 @@ double spreadWithin(std::span<const int64_t> wallNs) {
     const double drift = std::abs(medianOfPart(wallNs, middle, wallNs.size()) - medianOfPart(wallNs, 0, middle));
     return std::max(halfRange, drift);
 }
-
-}  // namespace
-
-StepDistribution distributionOf(std::span<const int64_t> wallNs) {
-    StepDistribution spread;
-    if (wallNs.empty()) return spread;
-    spread.count = static_cast<int64_t>(wallNs.size());
-    const int64_t sum = std::accumulate(wallNs.begin(), wallNs.end(), int64_t{0});
-    spread.meanNs = sum / spread.count + (sum % spread.count * 2 >= spread.count ? 1 : 0);
-    spread.medianNs = quantileOf(wallNs, 0.5);
-    spread.p95Ns = quantileOf(wallNs, 0.95);
-    spread.firstQuartileNs = quantileOf(wallNs, 0.25);
-    spread.thirdQuartileNs = quantileOf(wallNs, 0.75);
-    spread.minimumNs = *std::min_element(wallNs.begin(), wallNs.end());
-    spread.maximumNs = *std::max_element(wallNs.begin(), wallNs.end());
-    return spread;
-}
-
-StepDistribution stepsOf(const WorkerSummary& worker) {
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
-    return distributionOf(wallNs);
-}
-
-Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs) {
-    Claim claim;
-    if (baselineNs.empty() || candidateNs.empty()) return claim;
-    const double medianNs = quantileOf(baselineNs, 0.5);
-    claim.differenceNs = quantileOf(candidateNs, 0.5) - medianNs;
-    claim.percent = medianNs > 0 ? 100 * claim.differenceNs / medianNs : 0;
-    claim.outcome = Outcome::TooFewSteps;
-    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(minStepsForClaim)) return claim;
-    claim.pValue = mannWhitney(baselineNs, candidateNs).pValue;
-    const Interval interval = medianDifferenceInterval(baselineNs, candidateNs);
-    claim.lowNs = interval.low;
-    claim.highNs = interval.high;
-    claim.noiseNs = std::max({minShareOfMedian * medianNs, spreadWithin(baselineNs), spreadWithin(candidateNs)});
-    const bool isBeyondChance = claim.pValue < significant && (interval.low > 0 || interval.high < 0);
-    const bool isBeyondNoise = std::abs(claim.differenceNs) > claim.noiseNs;
-    claim.outcome = !isBeyondChance || !isBeyondNoise ? Outcome::Alike
-                    : claim.differenceNs > 0          ? Outcome::Longer
-                                                      : Outcome::Shorter;
-    return claim;
-}
-
-namespace {
 
 constexpr double confidence = 0.95;
 constexpr double seenDrift = 0.1;  ///< A slope with a smaller p value is a drift.
@@ -131,88 +150,6 @@ std::optional<double> spreadPercent(const RunMedians& medians) {
     }
     return most;
 }
-
-}  // namespace
-
-int64_t freedomOf(const RunMedians& medians) {
-    return freedomIn(medians.baseline) + freedomIn(medians.candidate) + freedomIn(medians.spread) -
-           (medians.baselineTurns.empty() ? 0 : 1);
-}
-
-double GroupDifference::reach() const { return studentTFor(confidence, freedom) * error; }
-
-double GroupDifference::pValue() const {
-    if (error > 0) return 1 - studentTWithin(std::abs(difference) / error, freedom);
-    return difference == 0 ? 1 : 0;
-}
-
-GroupDifference differenceOf(const RunMedians& numbers) {
-    const Sample before = sampleOf(numbers.baseline), after = sampleOf(numbers.candidate);
-    GroupDifference found;
-    found.baseline = before.mean;
-    found.difference = after.mean - before.mean;
-    found.freedom = freedomOf(numbers);
-    double squares = before.squares + after.squares + sampleOf(numbers.spread).squares;
-    double factor = 1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count);
-    auto distances = static_cast<double>(found.freedom);  // terms in the sum `squares`, less the means
-    if (!numbers.baselineTurns.empty()) {
-        const Sample first = sampleOf(numbers.baselineTurns);
-        const Sample second = sampleOf(numbers.candidateTurns);
-        const double turns = first.squares + second.squares;
-        const double products = productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
-                                productsOf(numbers.candidate, after, numbers.candidateTurns, second);
-        const double slope = products / turns, turnDistance = second.mean - first.mean;
-        const double left = std::max(0.0, squares - slope * products);
-        if (isDrift(slope, std::sqrt(left / static_cast<double>(found.freedom) / turns), found.freedom)) {
-            found.difference -= slope * turnDistance;
-            squares = left;
-            factor += turnDistance * turnDistance / turns;
-        } else {
-            ++distances;
-        }
-    }
-    found.error = std::sqrt(squares / distances * factor);
-    return found;
-}
-
-Claim judgeRuns(const RunMedians& medians, double weight) {
-    RunMedians logs = medians;
-    for (std::vector<double>* runs : {&logs.baseline, &logs.candidate, &logs.spread}) *runs = logsOf(std::move(*runs));
-    const GroupDifference found = differenceOf(logs);
-    const double reach = found.reach();
-    const double medianNs = std::exp(found.baseline);
-
-    Claim claim;
-    claim.unit = ClaimUnit::Runs;
-    claim.baselineRuns = static_cast<int64_t>(medians.baseline.size());
-    claim.candidateRuns = static_cast<int64_t>(medians.candidate.size());
-    claim.spreadRuns = static_cast<int64_t>(medians.spread.size());
-    claim.percent = percentOfLog(found.difference);
-    claim.lowPercent = percentOfLog(found.difference - reach);
-    claim.highPercent = percentOfLog(found.difference + reach);
-    // One-sided for the power: a change in the other direction is not the one tested for.
-    claim.visiblePercent = percentOfLog((studentTFor(1 - weight * runsSignificanceThreshold, found.freedom) +
-                                         studentTFor(2 * power - 1, found.freedom)) *
-                                        found.error);
-    claim.spreadPercent = spreadPercent(medians);
-    claim.areAlternating = !medians.baselineTurns.empty();
-    claim.differenceNs = medianNs * claim.percent / 100;
-    claim.lowNs = medianNs * claim.lowPercent / 100;
-    claim.highNs = medianNs * claim.highPercent / 100;
-    claim.noiseNs = medianNs * minRelevantPercent / 100;
-    claim.pValue = claim.adjustedPValue = found.pValue();
-    claim.outcome = outcomeOfRuns(claim);
-    return claim;
-}
-
-Outcome outcomeOfRuns(const Claim& claim) {
-    const bool isSeen =
-        claim.adjustedPValue < runsSignificanceThreshold && std::abs(claim.percent) >= minRelevantPercent;
-    if (!isSeen) return Outcome::WithinNoise;
-    return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
-}
-
-namespace {
 
 /// Share of the step. Smaller parts can hardly change by a relevant amount.
 constexpr double minShareOfStep = minRelevantPercent / 100 / 2;
@@ -332,6 +269,145 @@ void judge(Quantity& one) {
 }
 
 }  // namespace
+
+std::optional<ChangePoint> latestChange(std::span<const double> values) {
+    const std::optional<ChangePoint> found = changeIn(values);
+    if (!found) return std::nullopt;
+    if (std::optional<ChangePoint> later = latestChange(values.subspan(found->first))) {
+        later->first += found->first;
+        return later;
+    }
+    // There may be several levels before the change; it changed from the last of them.
+    const auto before = values.first(found->first);
+    const std::optional<ChangePoint> earlier = latestChange(before);
+    ChangePoint point = *found;
+    if (earlier) point.percent = percentBetween(before.subspan(earlier->first), values.subspan(point.first));
+    return point;
+}
+
+Stretch levelOf(size_t count, const std::optional<ChangePoint>& change, size_t fewest) {
+    if (change && count >= change->first + fewest) return {change->first, count};
+    if (change && change->first >= fewest) return {0, std::min(change->first, count)};
+    return {0, count};
+}
+
+StepDistribution distributionOf(std::span<const int64_t> wallNs) {
+    StepDistribution spread;
+    if (wallNs.empty()) return spread;
+    spread.count = static_cast<int64_t>(wallNs.size());
+    const int64_t sum = std::accumulate(wallNs.begin(), wallNs.end(), int64_t{0});
+    spread.meanNs = sum / spread.count + (sum % spread.count * 2 >= spread.count ? 1 : 0);
+    spread.medianNs = quantileOf(wallNs, 0.5);
+    spread.p95Ns = quantileOf(wallNs, 0.95);
+    spread.firstQuartileNs = quantileOf(wallNs, 0.25);
+    spread.thirdQuartileNs = quantileOf(wallNs, 0.75);
+    spread.minimumNs = *std::min_element(wallNs.begin(), wallNs.end());
+    spread.maximumNs = *std::max_element(wallNs.begin(), wallNs.end());
+    return spread;
+}
+
+StepDistribution stepsOf(const WorkerSummary& worker) {
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
+    return distributionOf(wallNs);
+}
+
+Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs) {
+    Claim claim;
+    if (baselineNs.empty() || candidateNs.empty()) return claim;
+    const double medianNs = quantileOf(baselineNs, 0.5);
+    claim.differenceNs = quantileOf(candidateNs, 0.5) - medianNs;
+    claim.percent = medianNs > 0 ? 100 * claim.differenceNs / medianNs : 0;
+    claim.outcome = Outcome::TooFewSteps;
+    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(minStepsForClaim)) return claim;
+    claim.pValue = mannWhitney(baselineNs, candidateNs).pValue;
+    const Interval interval = medianDifferenceInterval(baselineNs, candidateNs);
+    claim.lowNs = interval.low;
+    claim.highNs = interval.high;
+    claim.noiseNs = std::max({minShareOfMedian * medianNs, spreadWithin(baselineNs), spreadWithin(candidateNs)});
+    const bool isBeyondChance = claim.pValue < significant && (interval.low > 0 || interval.high < 0);
+    const bool isBeyondNoise = std::abs(claim.differenceNs) > claim.noiseNs;
+    claim.outcome = !isBeyondChance || !isBeyondNoise ? Outcome::Alike
+                    : claim.differenceNs > 0          ? Outcome::Longer
+                                                      : Outcome::Shorter;
+    return claim;
+}
+
+int64_t freedomOf(const RunMedians& medians) {
+    return freedomIn(medians.baseline) + freedomIn(medians.candidate) + freedomIn(medians.spread) -
+           (medians.baselineTurns.empty() ? 0 : 1);
+}
+
+double GroupDifference::reach() const { return studentTFor(confidence, freedom) * error; }
+
+double GroupDifference::pValue() const {
+    if (error > 0) return 1 - studentTWithin(std::abs(difference) / error, freedom);
+    return difference == 0 ? 1 : 0;
+}
+
+GroupDifference differenceOf(const RunMedians& numbers) {
+    const Sample before = sampleOf(numbers.baseline), after = sampleOf(numbers.candidate);
+    GroupDifference found{
+        .baseline = before.mean, .difference = after.mean - before.mean, .freedom = freedomOf(numbers)};
+    double squares = before.squares + after.squares + sampleOf(numbers.spread).squares;
+    double factor = 1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count);
+    auto distances = static_cast<double>(found.freedom);  // terms in the sum `squares`, less the means
+    if (!numbers.baselineTurns.empty()) {
+        const Sample first = sampleOf(numbers.baselineTurns);
+        const Sample second = sampleOf(numbers.candidateTurns);
+        const double turns = first.squares + second.squares;
+        const double products = productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
+                                productsOf(numbers.candidate, after, numbers.candidateTurns, second);
+        const double slope = products / turns, turnDistance = second.mean - first.mean;
+        const double left = std::max(0.0, squares - slope * products);
+        if (isDrift(slope, std::sqrt(left / static_cast<double>(found.freedom) / turns), found.freedom)) {
+            found.difference -= slope * turnDistance;
+            squares = left;
+            factor += turnDistance * turnDistance / turns;
+        } else {
+            ++distances;
+        }
+    }
+    found.error = std::sqrt(squares / distances * factor);
+    return found;
+}
+
+Claim judgeRuns(const RunMedians& medians, double weight) {
+    RunMedians logs = medians;
+    for (std::vector<double>* runs : {&logs.baseline, &logs.candidate, &logs.spread}) *runs = logsOf(std::move(*runs));
+    const GroupDifference found = differenceOf(logs);
+    const double reach = found.reach();
+    const double medianNs = std::exp(found.baseline);
+
+    Claim claim;
+    claim.unit = ClaimUnit::Runs;
+    claim.baselineRuns = static_cast<int64_t>(medians.baseline.size());
+    claim.candidateRuns = static_cast<int64_t>(medians.candidate.size());
+    claim.spreadRuns = static_cast<int64_t>(medians.spread.size());
+    claim.percent = percentOfLog(found.difference);
+    claim.lowPercent = percentOfLog(found.difference - reach);
+    claim.highPercent = percentOfLog(found.difference + reach);
+    // One-sided for the power: a change in the other direction is not the one tested for.
+    claim.visiblePercent = percentOfLog((studentTFor(1 - weight * runsSignificanceThreshold, found.freedom) +
+                                         studentTFor(2 * power - 1, found.freedom)) *
+                                        found.error);
+    claim.spreadPercent = spreadPercent(medians);
+    claim.areAlternating = !medians.baselineTurns.empty();
+    claim.differenceNs = medianNs * claim.percent / 100;
+    claim.lowNs = medianNs * claim.lowPercent / 100;
+    claim.highNs = medianNs * claim.highPercent / 100;
+    claim.noiseNs = medianNs * minRelevantPercent / 100;
+    claim.pValue = claim.adjustedPValue = found.pValue();
+    claim.outcome = outcomeOfRuns(claim);
+    return claim;
+}
+
+Outcome outcomeOfRuns(const Claim& claim) {
+    const bool isSeen =
+        claim.adjustedPValue < runsSignificanceThreshold && std::abs(claim.percent) >= minRelevantPercent;
+    if (!isSeen) return Outcome::WithinNoise;
+    return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
+}
 
 void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
     const RunMedians steps = numbersOf(runs, [](const WorkerSummary& worker) {

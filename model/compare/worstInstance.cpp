@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/analysis/GpuWork.h"
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/numbers/Statistics.h"
 
 namespace lanescope::compare {
@@ -150,40 +150,6 @@ WorstInstance worstIdle(const InstanceSide& baseline, const InstanceSide& candid
     return worst;
 }
 
-}  // namespace
-
-WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query) {
-    if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
-        return worstIdle(baseline, candidate, query);
-    const std::vector<Piece> before = piecesOf(baseline, query, query.baselineName, query.baselinePath);
-    const std::vector<Piece> after = piecesOf(candidate, query, query.candidateName, query.candidatePath);
-    WorstInstance worst;
-    const Piece* worstBefore = nullptr;
-    const Piece* worstAfter = nullptr;
-    const auto consider = [&](const Piece* a, const Piece* b) {
-        const int64_t lostNs = (b ? b->endNs - b->startNs : 0) - (a ? a->endNs - a->startNs : 0);
-        if (worst.isFound && lostNs <= worst.lostNs) return;
-        worst.isFound = true;
-        worst.lostNs = lostNs;
-        worst.step = b ? b->step : a->step;
-        worstBefore = a;
-        worstAfter = b;
-    };
-    size_t i = 0, j = 0;
-    while (i < before.size() || j < after.size()) {
-        const bool hasBefore = i < before.size() && (j == after.size() || before[i].step <= after[j].step);
-        const bool hasAfter = j < after.size() && (i == before.size() || after[j].step <= before[i].step);
-        consider(hasBefore ? &before[i] : nullptr, hasAfter ? &after[j] : nullptr);
-        i += hasBefore ? 1 : 0;
-        j += hasAfter ? 1 : 0;
-    }
-    worst.baseline = eventOf(baseline, query.kind, worstBefore);
-    worst.candidate = eventOf(candidate, query.kind, worstAfter);
-    return worst;
-}
-
-namespace {
-
 TimeRange rangeOf(const StepSummary& step) { return {step.startNs, step.startNs + step.wallNs}; }
 
 /// Returns the longest kernel, copy or memset of the worker that begins within `range`.
@@ -251,6 +217,36 @@ Evidence evidenceOfStep(const Clause& clause, const InstanceSide& baseline, cons
 }
 
 }  // namespace
+
+WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query) {
+    if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
+        return worstIdle(baseline, candidate, query);
+    const std::vector<Piece> before = piecesOf(baseline, query, query.baselineName, query.baselinePath);
+    const std::vector<Piece> after = piecesOf(candidate, query, query.candidateName, query.candidatePath);
+    WorstInstance worst;
+    const Piece* worstBefore = nullptr;
+    const Piece* worstAfter = nullptr;
+    const auto consider = [&](const Piece* a, const Piece* b) {
+        const int64_t lostNs = (b ? b->endNs - b->startNs : 0) - (a ? a->endNs - a->startNs : 0);
+        if (worst.isFound && lostNs <= worst.lostNs) return;
+        worst.isFound = true;
+        worst.lostNs = lostNs;
+        worst.step = b ? b->step : a->step;
+        worstBefore = a;
+        worstAfter = b;
+    };
+    size_t i = 0, j = 0;
+    while (i < before.size() || j < after.size()) {
+        const bool hasBefore = i < before.size() && (j == after.size() || before[i].step <= after[j].step);
+        const bool hasAfter = j < after.size() && (i == before.size() || after[j].step <= before[i].step);
+        consider(hasBefore ? &before[i] : nullptr, hasAfter ? &after[j] : nullptr);
+        i += hasBefore ? 1 : 0;
+        j += hasAfter ? 1 : 0;
+    }
+    worst.baseline = eventOf(baseline, query.kind, worstBefore);
+    worst.candidate = eventOf(candidate, query.kind, worstAfter);
+    return worst;
+}
 
 std::string_view identifier(ClauseKind kind) {
     switch (kind) {

@@ -26,6 +26,90 @@ int orderOf(EventKind kind) {
     return static_cast<int>(std::ranges::find(kindsInOrder(), kind) - kindsInOrder().begin());
 }
 
+std::string threadText(const Trace& trace, uint32_t index) {
+    const Thread& thread = trace.threads[index];
+    const Process& process = trace.processes[thread.process];
+    std::string text = thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
+    if (trace.processes.size() > 1)
+        text += process.rank ? fmt::format(", rank {}", *process.rank) : fmt::format(", PID {}", process.pid);
+    return text;
+}
+
+std::string streamText(const Trace& trace, uint32_t index) {
+    const Stream& stream = trace.streams[index];
+    return stream.isNullStream ? fmt::format("stream {} (default)", stream.streamId)
+                               : fmt::format("stream {}", stream.streamId);
+}
+
+Cell lineCell(const Trace& trace, EventRef event) {
+    if (const uint32_t stream = streamOf(trace, event); stream != noIndex) return streamText(trace, stream);
+    if (const uint32_t thread = threadOf(trace, event); thread != noIndex) return threadText(trace, thread);
+    return {};
+}
+
+Cell gpuCell(const Trace& trace, EventRef event) {
+    const uint32_t gpu = gpuOf(trace, event);
+    if (gpu == noIndex) return {};
+    return static_cast<int64_t>(trace.gpus[gpu].id);
+}
+
+Cell bytesCell(const Trace& trace, EventRef event) {
+    const std::optional<int64_t> bytes = bytesOf(trace, event);
+    return bytes ? Cell(*bytes) : Cell();
+}
+
+Cell rateCell(const Trace& trace, EventRef event) {
+    const std::optional<int64_t> bytes = bytesOf(trace, event);
+    const int64_t durationNs = trace.rangeOf(event).durationNs();
+    // Without a duration there is no rate.
+    if (!bytes || durationNs <= 0) return {};
+    return static_cast<double>(*bytes) / static_cast<double>(durationNs);
+}
+
+Cell correlationCell(const Trace& trace, EventRef event) {
+    const uint32_t correlation = correlationOf(trace, event);
+    return correlation != 0 ? Cell(static_cast<int64_t>(correlation)) : Cell();
+}
+
+constexpr int64_t scannedAtOnce = 8192;
+
+std::vector<std::string> wordsOf(const std::string& text) {
+    std::vector<std::string> words;
+    std::string word;
+    for (const char letter : lowerCase(text) + ' ') {
+        if (letter != ' ' && letter != '\t') {
+            word += letter;
+        } else if (!word.empty()) {
+            words.push_back(std::move(word));
+            word.clear();
+        }
+    }
+    return words;
+}
+
+bool holdsAll(const Trace& trace, EventRef event, const std::vector<std::string>& words) {
+    std::string text = trace.nameOf(event);
+    const Cell line = eventCell(trace, event, EventColumn::Line);
+    if (const auto* lineText = std::get_if<std::string>(&line)) text += '\n' + *lineText;
+    text = lowerCase(std::move(text));
+    return std::ranges::all_of(words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
+}
+
+constexpr size_t rowsAtOnce = 4096;
+
+void appendPlain(std::string& text, const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) text += fmt::format("{}", *whole);
+    if (const auto* real = std::get_if<double>(&cell)) text += fmt::format("{}", *real);
+    if (const auto* name = std::get_if<std::string>(&cell)) text += printable(*name);
+}
+
+ReportTable partOf(const Trace& trace, std::span<const EventRef> events) {
+    ReportTable table;
+    table.columns = eventColumns();
+    for (const EventRef event : events) table.rows.push_back(eventCells(trace, event));
+    return table;
+}
+
 }  // namespace
 
 EventKinds EventKinds::recorded() {
@@ -169,55 +253,6 @@ std::optional<int64_t> EventWindow::indexOf(EventRef event) const {
     return std::nullopt;
 }
 
-namespace {
-
-std::string threadText(const Trace& trace, uint32_t index) {
-    const Thread& thread = trace.threads[index];
-    const Process& process = trace.processes[thread.process];
-    std::string text = thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
-    if (trace.processes.size() > 1)
-        text += process.rank ? fmt::format(", rank {}", *process.rank) : fmt::format(", PID {}", process.pid);
-    return text;
-}
-
-std::string streamText(const Trace& trace, uint32_t index) {
-    const Stream& stream = trace.streams[index];
-    return stream.isNullStream ? fmt::format("stream {} (default)", stream.streamId)
-                               : fmt::format("stream {}", stream.streamId);
-}
-
-Cell lineCell(const Trace& trace, EventRef event) {
-    if (const uint32_t stream = streamOf(trace, event); stream != noIndex) return streamText(trace, stream);
-    if (const uint32_t thread = threadOf(trace, event); thread != noIndex) return threadText(trace, thread);
-    return {};
-}
-
-Cell gpuCell(const Trace& trace, EventRef event) {
-    const uint32_t gpu = gpuOf(trace, event);
-    if (gpu == noIndex) return {};
-    return static_cast<int64_t>(trace.gpus[gpu].id);
-}
-
-Cell bytesCell(const Trace& trace, EventRef event) {
-    const std::optional<int64_t> bytes = bytesOf(trace, event);
-    return bytes ? Cell(*bytes) : Cell();
-}
-
-Cell rateCell(const Trace& trace, EventRef event) {
-    const std::optional<int64_t> bytes = bytesOf(trace, event);
-    const int64_t durationNs = trace.rangeOf(event).durationNs();
-    // Without a duration there is no rate.
-    if (!bytes || durationNs <= 0) return {};
-    return static_cast<double>(*bytes) / static_cast<double>(durationNs);
-}
-
-Cell correlationCell(const Trace& trace, EventRef event) {
-    const uint32_t correlation = correlationOf(trace, event);
-    return correlation != 0 ? Cell(static_cast<int64_t>(correlation)) : Cell();
-}
-
-}  // namespace
-
 const std::vector<ReportColumn>& eventColumns() {
     static const std::vector<ReportColumn> columns{
         {"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds},          {"Kind", Unit::Text},
@@ -248,34 +283,6 @@ std::vector<Cell> eventCells(const Trace& trace, EventRef event) {
         cells.push_back(eventCell(trace, event, static_cast<EventColumn>(column)));
     return cells;
 }
-
-namespace {
-
-constexpr int64_t scannedAtOnce = 8192;
-
-std::vector<std::string> wordsOf(const std::string& text) {
-    std::vector<std::string> words;
-    std::string word;
-    for (const char letter : lowerCase(text) + ' ') {
-        if (letter != ' ' && letter != '\t') {
-            word += letter;
-        } else if (!word.empty()) {
-            words.push_back(std::move(word));
-            word.clear();
-        }
-    }
-    return words;
-}
-
-bool holdsAll(const Trace& trace, EventRef event, const std::vector<std::string>& words) {
-    std::string text = trace.nameOf(event);
-    const Cell line = eventCell(trace, event, EventColumn::Line);
-    if (const auto* lineText = std::get_if<std::string>(&line)) text += '\n' + *lineText;
-    text = lowerCase(std::move(text));
-    return std::ranges::all_of(words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
-}
-
-}  // namespace
 
 std::optional<EventList> listEvents(const Trace& trace, const EventRequest& request,
                                     const std::function<bool()>& isCancelled) {
@@ -318,25 +325,6 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
     list.events = std::move(sorted);
     return list;
 }
-
-namespace {
-
-constexpr size_t rowsAtOnce = 4096;
-
-void appendPlain(std::string& text, const Cell& cell) {
-    if (const auto* whole = std::get_if<int64_t>(&cell)) text += fmt::format("{}", *whole);
-    if (const auto* real = std::get_if<double>(&cell)) text += fmt::format("{}", *real);
-    if (const auto* name = std::get_if<std::string>(&cell)) text += printable(*name);
-}
-
-ReportTable partOf(const Trace& trace, std::span<const EventRef> events) {
-    ReportTable table;
-    table.columns = eventColumns();
-    for (const EventRef event : events) table.rows.push_back(eventCells(trace, event));
-    return table;
-}
-
-}  // namespace
 
 std::string eventsAsTsv(const Trace& trace, std::span<const EventRef> events) {
     std::string text;

@@ -103,10 +103,7 @@ Finding* RunFindings::addKernels(IsOfGroup isOf, double least) {
 bool RunFindings::isReportedWork(const Contributor& each) const {
     if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel) return false;
     const KernelClass is = kernelClass(each.name.work);
-    KernelGroup group;
-    group.family = is.family;
-    group.precision = is.precision;
-    group.trait = is.trait;
+    KernelGroup group{.family = is.family, .precision = is.precision, .trait = is.trait};
     return isReportedWork(group);
 }
 

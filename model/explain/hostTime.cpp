@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/text/libraryRanges.h"
+#include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
 

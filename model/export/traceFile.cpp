@@ -10,7 +10,7 @@
 
 #include "model/export/TraceFileWriter.h"
 #include "model/format/OutputFile.h"
-#include "model/format/checkFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/format/tables/Schema.h"

@@ -13,10 +13,10 @@
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/ThreadTimes.h"
-#include "model/trace/agentThreads.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/kinds/workStacks.h"
+#include "model/trace/processes.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope {

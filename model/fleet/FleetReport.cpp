@@ -13,19 +13,20 @@
 #include <set>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <unordered_set>
 
 #include "model/analysis/storedSummary.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/TimeRange.h"
-#include "model/format/checkFile.h"
 #include "model/format/files.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::fleet {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -46,6 +47,88 @@ std::vector<float> sampleOf(const FleetReport& report, Measure measure, bool isS
 
 float quantile(const std::vector<float>& sorted, double share) {
     return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+constexpr size_t maxRanks = 1 << 17, maxSteps = 1 << 20, maxLines = 1000, maxTextBytes = 4096;
+constexpr size_t maxNumbers = 1 << 22;  // of ranks in all findings
+constexpr int64_t rowsBetweenChecks = 1 << 16;
+
+/// Returns true if a shell would run only `lanescope` with it: users paste it into one.
+bool isPlainCommand(std::string_view command) {
+    constexpr std::string_view plain = " /._-+,=:@%", program = "lanescope ";
+    bool isQuoted = false;
+    for (const char each : command) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (each == '\'')
+            isQuoted = !isQuoted;
+        else if (byte < ' ' ||
+                 (!isQuoted && std::isalnum(byte) == 0 && byte < 0x80 && plain.find(each) == std::string_view::npos))
+            return false;
+    }
+    return !isQuoted && command.starts_with(program);
+}
+
+std::optional<int64_t> integerOf(const Statement& row, int column) {
+    const CellView cell = row.cell(column);
+    if (cell.type != CellType::Integer) return std::nullopt;
+    return cell.bits;
+}
+
+/// Parses "16,17,3" into at most `most` numbers; removes the parsed part from `text`.
+std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
+    std::vector<int64_t> numbers;
+    while (!text.empty() && numbers.size() < most) {
+        const size_t comma = std::min(text.find(','), text.size());
+        int64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
+        if (error == std::errc() && end == text.data() + comma && number >= 0) numbers.push_back(number);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return numbers;
+}
+
+/// Returns true if a name leads to a file in a folder or below it, and nowhere else.
+bool isBelow(const fs::path& name) {
+    if (name.empty() || name.is_absolute()) return false;
+    return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".." || part.empty(); });
+}
+
+std::optional<fs::path> existing(const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
+}
+
+/// Also finds packed files, and files without the folders of the recording machine.
+std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) {
+    if (folder.empty()) return std::nullopt;
+    for (const fs::path& each : {folder / name, folder / name.filename()}) {
+        if (auto found = existing(each)) return found;
+        if (auto found = existing(each.string() + ".gz")) return found;
+    }
+    return std::nullopt;
+}
+
+/// Returns true if the file is of another run than the report: the process or the start differs.
+/// False if the trace has neither. A trace with several attempts of a rank, such as after an
+/// elastic restart, is the report's if one of them is.
+bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
+    const auto summary = analysis::readRunSummary(file);
+    if (!summary) return false;
+    if (rank.traceStartUtcNs && summary->facts.startUtcNs > 0 && summary->facts.startUtcNs != *rank.traceStartUtcNs)
+        return true;
+    if (!rank.pid) return false;
+    const auto isOfRank = [&rank](const analysis::WorkerSummary& worker) {
+        return worker.rank && *worker.rank == rank.rank;
+    };
+    const auto isOfProcess = [&](const analysis::WorkerSummary& worker) {
+        return isOfRank(worker) && worker.pid == *rank.pid;
+    };
+    return std::ranges::any_of(summary->workers, isOfRank) && std::ranges::none_of(summary->workers, isOfProcess);
+}
+
+/// Returns the folder named in the report, wherever the program runs.
+fs::path folderInReport(const FleetReport& report) {
+    return (fs::absolute(report.path).parent_path() / report.folder).lexically_normal();
 }
 
 }  // namespace
@@ -165,50 +248,6 @@ std::optional<TellingPart> tellingPart(const FleetReport& report) {
             return part;
     return std::nullopt;
 }
-
-namespace fs = std::filesystem;
-
-namespace {
-
-constexpr size_t maxRanks = 1 << 17, maxSteps = 1 << 20, maxLines = 1000, maxTextBytes = 4096;
-constexpr size_t maxNumbers = 1 << 22;  // of ranks in all findings
-constexpr int64_t rowsBetweenChecks = 1 << 16;
-
-/// Returns true if a shell would run only `lanescope` with it: users paste it into one.
-bool isPlainCommand(std::string_view command) {
-    constexpr std::string_view plain = " /._-+,=:@%", program = "lanescope ";
-    bool isQuoted = false;
-    for (const char each : command) {
-        const auto byte = static_cast<unsigned char>(each);
-        if (each == '\'')
-            isQuoted = !isQuoted;
-        else if (byte < ' ' ||
-                 (!isQuoted && std::isalnum(byte) == 0 && byte < 0x80 && plain.find(each) == std::string_view::npos))
-            return false;
-    }
-    return !isQuoted && command.starts_with(program);
-}
-
-std::optional<int64_t> integerOf(const Statement& row, int column) {
-    const CellView cell = row.cell(column);
-    if (cell.type != CellType::Integer) return std::nullopt;
-    return cell.bits;
-}
-
-/// Parses "16,17,3" into at most `most` numbers; removes the parsed part from `text`.
-std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
-    std::vector<int64_t> numbers;
-    while (!text.empty() && numbers.size() < most) {
-        const size_t comma = std::min(text.find(','), text.size());
-        int64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
-        if (error == std::errc() && end == text.data() + comma && number >= 0) numbers.push_back(number);
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return numbers;
-}
-
-}  // namespace
 
 /// Reads the tables of one report.
 class ReportReader {
@@ -480,54 +519,6 @@ Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress&
 Result<FleetReportPtr> readFleetReport(Database database, const fs::path& path, const LoadProgress& progress) {
     return ReportReader(std::move(database), path, progress).read();
 }
-
-namespace {
-
-/// Returns true if a name leads to a file in a folder or below it, and nowhere else.
-bool isBelow(const fs::path& name) {
-    if (name.empty() || name.is_absolute()) return false;
-    return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".." || part.empty(); });
-}
-
-std::optional<fs::path> existing(const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
-}
-
-/// Also finds packed files, and files without the folders of the recording machine.
-std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) {
-    if (folder.empty()) return std::nullopt;
-    for (const fs::path& each : {folder / name, folder / name.filename()}) {
-        if (auto found = existing(each)) return found;
-        if (auto found = existing(each.string() + ".gz")) return found;
-    }
-    return std::nullopt;
-}
-
-/// Returns true if the file is of another run than the report: the process or the start differs.
-/// False if the trace has neither. A trace with several attempts of a rank, such as after an
-/// elastic restart, is the report's if one of them is.
-bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
-    const auto summary = analysis::readRunSummary(file);
-    if (!summary) return false;
-    if (rank.traceStartUtcNs && summary->facts.startUtcNs > 0 && summary->facts.startUtcNs != *rank.traceStartUtcNs)
-        return true;
-    if (!rank.pid) return false;
-    const auto isOfRank = [&rank](const analysis::WorkerSummary& worker) {
-        return worker.rank && *worker.rank == rank.rank;
-    };
-    const auto isOfProcess = [&](const analysis::WorkerSummary& worker) {
-        return isOfRank(worker) && worker.pid == *rank.pid;
-    };
-    return std::ranges::any_of(summary->workers, isOfRank) && std::ranges::none_of(summary->workers, isOfProcess);
-}
-
-/// Returns the folder named in the report, wherever the program runs.
-fs::path folderInReport(const FleetReport& report) {
-    return (fs::absolute(report.path).parent_path() / report.folder).lexically_normal();
-}
-
-}  // namespace
 
 std::optional<fs::path> folderElsewhere(const FleetReport& report) {
     if (report.folder.empty()) return std::nullopt;

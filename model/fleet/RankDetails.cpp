@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -47,15 +46,13 @@ std::vector<FoundWorker> workersOf(const Trace& trace, const analysis::RunSummar
 
 RankPlace placeOf(const Trace& trace, const FoundWorker& worker) {
     const Process& process = trace.processes[worker.steps->process];
-    RankPlace place;
-    place.worker = worker.number;
-    place.host = process.facts->host.empty() ? trace.facts.host : process.facts->host;
-    place.bootId = process.facts->bootId;
-    place.localRank = process.localRank;
-    place.worldSize = process.worldSize;
-    place.gpuUuid = trace.gpus[worker.steps->gpu].uuid;
-    place.range = process.range;
-    return place;
+    return RankPlace{.worker = worker.number,
+                     .host = process.facts->host.empty() ? trace.facts.host : process.facts->host,
+                     .bootId = process.facts->bootId,
+                     .localRank = process.localRank,
+                     .worldSize = process.worldSize,
+                     .gpuUuid = trace.gpus[worker.steps->gpu].uuid,
+                     .range = process.range};
 }
 
 /// Lists NCCL's calls of all workers. A process with several GPUs has several workers, and the
@@ -171,57 +168,6 @@ void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers, Ra
     }
 }
 
-}  // namespace
-
-uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process, uint32_t gpu) {
-    const Process& of = trace.processes[process];
-    for (uint32_t number = 0; number < run.workers.size(); ++number) {
-        const analysis::WorkerSummary& worker = run.workers[number];
-        if (worker.pid == of.pid && worker.rank == of.rank && worker.gpuId == trace.gpus[gpu].id) return number;
-    }
-    return noIndex;
-}
-
-Result<RankDetails> rankDetails(const Trace& trace, const analysis::RunSummary& run) {
-    RankDetails details;
-    if (run.workers.empty()) return details;
-    const Result<RunSteps> steps = findSteps(trace);
-    if (!steps) return fail(steps.error());
-    const std::vector<FoundWorker> workers = workersOf(trace, run, *steps);
-    const LaunchRows launches(trace);
-    for (const FoundWorker& each : workers) {
-        details.places.push_back(placeOf(trace, each));
-        addKernels(trace, launches, *each.steps, each.number, details.kernels);
-    }
-    CollectiveLister(trace, workers, details).add();
-    addCounters(trace, workers, details);
-    return details;
-}
-
-std::vector<ClockPair> readClocks(const Database& database, const Trace& trace, const analysis::RunSummary& run) {
-    constexpr const auto& t = tables::clocks;
-    std::map<int64_t, uint32_t> workers;
-    for (const Process& process : trace.processes)
-        for (uint32_t number = 0; number < run.workers.size(); ++number)
-            if (run.workers[number].pid == process.pid && run.workers[number].rank == process.rank)
-                workers.try_emplace(process.globalPid, number);
-    std::vector<ClockPair> pairs;
-    if (!database.hasTable(t.tableName())) return pairs;
-    auto rows = database.prepare(selectSql(t));
-    if (!rows) return pairs;
-    const auto at = [&](auto column) { return static_cast<int>(column.number()); };
-    const auto number = [&](auto column) {
-        return rows->isInteger(at(column)) ? std::optional(rows->integer(at(column))) : std::nullopt;
-    };
-    for (auto row = rows->step(); row && *row && pairs.size() < maxClocks; row = rows->step()) {
-        const auto worker = workers.find(number(t.globalPid).value_or(-1));
-        if (worker != workers.end()) pairs.push_back({worker->second, number(t.realtimeNs), number(t.monotonicNs)});
-    }
-    return pairs;
-}
-
-namespace {
-
 struct Sum {
     int64_t count = 0, totalNs = 0, maxNs = 0;
 
@@ -264,40 +210,6 @@ void forEachKernel(const Trace& trace, const WorkerSteps& worker, Visit visit) {
 int64_t durationOf(const Trace& trace, uint32_t row) {
     return TimeRange{trace.kernels.startNs[row], trace.kernels.endNs[row]}.durationNs();
 }
-
-}  // namespace
-
-void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps, uint32_t worker,
-                std::vector<StepKernels>& out) {
-    std::vector<int64_t> totalNs(trace.strings.size(), 0);
-    forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) { totalNs[name] += durationOf(trace, row); });
-    const NameColumns columns = columnsFor(totalNs);
-    const size_t width = columns.names.size() + 1;
-    const size_t stepCount = steps.steps.size();
-    const size_t most = std::max<size_t>(maxKernelRows / width, 1);
-    const size_t stretch = std::max<size_t>((stepCount + most - 1) / most, 1);
-    std::vector<Sum> sums((stepCount + stretch - 1) / stretch * width);
-    forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) {
-        const uint32_t call = launches.ofKernel[row];
-        const uint32_t step =
-            steps.stepOf(trace.kernels.startNs[row],
-                         call == noIndex ? std::nullopt : std::optional<int64_t>(trace.apiCalls.startNs[call]));
-        if (step != noIndex) sums[step / stretch * width + columns.columnOf[name]].add(durationOf(trace, row));
-    });
-    for (size_t cell = 0; cell < sums.size(); ++cell) {
-        const Sum& sum = sums[cell];
-        if (sum.count == 0) continue;
-        const size_t first = cell / width * stretch;
-        const size_t column = cell % width;
-        out.push_back(
-            {worker,
-             column < columns.names.size() ? std::string(trace.strings.at(columns.names[column])) : std::string(),
-             static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(stretch, stepCount - first)), sum.count,
-             sum.totalNs, sum.maxNs});
-    }
-}
-
-namespace {
 
 std::optional<std::string_view> orNull(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
@@ -365,7 +277,92 @@ void writeCounters(const Database& database, const RankDetails& details, FirstEr
                     t.greatest = each.greatest);
 }
 
+Result<void> fill(Database database, const Trace& trace, const analysis::RunSummary& run, const RankDetails& details,
+                  bool isHere) {
+    // "LNSR": a reader of traces does not take it for one.
+    if (auto named = database.execute("PRAGMA application_id = 0x4c4e5352"); !named) return named;
+    if (auto written = analysis::writeRunSummary(database, run); !written) return written;
+    return writeRankDetails(database, trace, details, isHere);
+}
+
 }  // namespace
+
+uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process, uint32_t gpu) {
+    const Process& of = trace.processes[process];
+    for (uint32_t number = 0; number < run.workers.size(); ++number) {
+        const analysis::WorkerSummary& worker = run.workers[number];
+        if (worker.pid == of.pid && worker.rank == of.rank && worker.gpuId == trace.gpus[gpu].id) return number;
+    }
+    return noIndex;
+}
+
+Result<RankDetails> rankDetails(const Trace& trace, const analysis::RunSummary& run) {
+    RankDetails details;
+    if (run.workers.empty()) return details;
+    const Result<RunSteps> steps = findSteps(trace);
+    if (!steps) return fail(steps.error());
+    const std::vector<FoundWorker> workers = workersOf(trace, run, *steps);
+    const LaunchRows launches(trace);
+    for (const FoundWorker& each : workers) {
+        details.places.push_back(placeOf(trace, each));
+        addKernels(trace, launches, *each.steps, each.number, details.kernels);
+    }
+    CollectiveLister(trace, workers, details).add();
+    addCounters(trace, workers, details);
+    return details;
+}
+
+std::vector<ClockPair> readClocks(const Database& database, const Trace& trace, const analysis::RunSummary& run) {
+    constexpr const auto& t = tables::clocks;
+    std::map<int64_t, uint32_t> workers;
+    for (const Process& process : trace.processes)
+        for (uint32_t number = 0; number < run.workers.size(); ++number)
+            if (run.workers[number].pid == process.pid && run.workers[number].rank == process.rank)
+                workers.try_emplace(process.globalPid, number);
+    std::vector<ClockPair> pairs;
+    if (!database.hasTable(t.tableName())) return pairs;
+    auto rows = database.prepare(selectSql(t));
+    if (!rows) return pairs;
+    const auto at = [&](auto column) { return static_cast<int>(column.number()); };
+    const auto number = [&](auto column) {
+        return rows->isInteger(at(column)) ? std::optional(rows->integer(at(column))) : std::nullopt;
+    };
+    for (auto row = rows->step(); row && *row && pairs.size() < maxClocks; row = rows->step()) {
+        const auto worker = workers.find(number(t.globalPid).value_or(-1));
+        if (worker != workers.end()) pairs.push_back({worker->second, number(t.realtimeNs), number(t.monotonicNs)});
+    }
+    return pairs;
+}
+
+void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps, uint32_t worker,
+                std::vector<StepKernels>& out) {
+    std::vector<int64_t> totalNs(trace.strings.size(), 0);
+    forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) { totalNs[name] += durationOf(trace, row); });
+    const NameColumns columns = columnsFor(totalNs);
+    const size_t width = columns.names.size() + 1;
+    const size_t stepCount = steps.steps.size();
+    const size_t most = std::max<size_t>(maxKernelRows / width, 1);
+    const size_t stretch = std::max<size_t>((stepCount + most - 1) / most, 1);
+    std::vector<Sum> sums((stepCount + stretch - 1) / stretch * width);
+    forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) {
+        const uint32_t call = launches.ofKernel[row];
+        const uint32_t step =
+            steps.stepOf(trace.kernels.startNs[row],
+                         call == noIndex ? std::nullopt : std::optional<int64_t>(trace.apiCalls.startNs[call]));
+        if (step != noIndex) sums[step / stretch * width + columns.columnOf[name]].add(durationOf(trace, row));
+    });
+    for (size_t cell = 0; cell < sums.size(); ++cell) {
+        const Sum& sum = sums[cell];
+        if (sum.count == 0) continue;
+        const size_t first = cell / width * stretch;
+        const size_t column = cell % width;
+        out.push_back(
+            {worker,
+             column < columns.names.size() ? std::string(trace.strings.at(columns.names[column])) : std::string(),
+             static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(stretch, stepCount - first)), sum.count,
+             sum.totalNs, sum.maxNs});
+    }
+}
 
 Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details, bool isHere) {
     if (auto begun = database.execute("BEGIN"); !begun) return begun;
@@ -383,18 +380,6 @@ Result<void> writeRankDetails(Database& database, const Trace& trace, const Rank
     }
     return database.execute("COMMIT");
 }
-
-namespace {
-
-Result<void> fill(Database database, const Trace& trace, const analysis::RunSummary& run, const RankDetails& details,
-                  bool isHere) {
-    // "LNSR": a reader of traces does not take it for one.
-    if (auto named = database.execute("PRAGMA application_id = 0x4c4e5352"); !named) return named;
-    if (auto written = analysis::writeRunSummary(database, run); !written) return written;
-    return writeRankDetails(database, trace, details, isHere);
-}
-
-}  // namespace
 
 std::filesystem::path summaryName(const std::filesystem::path& trace) {
     std::filesystem::path name = trace.filename();

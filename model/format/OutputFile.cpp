@@ -64,6 +64,55 @@ std::string temporaryName(const std::filesystem::path& path) {
     return (name.size() + ending.size() <= NAME_MAX ? name : "lanescope") + ending;
 }
 
+bool isOfUserOrRoot(const struct stat& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
+
+/// Returns true if only this user and root can create names in the folder of a file, unlike in /tmp.
+bool isPrivatePlace(const std::filesystem::path& path) {
+    constexpr mode_t othersWrite = 0022;
+    struct stat folder {};
+    return ::stat(folderOf(path).c_str(), &folder) == 0 && isOfUserOrRoot(folder) &&
+           (folder.st_mode & othersWrite) == 0;
+}
+
+/// Returns true if the name leads to a device or pipe. A link of another user does not count; it is replaced.
+bool isDeviceOrPipe(const std::filesystem::path& path) {
+    struct stat name {
+    }, status{};
+    if (::lstat(path.c_str(), &name) != 0 || ::stat(path.c_str(), &status) != 0) return false;
+    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return false;
+    return !S_ISLNK(name.st_mode) || isOfUserOrRoot(name) || isPrivatePlace(path);
+}
+
+/// Opens a device or pipe for writing. Where others can create names, it must belong to this user or to root: others
+/// would read the output, or could replace it by a link meanwhile.
+Result<UniqueFd> openInPlace(const std::filesystem::path& path) {
+    const auto isTrusted = [&path](const struct stat& status) {
+        return isOfUserOrRoot(status) || isPrivatePlace(path);
+    };
+    struct stat status {};
+    UniqueFd file;
+    if (::stat(path.c_str(), &status) == 0 && isTrusted(status)) {
+        file.reset(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+        if (file < 0 || ::fstat(file, &status) != 0)
+            return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    }
+    if (file < 0 || !isTrusted(status) || S_ISREG(status.st_mode))
+        return fail("{}: a pipe or device of another user. Choose another name or folder.", path.string());
+    return file;
+}
+
+/// Opens a file without a name in `folder`; returns -1 with `errno` on failure.
+int openUnnamedFile(const std::filesystem::path& folder) {
+    const UniqueFd opened = openFolder(folder);
+    const int file = opened < 0 ? -1 : system::openUnnamedFile(opened, 0600);
+    // Some file systems, such as network ones, do not support nameless files.
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+    std::string name = (folder / "lanescope-XXXXXX").string();
+    const int named = ::mkostemp(name.data(), O_CLOEXEC);
+    if (named >= 0) ::unlink(name.c_str());
+    return named;
+}
+
 }  // namespace
 
 Result<void> checkPlace(const std::filesystem::path& path) {
@@ -224,47 +273,6 @@ Result<void> publishFile(const Folder& folder, const std::string& unfinished, co
     return {};
 }
 
-namespace {
-
-bool isOfUserOrRoot(const struct stat& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
-
-/// Returns true if only this user and root can create names in the folder of a file, unlike in /tmp.
-bool isPrivatePlace(const std::filesystem::path& path) {
-    constexpr mode_t othersWrite = 0022;
-    struct stat folder {};
-    return ::stat(folderOf(path).c_str(), &folder) == 0 && isOfUserOrRoot(folder) &&
-           (folder.st_mode & othersWrite) == 0;
-}
-
-/// Returns true if the name leads to a device or pipe. A link of another user does not count; it is replaced.
-bool isDeviceOrPipe(const std::filesystem::path& path) {
-    struct stat name {
-    }, status{};
-    if (::lstat(path.c_str(), &name) != 0 || ::stat(path.c_str(), &status) != 0) return false;
-    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return false;
-    return !S_ISLNK(name.st_mode) || isOfUserOrRoot(name) || isPrivatePlace(path);
-}
-
-/// Opens a device or pipe for writing. Where others can create names, it must belong to this user or to root: others
-/// would read the output, or could replace it by a link meanwhile.
-Result<UniqueFd> openInPlace(const std::filesystem::path& path) {
-    const auto isTrusted = [&path](const struct stat& status) {
-        return isOfUserOrRoot(status) || isPrivatePlace(path);
-    };
-    struct stat status {};
-    UniqueFd file;
-    if (::stat(path.c_str(), &status) == 0 && isTrusted(status)) {
-        file.reset(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-        if (file < 0 || ::fstat(file, &status) != 0)
-            return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
-    }
-    if (file < 0 || !isTrusted(status) || S_ISREG(status.st_mode))
-        return fail("{}: a pipe or device of another user. Choose another name or folder.", path.string());
-    return file;
-}
-
-}  // namespace
-
 Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
     OutputFile output;
     if (!isDeviceOrPipe(path)) {
@@ -322,22 +330,6 @@ Result<void> checkIsNoInput(const std::filesystem::path& path, std::span<const s
                         path.string());
     return {};
 }
-
-namespace {
-
-/// Opens a file without a name in `folder`; returns -1 with `errno` on failure.
-int openUnnamedFile(const std::filesystem::path& folder) {
-    const UniqueFd opened = openFolder(folder);
-    const int file = opened < 0 ? -1 : system::openUnnamedFile(opened, 0600);
-    // Some file systems, such as network ones, do not support nameless files.
-    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
-    std::string name = (folder / "lanescope-XXXXXX").string();
-    const int named = ::mkostemp(name.data(), O_CLOEXEC);
-    if (named >= 0) ::unlink(name.c_str());
-    return named;
-}
-
-}  // namespace
 
 std::vector<std::filesystem::path> temporaryFolders() {
     std::vector<std::filesystem::path> folders;

@@ -11,14 +11,13 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,102 +25,18 @@
 
 namespace lanescope {
 
-void ReadWatch::noteError(const Error& error) {
-    const std::lock_guard lock(mutex_);
-    if (!trouble_) trouble_ = error;
-}
-
-void ReadWatch::noteFailedRead(int number) {
-    noteError({fmt::format("Cannot read {}: {}.", path_, std::strerror(number))});
-}
-
-std::optional<Error> ReadWatch::trouble() const {
-    const std::lock_guard lock(mutex_);
-    return trouble_;
-}
-
-std::optional<Error> ReadWatch::logReadError(int code) const {
-    // SQLite needs a second file next to the log; these codes mean that it is missing.
-    if (!hasLog_ || ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_READONLY_CANTINIT)) return std::nullopt;
-    const std::string log = path_ + "-wal";
-    if (::access(log.c_str(), R_OK) != 0)
-        return Error{fmt::format("{0}: cannot be read, but has rows of {1}: {2}.", log, path_, std::strerror(errno))};
-    return Error{
-        fmt::format("{1}: has rows of {0}, which can be read only in a writable folder. Copy both "
-                    "files to a writable folder.",
-                    path_, log)};
-}
-
-void ReadWatch::noteIgnored(std::string name) {
-    const std::lock_guard lock(mutex_);
-    ignored_.insert(std::move(name));
-}
-
-std::optional<FileDoubt> ReadWatch::ignored() const {
-    const std::lock_guard lock(mutex_);
-    if (ignored_.empty()) return std::nullopt;
-    return FileDoubt{Severity::Warning, HealthCode::ForeignFiles,
-                     fmt::format("Ignored next to the trace: {}. Another user can write to it, or it is no regular "
-                                 "file. Copy the trace to a folder of your own.",
-                                 fmt::join(ignored_, ", "))};
-}
-
-SideFile sideFileOf(const std::string& database, std::string_view ending) {
-    struct stat side {
-    }, main{};
-    if (::lstat((database + std::string(ending)).c_str(), &side) != 0) return SideFile::Missing;
-    const bool isTrusted = ::stat(database.c_str(), &main) == 0 && isTrustedNextTo(side, main);
-    return isTrusted ? SideFile::Trusted : SideFile::Foreign;
-}
-
-void ReadWatch::setSeal(PageSeal seal) {
-    seal_ = std::move(seal);
-    state_ = seal_.state;
-}
-
-void ReadWatch::see(std::span<const std::byte> bytes, uint64_t offset, const std::function<uint32_t()>& counterNow) {
-    if (seal_.checksums.empty() || bytes.size() != seal_.pageBytes || offset % seal_.pageBytes != 0) return;
-    const uint64_t page = offset / seal_.pageBytes;
-    if (seal_.isAsSealed(static_cast<size_t>(page), bytes)) return;
-    if (state_ == SealState::Whole && counterNow() != seal_.changeCounter) state_ = SealState::Changed;
-    const std::lock_guard lock(mutex_);
-    differing_.insert(page);
-}
-
-size_t ReadWatch::differingPages() const {
-    const std::lock_guard lock(mutex_);
-    return differing_.size();
-}
-
-std::vector<uint64_t> ReadWatch::differing() const {
-    const std::lock_guard lock(mutex_);
-    return {differing_.begin(), differing_.end()};
-}
-
-std::optional<FileDoubt> ReadWatch::doubt() const {
-    const size_t pages = differingPages();
-    if (state_ == SealState::Broken)
-        return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
-                         "The checksums of the file are corrupt or were overwritten; the rest "
-                         "cannot be verified."};
-    // The recorder seals a trace when no process writes to it any more.
-    if (hasLog_ && state_ != SealState::None)
-        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
-                         "Another program modifies the trace, or left rows in its write-ahead log; "
-                         "events are shown as they are now."};
-    // Another program wrote: the pages read so far do not show which others changed.
-    if (state_ == SealState::Changed)
-        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
-                         "Another program modified the trace. Events are shown as they are now; "
-                         "stored summaries are ignored."};
-    if (pages == 0) return std::nullopt;
-    return FileDoubt{Severity::Error, HealthCode::PagesDamaged,
-                     fmt::format("The file is corrupt: {} of the pages that were read {} changed "
-                                 "since the recording, and numbers may be wrong. Copy it again.",
-                                 pages, pages == 1 ? "is" : "are")};
-}
-
 namespace {
+
+uint32_t bigEndian32(const unsigned char* bytes) {
+    return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+/// Returns true if SQLite reads a file with this header together with a log.
+bool usesLog(std::span<const unsigned char> header) {
+    constexpr size_t readVersionAt = 19;
+    constexpr unsigned char withLog = 2;
+    return header.size() > readVersionAt && header[readVersionAt] == withLog;
+}
 
 // SQLite refuses to open through a link, so /proc/self/fd cannot be used.
 
@@ -239,17 +154,6 @@ bool registerDescriptorVfs() {
     vfs.xFullPathname = keepName;
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
-
-}  // namespace
-
-const char* descriptorVfs() {
-    static const bool isRegistered = registerDescriptorVfs();
-    return isRegistered ? vfsName : nullptr;
-}
-
-std::string descriptorName(int descriptor) { return std::string(prefix) + std::to_string(descriptor); }
-
-namespace {
 
 /// File of this VFS; the file of the underlying VFS follows it in memory.
 struct WatchedFile {
@@ -461,20 +365,6 @@ const char* registerAbove(sqlite3_vfs& vfs, const char* name, const char* nameBe
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? name : nullptr;
 }
 
-}  // namespace
-
-const char* watchedVfs(const char* vfs) {
-    static sqlite3_vfs aboveUsual, aboveDescriptor;
-    if (vfs != nullptr) {
-        static const char* const name = registerAbove(aboveDescriptor, "lanescope-watched-descriptor", descriptorVfs());
-        return name;
-    }
-    static const char* const name = registerAbove(aboveUsual, "lanescope-watched", nullptr);
-    return name;
-}
-
-namespace {
-
 /// Returns the file of a connection if it was opened by this VFS, else null.
 sqlite3_file* watchedFile(sqlite3* database) {
     sqlite3_file* file = nullptr;
@@ -485,6 +375,213 @@ sqlite3_file* watchedFile(sqlite3* database) {
 }
 
 }  // namespace
+
+Result<uint64_t> checkFile(const std::filesystem::path& path) {
+    const std::string shown = path.string();
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    const std::string partial = shown + std::string(unfinishedEnding);
+    if (status.type() == std::filesystem::file_type::not_found && std::filesystem::exists(partial, error))
+        return fail(
+            "{}: not there yet. It is being written, or writing was interrupted; {} has the data "
+            "so far.",
+            shown, partial);
+    if (status.type() == std::filesystem::file_type::not_found) return fail("{}: no such file. Check the path.", shown);
+    if (error) return fail("{}: cannot be opened: {}.", shown, error.message());
+    if (status.type() == std::filesystem::file_type::directory)
+        return fail("{}: this is a folder. Name a trace file in it.", shown);
+    if (status.type() != std::filesystem::file_type::regular)
+        return fail("{}: not a regular file. Name a trace file.", shown);
+    const uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) return fail("{}: cannot be opened: {}.", shown, error.message());
+    if (size == 0) return fail("{}: the file is empty, nothing was recorded into it.", shown);
+    return static_cast<uint64_t>(size);
+}
+
+bool mayExist(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::not_found &&
+           error != std::errc::filename_too_long;
+}
+
+uint64_t logBytesOf(const std::filesystem::path& path) {
+    std::error_code error;
+    // SQLite follows a link before it looks for the log.
+    const std::string name = std::filesystem::canonical(path, error).string();
+    if (error || sideFileOf(name, "-wal") != SideFile::Trusted) return 0;
+    const uintmax_t bytes = std::filesystem::file_size(name + "-wal", error);
+    return error ? 0 : bytes;
+}
+
+Result<void> checkSqliteHeader(const std::filesystem::path& path) {
+    const Result<uint64_t> size = checkFile(path);
+    if (!size) return fail(size.error());
+    const Result<UniqueFd> file = openRegularFile(path);
+    if (!file) return fail(file.error());
+    std::array<unsigned char, sqliteHeaderBytes> header{};
+    const ssize_t got = ::pread(*file, header.data(), header.size(), 0);
+    if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    const auto bytes = std::span(header).first(static_cast<size_t>(got));
+    // Page 1 is copied first from a log to the file, which is then shorter than it states.
+    const bool hasLog = usesLog(bytes) && logBytesOf(path) > 0;
+    return checkSqliteHeader(bytes, hasLog ? std::numeric_limits<uint64_t>::max() : *size, path);
+}
+
+bool isSqliteHeader(std::span<const unsigned char> header) {
+    static constexpr std::string_view magic("SQLite format 3\0", 16);
+    return !header.empty() && std::memcmp(header.data(), magic.data(), std::min(header.size(), magic.size())) == 0;
+}
+
+uint32_t applicationIdOf(std::span<const unsigned char> header) {
+    if (header.size() < sqliteHeaderBytes || !isSqliteHeader(header.first(sqliteHeaderBytes))) return 0;
+    return bigEndian32(&header[68]);
+}
+
+uint64_t sqliteFileBytes(std::span<const unsigned char> header) {
+    if (header.size() < sqliteHeaderBytes) return 0;
+    uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
+    if (pageBytes == 1) pageBytes = 65536;
+    // The page count is valid only if these two counters are equal.
+    const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
+    return countIsValid ? pageBytes * bigEndian32(&header[28]) : 0;
+}
+
+Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t fileBytes,
+                               const std::filesystem::path& path) {
+    const std::string shown = path.string();
+    if (!isSqliteHeader(header)) {
+        if (path.extension() == ".nsys-rep" || path.extension() == ".qdrep")
+            return fail("{}: a report of Nsight Systems. Convert it with \"nsys export --type sqlite {}\".", shown,
+                        path.filename().string());
+        return fail("{}: not a trace, not an SQLite file.", shown);
+    }
+    if (header.size() < sqliteHeaderBytes) return fail("{}: truncated inside its header. Copy it again.", shown);
+    if (applicationIdOf(header) == unfinishedTraceId)
+        return fail(
+            "{}: incomplete. If no program writes it any more, make it again: a recording with 'lanescope recover', "
+            "another trace with the command that wrote it.",
+            shown);
+    // SQLite knows four schema formats, and does not report a higher number as corruption.
+    constexpr size_t schemaFormatAt = 44;
+    constexpr uint32_t lastSchemaFormat = 4;
+    if (bigEndian32(&header[schemaFormatAt]) > lastSchemaFormat)
+        return fail("{}: corrupt, its header is invalid. Copy it again.", shown);
+    if (const uint64_t expected = sqliteFileBytes(header); expected > fileBytes)
+        return fail("{}: truncated, only {} of {} bytes are there. Copy it again.", shown, fileBytes, expected);
+    return {};
+}
+
+void ReadWatch::noteError(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!trouble_) trouble_ = error;
+}
+
+void ReadWatch::noteFailedRead(int number) {
+    noteError({fmt::format("Cannot read {}: {}.", path_, std::strerror(number))});
+}
+
+std::optional<Error> ReadWatch::trouble() const {
+    const std::lock_guard lock(mutex_);
+    return trouble_;
+}
+
+std::optional<Error> ReadWatch::logReadError(int code) const {
+    // SQLite needs a second file next to the log; these codes mean that it is missing.
+    if (!hasLog_ || ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_READONLY_CANTINIT)) return std::nullopt;
+    const std::string log = path_ + "-wal";
+    if (::access(log.c_str(), R_OK) != 0)
+        return Error{fmt::format("{0}: cannot be read, but has rows of {1}: {2}.", log, path_, std::strerror(errno))};
+    return Error{
+        fmt::format("{1}: has rows of {0}, which can be read only in a writable folder. Copy both "
+                    "files to a writable folder.",
+                    path_, log)};
+}
+
+void ReadWatch::noteIgnored(std::string name) {
+    const std::lock_guard lock(mutex_);
+    ignored_.insert(std::move(name));
+}
+
+std::optional<FileDoubt> ReadWatch::ignored() const {
+    const std::lock_guard lock(mutex_);
+    if (ignored_.empty()) return std::nullopt;
+    return FileDoubt{Severity::Warning, HealthCode::ForeignFiles,
+                     fmt::format("Ignored next to the trace: {}. Another user can write to it, or it is no regular "
+                                 "file. Copy the trace to a folder of your own.",
+                                 fmt::join(ignored_, ", "))};
+}
+
+SideFile sideFileOf(const std::string& database, std::string_view ending) {
+    struct stat side {
+    }, main{};
+    if (::lstat((database + std::string(ending)).c_str(), &side) != 0) return SideFile::Missing;
+    const bool isTrusted = ::stat(database.c_str(), &main) == 0 && isTrustedNextTo(side, main);
+    return isTrusted ? SideFile::Trusted : SideFile::Foreign;
+}
+
+void ReadWatch::setSeal(PageSeal seal) {
+    seal_ = std::move(seal);
+    state_ = seal_.state;
+}
+
+void ReadWatch::see(std::span<const std::byte> bytes, uint64_t offset, const std::function<uint32_t()>& counterNow) {
+    if (seal_.checksums.empty() || bytes.size() != seal_.pageBytes || offset % seal_.pageBytes != 0) return;
+    const uint64_t page = offset / seal_.pageBytes;
+    if (seal_.isAsSealed(static_cast<size_t>(page), bytes)) return;
+    if (state_ == SealState::Whole && counterNow() != seal_.changeCounter) state_ = SealState::Changed;
+    const std::lock_guard lock(mutex_);
+    differing_.insert(page);
+}
+
+size_t ReadWatch::differingPages() const {
+    const std::lock_guard lock(mutex_);
+    return differing_.size();
+}
+
+std::vector<uint64_t> ReadWatch::differing() const {
+    const std::lock_guard lock(mutex_);
+    return {differing_.begin(), differing_.end()};
+}
+
+std::optional<FileDoubt> ReadWatch::doubt() const {
+    const size_t pages = differingPages();
+    if (state_ == SealState::Broken)
+        return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
+                         "The checksums of the file are corrupt or were overwritten; the rest "
+                         "cannot be verified."};
+    // The recorder seals a trace when no process writes to it any more.
+    if (hasLog_ && state_ != SealState::None)
+        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
+                         "Another program modifies the trace, or left rows in its write-ahead log; "
+                         "events are shown as they are now."};
+    // Another program wrote: the pages read so far do not show which others changed.
+    if (state_ == SealState::Changed)
+        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
+                         "Another program modified the trace. Events are shown as they are now; "
+                         "stored summaries are ignored."};
+    if (pages == 0) return std::nullopt;
+    return FileDoubt{Severity::Error, HealthCode::PagesDamaged,
+                     fmt::format("The file is corrupt: {} of the pages that were read {} changed "
+                                 "since the recording, and numbers may be wrong. Copy it again.",
+                                 pages, pages == 1 ? "is" : "are")};
+}
+
+const char* descriptorVfs() {
+    static const bool isRegistered = registerDescriptorVfs();
+    return isRegistered ? vfsName : nullptr;
+}
+
+std::string descriptorName(int descriptor) { return std::string(prefix) + std::to_string(descriptor); }
+
+const char* watchedVfs(const char* vfs) {
+    static sqlite3_vfs aboveUsual, aboveDescriptor;
+    if (vfs != nullptr) {
+        static const char* const name = registerAbove(aboveDescriptor, "lanescope-watched-descriptor", descriptorVfs());
+        return name;
+    }
+    static const char* const name = registerAbove(aboveUsual, "lanescope-watched", nullptr);
+    return name;
+}
 
 bool readEveryPage(sqlite3* database) {
     sqlite3_file* const file = watchedFile(database);

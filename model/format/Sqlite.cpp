@@ -16,7 +16,6 @@
 
 #include "model/format/ReadWatch.h"
 #include "model/format/UniqueFd.h"
-#include "model/format/checkFile.h"
 #include "model/format/text.h"
 
 namespace lanescope {

@@ -6,24 +6,24 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <optional>
+#include <utility>
 
+#include "model/format/ReadWatch.h"
 #include "model/format/UniqueFd.h"
-#include "model/format/checkFile.h"
 #include "model/format/files.h"
 
 namespace lanescope {
 
-uint32_t checksumOf(std::span<const std::byte> bytes, uint32_t before) {
-    const auto* from = reinterpret_cast<const Bytef*>(bytes.data());
-    return static_cast<uint32_t>(::crc32_z(before, from, bytes.size()));
-}
-
 namespace {
+
+uint64_t littleEndian64(std::span<const std::byte> bytes) {
+    uint64_t word = 0;
+    for (size_t at = 0; at < 8; ++at) word |= uint64_t{std::to_integer<uint8_t>(bytes[at])} << 8 * at;
+    return word;
+}
 
 constexpr std::array<char, 8> sealMagic{'L', 'S', 'C', 'P', 'S', 'E', 'A', 'L'};
 constexpr uint32_t sealVersion = 1;
@@ -92,11 +92,10 @@ int seal(int file, const Header& header) {
     std::vector<uint32_t> checksums;
     if (const int error = checksumPages(file, header, checksums); error != 0) return error;
     const Bytes list = std::as_bytes(std::span(checksums));
-    SealEnd end;
-    end.pageBytes = header.pageBytes;
-    end.pageCount = header.pageCount;
-    end.changeCounter = header.changeCounter;
-    end.checksumOfList = checksumOf(list);
+    SealEnd end{.pageBytes = header.pageBytes,
+                .pageCount = header.pageCount,
+                .changeCounter = header.changeCounter,
+                .checksumOfList = checksumOf(list)};
     end.checksum = checksumOfEnd(end);
     const uint64_t behindPages = uint64_t{header.pageBytes} * header.pageCount;
     if (::ftruncate(file, static_cast<off_t>(behindPages)) != 0) return errno;
@@ -126,6 +125,63 @@ PageSeal sealBefore(const SealEnd& end, uint64_t fileBytes, const ReadAt& read) 
 }
 
 }  // namespace
+
+SipHash::SipHash(const Key& key) {
+    const uint64_t first = littleEndian64(key), second = littleEndian64(std::span(key).subspan(8));
+    v0_ = first ^ 0x736f6d6570736575;
+    v1_ = second ^ 0x646f72616e646f6d ^ 0xee;
+    v2_ = first ^ 0x6c7967656e657261;
+    v3_ = second ^ 0x7465646279746573;
+}
+
+void SipHash::mix(int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+        v0_ += v1_, v2_ += v3_;
+        v1_ = std::rotl(v1_, 13) ^ v0_, v3_ = std::rotl(v3_, 16) ^ v2_;
+        v0_ = std::rotl(v0_, 32);
+        v2_ += v1_, v0_ += v3_;
+        v1_ = std::rotl(v1_, 17) ^ v2_, v3_ = std::rotl(v3_, 21) ^ v0_;
+        v2_ = std::rotl(v2_, 32);
+    }
+}
+
+void SipHash::addWord(uint64_t word) {
+    v3_ ^= word;
+    mix(2);
+    v0_ ^= word;
+}
+
+void SipHash::add(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        if (count_ % 8 == 0 && bytes.size() >= 8) {
+            addWord(littleEndian64(bytes));
+            count_ += 8;
+            bytes = bytes.subspan(8);
+            continue;
+        }
+        word_ |= uint64_t{std::to_integer<uint8_t>(bytes.front())} << 8 * (count_ % 8);
+        bytes = bytes.subspan(1);
+        if (++count_ % 8 == 0) addWord(std::exchange(word_, 0));
+    }
+}
+
+SipHash::Value SipHash::value() {
+    addWord(count_ << 56 | word_);
+    v2_ ^= 0xee;
+    Value value;
+    for (size_t half = 0; half < 2; ++half) {
+        if (half == 1) v1_ ^= 0xdd;
+        mix(4);
+        const uint64_t word = v0_ ^ v1_ ^ v2_ ^ v3_;
+        for (size_t at = 0; at < 8; ++at) value[half * 8 + at] = static_cast<std::byte>(word >> 8 * at);
+    }
+    return value;
+}
+
+uint32_t checksumOf(std::span<const std::byte> bytes, uint32_t before) {
+    const auto* from = reinterpret_cast<const Bytef*>(bytes.data());
+    return static_cast<uint32_t>(::crc32_z(before, from, bytes.size()));
+}
 
 bool PageSeal::isAsSealed(size_t number, std::span<const std::byte> page) const {
     if (page.size() != pageBytes) return true;

@@ -28,7 +28,7 @@
 #include "model/index/MappedFile.h"
 #include "model/index/boundTrace.h"
 #include "model/index/indexFields.h"
-#include "model/index/userKey.h"
+#include "model/index/openTrace.h"
 #include "model/trace/PackedBlocks.h"
 
 namespace lanescope {
@@ -349,63 +349,6 @@ std::span<const std::byte> bytesOf(const T& value) {
     return std::as_bytes(std::span(&value, 1));
 }
 
-}  // namespace
-
-Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
-                        const std::function<bool()>& isWanted) {
-    const Result<SipHash::Key> key = ensureUserKey();
-    if (!key) return fail(key.error());
-    Result<AtomicFile> file = AtomicFile::create(path);
-    if (!file) return fail(file.error());
-    file->copyReadPermissionsOf(trace.path);
-    IndexHeader header;
-    file->write(bytesOf(header));  // reserved; the contents are known at the end
-
-    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, minSourceBytes)),
-                       [&isWanted] { return !isWanted || isWanted(); });
-    fields.storeTilesAhead(trace);
-    fields(trace);
-    if (fields.isCancelled()) return fail("{}: writing was cancelled.", path.string());
-    if (fields.isTooLarge())
-        return fail(
-            "{} has so many threads, streams and counters that reading its index would need more "
-            "memory than the trace.",
-            trace.path.string());
-    fields.align();
-    // Everything from here on is authenticated. The columns are by their CRC-32, which detects damage, but no forger
-    // who has another index of this user.
-    SipHash code(*key);
-    const auto write = [&](std::span<const std::byte> bytes) {
-        constexpr std::array<std::byte, 8> zeros{};
-        for (const auto part : {bytes, std::span(zeros).first((8 - bytes.size() % 8) % 8)}) {
-            file->write(part);
-            code.add(part);
-        }
-    };
-    header.checksumsOffset = file->offset();
-    write(std::as_bytes(std::span(fields.checksums())));
-    IndexSection section;
-    section.name = traceSection;
-    section.offset = file->offset();
-    section.bytes = fields.small().size();
-    section.checksum = checksumOf(fields.small());
-    write(fields.small());
-
-    header.sectionCount = 1;
-    header.source = source;
-    header.sectionsOffset = file->offset();
-    header.sectionsChecksum = checksumOf(bytesOf(section));
-    write(bytesOf(section));
-    header.fileBytes = file->offset();
-    header.checksum = checksumOf(bytesOf(header).first(offsetof(IndexHeader, checksum)));
-    code.add(bytesOf(header).first(offsetof(IndexHeader, code)));
-    header.code = code.value();
-    file->writeAtStart(bytesOf(header));
-    return file->commit();
-}
-
-namespace {
-
 using Bytes = std::span<const std::byte>;
 
 /// The memory behind the columns of a mapped trace.
@@ -461,6 +404,58 @@ bool isTrusted(int descriptor, Bytes file, const IndexHeader& header) {
 }
 
 }  // namespace
+
+Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
+                        const std::function<bool()>& isWanted) {
+    const Result<SipHash::Key> key = ensureUserKey();
+    if (!key) return fail(key.error());
+    Result<AtomicFile> file = AtomicFile::create(path);
+    if (!file) return fail(file.error());
+    file->copyReadPermissionsOf(trace.path);
+    IndexHeader header;
+    file->write(bytesOf(header));  // reserved; the contents are known at the end
+
+    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, minSourceBytes)),
+                       [&isWanted] { return !isWanted || isWanted(); });
+    fields.storeTilesAhead(trace);
+    fields(trace);
+    if (fields.isCancelled()) return fail("{}: writing was cancelled.", path.string());
+    if (fields.isTooLarge())
+        return fail(
+            "{} has so many threads, streams and counters that reading its index would need more "
+            "memory than the trace.",
+            trace.path.string());
+    fields.align();
+    // Everything from here on is authenticated. The columns are by their CRC-32, which detects damage, but no forger
+    // who has another index of this user.
+    SipHash code(*key);
+    const auto write = [&](std::span<const std::byte> bytes) {
+        constexpr std::array<std::byte, 8> zeros{};
+        for (const auto part : {bytes, std::span(zeros).first((8 - bytes.size() % 8) % 8)}) {
+            file->write(part);
+            code.add(part);
+        }
+    };
+    header.checksumsOffset = file->offset();
+    write(std::as_bytes(std::span(fields.checksums())));
+    IndexSection section{.name = traceSection,
+                         .offset = file->offset(),
+                         .bytes = fields.small().size(),
+                         .checksum = checksumOf(fields.small())};
+    write(fields.small());
+
+    header.sectionCount = 1;
+    header.source = source;
+    header.sectionsOffset = file->offset();
+    header.sectionsChecksum = checksumOf(bytesOf(section));
+    write(bytesOf(section));
+    header.fileBytes = file->offset();
+    header.checksum = checksumOf(bytesOf(header).first(offsetof(IndexHeader, checksum)));
+    code.add(bytesOf(header).first(offsetof(IndexHeader, code)));
+    header.code = code.value();
+    file->writeAtStart(bytesOf(header));
+    return file->commit();
+}
 
 std::optional<SipHash::Value> codeOfIndex(std::span<const std::byte> index, const SipHash::Key& key) {
     IndexHeader header;

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "model/format/Result.h"
-#include "model/format/SipHash.h"
+#include "model/format/checksums.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

@@ -68,6 +68,28 @@ bool install() {
     return ::sigaction(SIGBUS, nullptr, &before) == 0 && ::sigaction(SIGBUS, &action, nullptr) == 0;
 }
 
+/// Returns null if the file is shorter than `bytes` or cannot be read.
+void* copyOf(int descriptor, size_t bytes) {
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t count =
+            ::pread(descriptor, static_cast<std::byte*>(memory) + done, bytes - done, static_cast<off_t>(done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) {
+            ::munmap(memory, bytes);
+            return nullptr;
+        }
+        done += static_cast<size_t>(count);
+    }
+    return memory;
+}
+
+void* mapped(int descriptor, size_t bytes) {
+    void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    return memory != MAP_FAILED ? memory : nullptr;
+}
+
 }  // namespace
 
 std::optional<MappingGuard> MappingGuard::of(std::span<const std::byte> mapping) {
@@ -97,32 +119,6 @@ MappingGuard::~MappingGuard() {
 void MappingGuard::countInto(std::atomic<uint32_t>& losses) const {
     if (slot_ != none) slots[slot_].losses.store(&losses, std::memory_order_release);
 }
-
-namespace {
-
-/// Returns null if the file is shorter than `bytes` or cannot be read.
-void* copyOf(int descriptor, size_t bytes) {
-    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t count =
-            ::pread(descriptor, static_cast<std::byte*>(memory) + done, bytes - done, static_cast<off_t>(done));
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) {
-            ::munmap(memory, bytes);
-            return nullptr;
-        }
-        done += static_cast<size_t>(count);
-    }
-    return memory;
-}
-
-void* mapped(int descriptor, size_t bytes) {
-    void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
-    return memory != MAP_FAILED ? memory : nullptr;
-}
-
-}  // namespace
 
 std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Access access) {
     const Result<UniqueFd> file = openRegularFile(path);

@@ -3,12 +3,17 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/assemble/LoadProgress.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+/// Compares all that an index stores of two traces, and returns the names of the parts that differ, such as "kernels".
+/// O(n).
+std::vector<std::string_view> differingParts(const Trace& one, const Trace& other);
 
 struct Finding {
     bool isGood = false;  ///< If false, the data in question is unreliable.

@@ -13,13 +13,11 @@
 
 #include "model/analysis/storedSummary.h"
 #include "model/format/OutputFile.h"
-#include "model/format/SipHash.h"
 #include "model/format/Sqlite.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/index/MappedFile.h"
 #include "model/index/openTrace.h"
-#include "model/index/userKey.h"
 
 namespace lanescope {
 
@@ -106,10 +104,7 @@ Result<void> writeIndexedSummary(const analysis::RunSummary& summary, const std:
     // Values outside of their limits, as of a corrupt trace, are not read.
     if (summaryIn(*tables, trace) != summary)
         return fail("{}: its summary cannot be stored, because it is inconsistent.", trace.string());
-    SummaryHeader header;
-    header.checksum = checksumOf(*tables);
-    header.source = source;
-    header.tableBytes = tables->size();
+    SummaryHeader header{.checksum = checksumOf(*tables), .source = source, .tableBytes = tables->size()};
     header.code = codeOf(header, *tables, *key);
     if (sourceKeyOf(trace) != source) return fail("{}: the trace changed while it was read.", trace.string());
     return writeNextTo(trace, [&](const std::filesystem::path& index) -> Result<void> {

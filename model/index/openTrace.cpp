@@ -2,20 +2,22 @@
 #include "model/index/openTrace.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 
-#include "model/format/Result.h"
+#include "model/format/OutputFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/Sqlite.h"
 #include "model/format/UniqueFd.h"
-#include "model/format/checkFile.h"
-#include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/IndexFile.h"
@@ -25,6 +27,8 @@
 namespace lanescope {
 
 namespace {
+
+constexpr const char* keyName = "key";
 
 constexpr const char* suffix = ".lanescope-index";
 
@@ -53,59 +57,6 @@ uint64_t hashOfLog(const std::filesystem::path& trace) {
         hash.add(static_cast<uint64_t>(part));
     return hash.value();
 }
-
-}  // namespace
-
-std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace) {
-    std::vector<std::filesystem::path> paths{trace.string() + suffix};
-    std::error_code error;
-    const std::filesystem::path absolute = std::filesystem::weakly_canonical(trace, error);
-    const auto folder = cacheFolder("index");
-    if (error || !folder) return paths;
-    Fnv1a hash;
-    hash.add(absolute.string());
-    paths.push_back(*folder / (fmt::format("{:016x}", hash.value()) + suffix));
-    return paths;
-}
-
-std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
-    struct stat status {};
-    std::optional<uint64_t> ends;
-    if (const Result<UniqueFd> file = openRegularFile(trace); file && ::fstat(*file, &status) == 0)
-        ends = hashOfEnds(*file, static_cast<uint64_t>(status.st_size));
-    if (!ends) return std::nullopt;
-    SourceKey key;
-    key.bytes = static_cast<uint64_t>(status.st_size);
-    key.modifiedNs = system::modifiedNs(status);
-    uint64_t fingerprint = *ends ^ hashOfLog(trace);
-    // A compressed file has only its own checksum.
-    if (const auto database = Database::openReadOnly(trace)) {
-        fingerprint ^= static_cast<uint64_t>(traceFingerprint(*database)) * 31;
-        if (database->trouble()) return std::nullopt;
-        // The warnings of the trace are part of its index.
-        if (const auto ignored = database->ignoredFiles()) {
-            Fnv1a hash;
-            hash.add(ignored->sentence);
-            fingerprint ^= hash.value();
-        }
-    }
-    key.fingerprint = static_cast<int64_t>(fingerprint);
-    return key;
-}
-
-Result<int> removeIndexes(const std::filesystem::path& trace) {
-    int removed = 0;
-    for (const std::filesystem::path& index : indexPaths(trace)) {
-        for (const std::filesystem::path& path : {index, summaryPathOf(index)}) {
-            if (!mayExist(path)) continue;
-            if (const Result<void> done = removeFile(path); !done) return fail(done.error());
-            ++removed;
-        }
-    }
-    return removed;
-}
-
-namespace {
 
 constexpr double readingShare = 0.9;
 
@@ -222,6 +173,92 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
 }
 
 }  // namespace
+
+std::optional<SipHash::Key> userKey() {
+    const auto folder = cacheFolder("index");
+    if (!folder) return std::nullopt;
+    const UniqueFd file = openTrustedFile(*folder / keyName);
+    SipHash::Key key;
+    struct stat status {};
+    constexpr mode_t others = 0077;
+    if (file < 0 || ::fstat(file, &status) != 0 || status.st_uid != ::geteuid() || (status.st_mode & others) != 0 ||
+        status.st_size != static_cast<off_t>(key.size()) ||
+        ::pread(file, key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+        return std::nullopt;
+    return key;
+}
+
+Result<SipHash::Key> ensureUserKey() {
+    if (const auto key = userKey()) return *key;
+    const Result<Folder> folder = Folder::openCache("index");
+    if (!folder) return fail(folder.error());
+    // Several processes may need the first key at once. The lock ends with the descriptor.
+    static_cast<void>(::flock(folder->descriptor(), LOCK_EX));
+    if (const auto key = userKey()) return *key;
+    const std::string path = (folder->path() / keyName).string();
+    const std::optional<uint64_t> halves[]{system::randomNumber(), system::randomNumber(), system::randomNumber()};
+    if (!halves[0] || !halves[1] || !halves[2]) return fail("{}: no random numbers for the key.", path);
+    // An unusable key, such as an incomplete one.
+    if (folder->contains(keyName)) static_cast<void>(folder->removeFile(keyName));
+    const std::string name = fmt::format("{}-{:x}", keyName, *halves[2]);
+    const UniqueFd file = folder->createFile(name);
+    const bool isWritten = file >= 0 && writeAll(file, &*halves[0], 8) && writeAll(file, &*halves[1], 8);
+    if (!isWritten) {
+        const int problem = errno;
+        static_cast<void>(folder->removeFile(name));
+        return fail("{}: cannot be written: {}.", path, std::strerror(problem));
+    }
+    if (!publishFile(folder->path() / name, path, IfExists::Fail)) static_cast<void>(folder->removeFile(name));
+    if (const auto key = userKey()) return *key;
+    return fail("{}: cannot be read back.", path);
+}
+
+std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace) {
+    std::vector<std::filesystem::path> paths{trace.string() + suffix};
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::weakly_canonical(trace, error);
+    const auto folder = cacheFolder("index");
+    if (error || !folder) return paths;
+    Fnv1a hash;
+    hash.add(absolute.string());
+    paths.push_back(*folder / (fmt::format("{:016x}", hash.value()) + suffix));
+    return paths;
+}
+
+std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
+    struct stat status {};
+    std::optional<uint64_t> ends;
+    if (const Result<UniqueFd> file = openRegularFile(trace); file && ::fstat(*file, &status) == 0)
+        ends = hashOfEnds(*file, static_cast<uint64_t>(status.st_size));
+    if (!ends) return std::nullopt;
+    SourceKey key{.bytes = static_cast<uint64_t>(status.st_size), .modifiedNs = system::modifiedNs(status)};
+    uint64_t fingerprint = *ends ^ hashOfLog(trace);
+    // A compressed file has only its own checksum.
+    if (const auto database = Database::openReadOnly(trace)) {
+        fingerprint ^= static_cast<uint64_t>(traceFingerprint(*database)) * 31;
+        if (database->trouble()) return std::nullopt;
+        // The warnings of the trace are part of its index.
+        if (const auto ignored = database->ignoredFiles()) {
+            Fnv1a hash;
+            hash.add(ignored->sentence);
+            fingerprint ^= hash.value();
+        }
+    }
+    key.fingerprint = static_cast<int64_t>(fingerprint);
+    return key;
+}
+
+Result<int> removeIndexes(const std::filesystem::path& trace) {
+    int removed = 0;
+    for (const std::filesystem::path& index : indexPaths(trace)) {
+        for (const std::filesystem::path& path : {index, summaryPathOf(index)}) {
+            if (!mayExist(path)) continue;
+            if (const Result<void> done = removeFile(path); !done) return fail(done.error());
+            ++removed;
+        }
+    }
+    return removed;
+}
 
 Result<void> writeNextTo(const std::filesystem::path& trace,
                          const std::function<Result<void>(const std::filesystem::path& index)>& write) {

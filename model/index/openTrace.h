@@ -4,15 +4,24 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "model/format/Result.h"
-#include "model/importers/loadTrace.h"
+#include "model/format/checksums.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/IndexFile.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+// The key of the user, `index/key` in the cache folder, authenticates the indexes that this user
+// wrote. Only this user can read it. Any thread and process.
+
+/// Returns the key; nullopt if none is stored.
+std::optional<SipHash::Key> userKey();
+
+/// Returns the key, created if missing. Fails without a cache folder.
+Result<SipHash::Key> ensureUserKey();
 
 /// Returns the possible paths of the index of a trace, in the order of search and writing: next to
 /// the trace, then in the user's cache folder, if any.

@@ -12,6 +12,101 @@ namespace {
 /// Minimum grid steps per pixel; at most twice as many.
 constexpr int64_t stepsPerPixel = 2;
 
+/// Limit of slices decoded at once; beyond it single ones are looked up.
+constexpr std::ptrdiff_t maxDecodedSlices = 1 << 16;
+/// Limit of slices whose durations are summed directly, which is faster than a query of the lane.
+constexpr uint32_t maxSummedSlices = 64;
+
+/// Minimum opacity of a run of short slices.
+constexpr float minCoverage = 1.0f / 1024;
+
+/// Visits the pixels of one lane from left to right.
+class PixelWalk {
+  public:
+    PixelWalk(const Lane& lane, const PixelGrid& grid)
+        : grid_(grid),
+          edges_(lane, grid.shift(), grid.edge(0), grid.edge(grid.pixelCount())),
+          left_(edges_.at(grid.edge(0))) {
+        result_.reserve(std::min(lane.size(), static_cast<uint32_t>(grid.pixelCount())));
+    }
+
+    std::vector<PixelSlice> walk() {
+        for (int pixel = 0; pixel < grid_.pixelCount(); ++pixel) {
+            const LaneEdge right = edges_.at(grid_.edge(pixel + 1));
+            // In a corrupt file they may not ascend.
+            const uint32_t count = right.slice - std::min(left_.slice, right.slice);
+            if (count == 0 && left_.overhangNs > 0 && left_.slice > 0)
+                extend(pixel, left_.slice - 1, right);
+            else if (count > 0)
+                begin(pixel, count, right);
+            left_ = right;
+        }
+        finish();
+        return std::move(result_);
+    }
+
+  private:
+    /// Extends a slice that started further left into the pixel.
+    void extend(int pixel, uint32_t slice, const LaneEdge& right) {
+        const bool isGoingOn = !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
+        if (!isGoingOn) add(pixel, slice, 1, edges_.describe(slice));
+        current().right = static_cast<float>(pixel + 1);
+        busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
+    }
+
+    void begin(int pixel, uint32_t count, const LaneEdge& right) {
+        const int64_t fromNs = grid_.edge(pixel);
+        add(pixel, left_.slice, count, edges_.widest(fromNs, grid_.edge(pixel + 1), left_, right));
+        busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
+    }
+
+    void add(int pixel, uint32_t slice, uint32_t count, const LaneEdges::Widest& widest) {
+        finish();
+        PixelSlice& added = result_.emplace_back();
+        added.left = static_cast<float>(pixel);
+        added.right = static_cast<float>(pixel + 1);
+        added.firstSlice = slice;
+        added.sliceCount = count;
+        added.category = widest.category;
+        added.name = widest.name;
+        busyNs_ = 0;
+    }
+
+    PixelSlice& current() { return result_.back(); }
+
+    /// Sets the coverage of the last rectangle, whose right edge is final now.
+    void finish() {
+        if (result_.empty()) return;
+        const int64_t widthNs =
+            grid_.edge(static_cast<int>(current().right)) - grid_.edge(static_cast<int>(current().left));
+        const double share = static_cast<double>(busyNs_) / static_cast<double>(widthNs);
+        current().coverage = std::clamp(static_cast<float>(share), minCoverage, 1.0f);
+        busyNs_ = 0;
+    }
+
+    const PixelGrid& grid_;
+    LaneEdges edges_;
+    LaneEdge left_;
+    int64_t busyNs_ = 0;  ///< Within the last rectangle.
+    std::vector<PixelSlice> result_;
+};
+
+bool isEmptyWithin(const Lane& lane, TimeRange range) {
+    // A slice that ends at the start of the range is outside, unless its duration is zero.
+    uint32_t slice = lane.firstEndingAt(range.startNs);
+    while (slice < lane.size() && lane.startNs[slice] < range.startNs && lane.endNs(slice) <= range.startNs) ++slice;
+    return slice >= lane.size() || lane.startNs[slice] >= range.endNs;
+}
+
+bool isEmptyWithin(const CounterSeries& counter, TimeRange range) {
+    const CounterColumn values = counter.extremesIn(range);
+    return !values.hasValue || (values.minimum == 0 && values.maximum == 0);
+}
+
+bool overlapsAny(const std::vector<TimeRange>& intervals, TimeRange range) {
+    return std::ranges::any_of(intervals, [range](TimeRange stretch) { return stretch.overlaps(range); });
+}
+
 }  // namespace
 
 PixelGrid::PixelGrid(TimeRange range, int pixelWidth) {
@@ -37,15 +132,6 @@ PixelGrid::PixelGrid(TimeRange range, int pixelWidth) {
         edges_.push_back(down(timeNs + (part > 0 ? 1 : 0) + step - 1));
     }
 }
-
-namespace {
-
-/// Limit of slices decoded at once; beyond it single ones are looked up.
-constexpr std::ptrdiff_t maxDecodedSlices = 1 << 16;
-/// Limit of slices whose durations are summed directly, which is faster than a query of the lane.
-constexpr uint32_t maxSummedSlices = 64;
-
-}  // namespace
 
 LaneEdges::LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t lastNs)
     : lane_(lane), level_(lane.tiles->levelFor(gridShift)) {
@@ -124,84 +210,6 @@ LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge
     return {level_->category[bucket], level_->name[bucket]};
 }
 
-namespace {
-
-/// Minimum opacity of a run of short slices.
-constexpr float minCoverage = 1.0f / 1024;
-
-/// Visits the pixels of one lane from left to right.
-class PixelWalk {
-  public:
-    PixelWalk(const Lane& lane, const PixelGrid& grid)
-        : grid_(grid),
-          edges_(lane, grid.shift(), grid.edge(0), grid.edge(grid.pixelCount())),
-          left_(edges_.at(grid.edge(0))) {
-        result_.reserve(std::min(lane.size(), static_cast<uint32_t>(grid.pixelCount())));
-    }
-
-    std::vector<PixelSlice> walk() {
-        for (int pixel = 0; pixel < grid_.pixelCount(); ++pixel) {
-            const LaneEdge right = edges_.at(grid_.edge(pixel + 1));
-            // In a corrupt file they may not ascend.
-            const uint32_t count = right.slice - std::min(left_.slice, right.slice);
-            if (count == 0 && left_.overhangNs > 0 && left_.slice > 0)
-                extend(pixel, left_.slice - 1, right);
-            else if (count > 0)
-                begin(pixel, count, right);
-            left_ = right;
-        }
-        finish();
-        return std::move(result_);
-    }
-
-  private:
-    /// Extends a slice that started further left into the pixel.
-    void extend(int pixel, uint32_t slice, const LaneEdge& right) {
-        const bool isGoingOn = !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
-        if (!isGoingOn) add(pixel, slice, 1, edges_.describe(slice));
-        current().right = static_cast<float>(pixel + 1);
-        busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
-    }
-
-    void begin(int pixel, uint32_t count, const LaneEdge& right) {
-        const int64_t fromNs = grid_.edge(pixel);
-        add(pixel, left_.slice, count, edges_.widest(fromNs, grid_.edge(pixel + 1), left_, right));
-        busyNs_ = wrappingSum(busyNs_, wrappingDifference(right.busyNs, left_.busyNs));
-    }
-
-    void add(int pixel, uint32_t slice, uint32_t count, const LaneEdges::Widest& widest) {
-        finish();
-        PixelSlice& added = result_.emplace_back();
-        added.left = static_cast<float>(pixel);
-        added.right = static_cast<float>(pixel + 1);
-        added.firstSlice = slice;
-        added.sliceCount = count;
-        added.category = widest.category;
-        added.name = widest.name;
-        busyNs_ = 0;
-    }
-
-    PixelSlice& current() { return result_.back(); }
-
-    /// Sets the coverage of the last rectangle, whose right edge is final now.
-    void finish() {
-        if (result_.empty()) return;
-        const int64_t widthNs =
-            grid_.edge(static_cast<int>(current().right)) - grid_.edge(static_cast<int>(current().left));
-        const double share = static_cast<double>(busyNs_) / static_cast<double>(widthNs);
-        current().coverage = std::clamp(static_cast<float>(share), minCoverage, 1.0f);
-        busyNs_ = 0;
-    }
-
-    const PixelGrid& grid_;
-    LaneEdges edges_;
-    LaneEdge left_;
-    int64_t busyNs_ = 0;  ///< Within the last rectangle.
-    std::vector<PixelSlice> result_;
-};
-
-}  // namespace
-
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth) {
     if (lane.size() == 0 || range.isEmpty() || pixelWidth <= 0) return {};
     if (range.durationNs() >= pixelWidth) return reduceToPixels(lane, PixelGrid(range, pixelWidth));
@@ -247,26 +255,6 @@ uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
         best = next;
     return best;
 }
-
-namespace {
-
-bool isEmptyWithin(const Lane& lane, TimeRange range) {
-    // A slice that ends at the start of the range is outside, unless its duration is zero.
-    uint32_t slice = lane.firstEndingAt(range.startNs);
-    while (slice < lane.size() && lane.startNs[slice] < range.startNs && lane.endNs(slice) <= range.startNs) ++slice;
-    return slice >= lane.size() || lane.startNs[slice] >= range.endNs;
-}
-
-bool isEmptyWithin(const CounterSeries& counter, TimeRange range) {
-    const CounterColumn values = counter.extremesIn(range);
-    return !values.hasValue || (values.minimum == 0 && values.maximum == 0);
-}
-
-bool overlapsAny(const std::vector<TimeRange>& intervals, TimeRange range) {
-    return std::ranges::any_of(intervals, [range](TimeRange stretch) { return stretch.overlaps(range); });
-}
-
-}  // namespace
 
 std::vector<bool> emptyTracks(const Trace& trace, TimeRange range) {
     std::vector<bool> isEmpty(trace.tracks.size(), true);

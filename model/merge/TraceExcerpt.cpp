@@ -2,13 +2,11 @@
 #include "model/merge/TraceExcerpt.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <set>
-#include <utility>
 
 #include "model/analysis/StepSelection.h"
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {

@@ -105,66 +105,6 @@ std::optional<int64_t> numberAtEnd(std::string_view name) {
     return value;
 }
 
-}  // namespace
-
-std::vector<CommonTime> thinned(std::vector<CommonTime> moments) {
-    if (moments.size() <= maxTimes) return moments;
-    std::sort(moments.begin(), moments.end(), [](const CommonTime& a, const CommonTime& b) {
-        return a.sightings.front().endNs < b.sightings.front().endNs;
-    });
-    std::vector<CommonTime> kept;
-    for (size_t i = 0; i < maxTimes; ++i) kept.push_back(std::move(moments[i * moments.size() / maxTimes]));
-    return kept;
-}
-
-std::vector<CommonTime> commonCollectives(std::span<const ClockedTrace> traces) {
-    std::vector<Part> parts = partsOf(traces);
-    const auto ofOne = [](const Part& part) { return std::tie(part.communicator, part.operation); };
-    std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
-        return std::tuple(ofOne(a), a.rank, a.sighting.beginNs) < std::tuple(ofOne(b), b.rank, b.sighting.beginNs);
-    });
-    std::vector<CommonTime> moments;
-    for (auto begin = parts.begin(); begin != parts.end();) {
-        const auto end =
-            std::find_if(begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
-        const bool isNumbered = std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
-        if (isNumbered || number({begin, end})) {
-            std::map<int64_t, Collected> byNumber;
-            for (auto part = begin; part != end; ++part) {
-                Collected& collected = byNumber[part->number];
-                collected.isCalledTwice |= !collected.ranks.insert(part->rank).second;
-                collected.moment.sightings.push_back(part->sighting);
-            }
-            for (auto& [unused, each] : byNumber)
-                if (!each.isCalledTwice && isOfSeveralClocks(each.moment)) moments.push_back(std::move(each.moment));
-        }
-        begin = end;
-    }
-    return thinned(std::move(moments));
-}
-
-std::vector<CommonTime> commonSteps(std::span<const ClockedTrace> traces) {
-    std::map<std::pair<std::string, int64_t>, CommonTime> byNumber;
-    StepSelection everyStep;
-    everyStep.keepsWarmUp = true;
-    for (const ClockedTrace& each : traces) {
-        const Result<RunSteps> steps = findSteps(*each.trace, everyStep);
-        if (!steps || steps->source == StepSource::WholeRun) continue;
-        for (const WorkerSteps& worker : steps->workers)
-            for (const StepSpan& step : worker.steps) {
-                const int64_t timeNs = step.range.startNs + each.zeroNs;
-                const int64_t number = numberAtEnd(step.name).value_or(step.number);
-                byNumber[{steps->pattern, number}].sightings.push_back({each.clock, timeNs, timeNs});
-            }
-    }
-    std::vector<CommonTime> moments;
-    for (auto& [unused, moment] : byNumber)
-        if (isOfSeveralClocks(moment)) moments.push_back(std::move(moment));
-    return thinned(std::move(moments));
-}
-
-namespace {
-
 /// A side that took this many times the minimum has waited.
 constexpr int64_t timesLonger = 2;
 
@@ -235,6 +175,62 @@ std::map<int64_t, int64_t> shortestOf(const std::vector<Side>& sides) {
 }
 
 }  // namespace
+
+std::vector<CommonTime> thinned(std::vector<CommonTime> moments) {
+    if (moments.size() <= maxTimes) return moments;
+    std::sort(moments.begin(), moments.end(), [](const CommonTime& a, const CommonTime& b) {
+        return a.sightings.front().endNs < b.sightings.front().endNs;
+    });
+    std::vector<CommonTime> kept;
+    for (size_t i = 0; i < maxTimes; ++i) kept.push_back(std::move(moments[i * moments.size() / maxTimes]));
+    return kept;
+}
+
+std::vector<CommonTime> commonCollectives(std::span<const ClockedTrace> traces) {
+    std::vector<Part> parts = partsOf(traces);
+    const auto ofOne = [](const Part& part) { return std::tie(part.communicator, part.operation); };
+    std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
+        return std::tuple(ofOne(a), a.rank, a.sighting.beginNs) < std::tuple(ofOne(b), b.rank, b.sighting.beginNs);
+    });
+    std::vector<CommonTime> moments;
+    for (auto begin = parts.begin(); begin != parts.end();) {
+        const auto end =
+            std::find_if(begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
+        const bool isNumbered = std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
+        if (isNumbered || number({begin, end})) {
+            std::map<int64_t, Collected> byNumber;
+            for (auto part = begin; part != end; ++part) {
+                Collected& collected = byNumber[part->number];
+                collected.isCalledTwice |= !collected.ranks.insert(part->rank).second;
+                collected.moment.sightings.push_back(part->sighting);
+            }
+            for (auto& [unused, each] : byNumber)
+                if (!each.isCalledTwice && isOfSeveralClocks(each.moment)) moments.push_back(std::move(each.moment));
+        }
+        begin = end;
+    }
+    return thinned(std::move(moments));
+}
+
+std::vector<CommonTime> commonSteps(std::span<const ClockedTrace> traces) {
+    std::map<std::pair<std::string, int64_t>, CommonTime> byNumber;
+    StepSelection everyStep;
+    everyStep.keepsWarmUp = true;
+    for (const ClockedTrace& each : traces) {
+        const Result<RunSteps> steps = findSteps(*each.trace, everyStep);
+        if (!steps || steps->source == StepSource::WholeRun) continue;
+        for (const WorkerSteps& worker : steps->workers)
+            for (const StepSpan& step : worker.steps) {
+                const int64_t timeNs = step.range.startNs + each.zeroNs;
+                const int64_t number = numberAtEnd(step.name).value_or(step.number);
+                byNumber[{steps->pattern, number}].sightings.push_back({each.clock, timeNs, timeNs});
+            }
+    }
+    std::vector<CommonTime> moments;
+    for (auto& [unused, moment] : byNumber)
+        if (isOfSeveralClocks(moment)) moments.push_back(std::move(moment));
+    return thinned(std::move(moments));
+}
 
 std::vector<CommonTime> commonMessages(std::span<const ClockedTrace> traces) {
     std::vector<CommonTime> moments;

@@ -12,21 +12,21 @@
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/fleet/FleetReport.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/Result.h"
-#include "model/format/checkFile.h"
 #include "model/format/checksums.h"
+#include "model/format/factNames.h"
 #include "model/format/files.h"
 #include "model/format/optionValues.h"
-#include "model/format/sourceNames.h"
 #include "model/format/text.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 
 namespace lanescope {
 
-namespace {
-
 namespace fs = std::filesystem;
+
+namespace {
 
 /// A job has fewer; a folder with more is something else.
 constexpr size_t maxFiles = 4096;
@@ -93,60 +93,6 @@ std::vector<std::string> namesOfTraces() {
     for (std::string word; words >> word;) patterns.push_back(word);
     return patterns;
 }
-
-}  // namespace
-
-Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words, std::vector<fs::path>* twins) {
-    std::vector<fs::path> files;
-    std::set<fs::path> seen;
-    for (const std::string& word : words) {
-        const fs::path path = word;
-        std::error_code error;
-        Result<std::vector<fs::path>> meant = std::vector{path};
-        const bool isPattern = word.find_first_of("*?") != std::string::npos;
-        const bool isFile = !fs::is_directory(path, error) && (fs::exists(path, error) || !isPattern);
-        if (fs::is_directory(path, error))
-            meant = filesIn(path, namesOfTraces());
-        else if (!isFile)
-            meant = filesIn(path.has_parent_path() ? path.parent_path() : fs::path("."), {path.filename().string()});
-        if (!meant) return meant;
-        if (meant->empty() && isPattern) return fail("No file matches {}.", word);
-        if (meant->empty()) return fail("{}: no traces in this folder.", word);
-        const std::vector<fs::path> packed = isFile ? std::vector<fs::path>{} : takeTwins(*meant);
-        if (twins) twins->insert(twins->end(), packed.begin(), packed.end());
-        for (fs::path& file : *meant)
-            if (seen.insert(fs::weakly_canonical(file, error)).second) files.push_back(std::move(file));
-    }
-    std::error_code error;
-    const auto isTaken = [&](const fs::path& twin) { return seen.contains(fs::weakly_canonical(twin, error)); };
-    if (twins) std::erase_if(*twins, isTaken);
-    return files;
-}
-
-bool seemRanksOfOneJob(std::span<const TracePtr> traces) {
-    constexpr int64_t hourNs = int64_t{3600} * 1'000'000'000;
-    std::set<int> ranks;
-    std::set<int> sizes;
-    int64_t firstNs = 0, lastNs = 0;
-    for (const TracePtr& trace : traces) {
-        std::set<int> own;
-        for (const Process& process : trace->processes) {
-            if (process.rank) own.insert(*process.rank);
-            if (process.worldSize) sizes.insert(*process.worldSize);
-        }
-        if (own.empty() && trace->processes.size() == 1)
-            if (const std::optional<int> rank = rankInName(trace->title)) own.insert(*rank);
-        if (own.empty()) return false;
-        for (const int rank : own)
-            if (!ranks.insert(rank).second) return false;
-        if (trace->startUtcNs == 0) continue;
-        if (firstNs == 0 || trace->startUtcNs < firstNs) firstNs = trace->startUtcNs;
-        lastNs = std::max(lastNs, trace->startUtcNs);
-    }
-    return traces.size() > 1 && sizes.size() < 2 && lastNs - firstNs < hourNs;
-}
-
-namespace {
 
 /// Shares of the progress.
 constexpr double opened = 0.7, merged = 0.85;
@@ -263,6 +209,56 @@ std::string nameOfMerge(std::span<const fs::path> files, const TraceExcerpt& cut
 }
 
 }  // namespace
+
+Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words, std::vector<fs::path>* twins) {
+    std::vector<fs::path> files;
+    std::set<fs::path> seen;
+    for (const std::string& word : words) {
+        const fs::path path = word;
+        std::error_code error;
+        Result<std::vector<fs::path>> meant = std::vector{path};
+        const bool isPattern = word.find_first_of("*?") != std::string::npos;
+        const bool isFile = !fs::is_directory(path, error) && (fs::exists(path, error) || !isPattern);
+        if (fs::is_directory(path, error))
+            meant = filesIn(path, namesOfTraces());
+        else if (!isFile)
+            meant = filesIn(path.has_parent_path() ? path.parent_path() : fs::path("."), {path.filename().string()});
+        if (!meant) return meant;
+        if (meant->empty() && isPattern) return fail("No file matches {}.", word);
+        if (meant->empty()) return fail("{}: no traces in this folder.", word);
+        const std::vector<fs::path> packed = isFile ? std::vector<fs::path>{} : takeTwins(*meant);
+        if (twins) twins->insert(twins->end(), packed.begin(), packed.end());
+        for (fs::path& file : *meant)
+            if (seen.insert(fs::weakly_canonical(file, error)).second) files.push_back(std::move(file));
+    }
+    std::error_code error;
+    const auto isTaken = [&](const fs::path& twin) { return seen.contains(fs::weakly_canonical(twin, error)); };
+    if (twins) std::erase_if(*twins, isTaken);
+    return files;
+}
+
+bool seemRanksOfOneJob(std::span<const TracePtr> traces) {
+    constexpr int64_t hourNs = int64_t{3600} * 1'000'000'000;
+    std::set<int> ranks;
+    std::set<int> sizes;
+    int64_t firstNs = 0, lastNs = 0;
+    for (const TracePtr& trace : traces) {
+        std::set<int> own;
+        for (const Process& process : trace->processes) {
+            if (process.rank) own.insert(*process.rank);
+            if (process.worldSize) sizes.insert(*process.worldSize);
+        }
+        if (own.empty() && trace->processes.size() == 1)
+            if (const std::optional<int> rank = rankInName(trace->title)) own.insert(*rank);
+        if (own.empty()) return false;
+        for (const int rank : own)
+            if (!ranks.insert(rank).second) return false;
+        if (trace->startUtcNs == 0) continue;
+        if (firstNs == 0 || trace->startUtcNs < firstNs) firstNs = trace->startUtcNs;
+        lastNs = std::max(lastNs, trace->startUtcNs);
+    }
+    return traces.size() > 1 && sizes.size() < 2 && lastNs - firstNs < hourNs;
+}
 
 Result<std::vector<HealthNote>> mergeFiles(std::span<const fs::path> files, const fs::path& output,
                                            const MergeOptions& options, const LoadProgress& progress) {

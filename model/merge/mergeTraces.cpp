@@ -1,26 +1,291 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/merge/mergeTraces.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "model/assemble/PartPlacement.h"
 #include "model/assemble/TraceBuilder.h"
-#include "model/merge/alignClocks.h"
-#include "model/merge/checkTogether.h"
+#include "model/format/Result.h"
+#include "model/merge/TraceExcerpt.h"
+#include "model/merge/commonTimes.h"
+#include "model/merge/fitClocks.h"
 #include "model/merge/placeParts.h"
 #include "model/text/formatValue.h"
+#include "model/text/programOf.h"
+#include "model/trace/Trace.h"
 #include "model/trace/processes.h"
 
 namespace lanescope {
 
 namespace {
+
+/// Alignment of the clocks of several traces to the first, and its evidence.
+struct AlignedClocks {
+    struct Clock {
+        ClockMethod method = ClockMethod::BaseTime;
+        ClockMap map;                      ///< From its own time to that of the first.
+        int64_t errorNs = -1;              ///< Maximum error; -1 if unknown.
+        uint32_t moments = 0;              ///< Shared events used.
+        bool isAsSet = false;              ///< It agrees with the first without correction, within the known precision.
+        std::optional<TimeRange> slackNs;  ///< As `FittedClock::slackNs`.
+        std::vector<ClockSetting> settings;  ///< As `FittedClock::settings`; by its own time.
+    };
+    std::vector<Clock> clocks;    ///< As `PlacedParts::clocks`.
+    std::vector<int64_t> zeroNs;  ///< Time 0 of each trace, by its own clock.
+    int64_t startUtcNs = 0;       ///< Time 0 of the first clock; 0 if unknown.
+    int64_t wholeZeroNs = 0;      ///< Start of the whole, by the first clock.
+    uint32_t causalTimes = 0, violations = 0;
+    bool hasCollectives = false, hasMessages = false;  ///< Among the shared events.
+    bool isTimeOfDayKnown = true;                      ///< For every trace.
+};
+
+constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
+/// Fewer may be chance.
+constexpr uint32_t minTimes = 3;
+
+/// Sets `zeroNs` from the times of day of the files, relative to the earliest. A file without a
+/// time of day begins with the first of the others.
+Result<void> readTimesOfDay(std::span<const TracePtr> traces, bool isAsked, AlignedClocks& out) {
+    int64_t earliest = std::numeric_limits<int64_t>::max(), latest = 0;
+    size_t first = 0, last = 0;
+    for (size_t index = 0; index < traces.size(); ++index) {
+        const int64_t startNs = traces[index]->startUtcNs;
+        out.isTimeOfDayKnown &= startNs > 0;
+        if (startNs <= 0) continue;
+        if (startNs < earliest) first = index;
+        if (startNs > latest) last = index;
+        earliest = std::min(earliest, startNs);
+        latest = std::max(latest, startNs);
+    }
+    const bool isAnyKnown = latest > 0;
+    if (isAnyKnown && isAsked && latest - earliest > dayNs)
+        return fail(
+            "{} was recorded {} days after {}: probably different jobs. To merge anyway, use "
+            "--align start.",
+            traces[last]->title, (latest - earliest) / dayNs, traces[first]->title);
+    out.startUtcNs = isAnyKnown ? earliest : 0;
+    const int64_t firstEventNs = isAnyKnown ? traces[first]->range.startNs : traces.front()->range.startNs;
+    for (const TracePtr& trace : traces)
+        out.zeroNs.push_back(trace->startUtcNs > 0 ? trace->startUtcNs - earliest
+                                                   : firstEventNs - trace->range.startNs);
+    return {};
+}
+
+void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed, AlignedClocks& out) {
+    const int64_t firstNs = traces.front()->range.startNs + out.zeroNs.front();
+    for (size_t index = 0; index < traces.size(); ++index) {
+        AlignedClocks::Clock& clock = out.clocks[placed.parts[index].clock];
+        clock.method = ClockMethod::Start;
+        out.zeroNs[index] = firstNs - traces[index]->range.startNs;
+    }
+}
+
+/// Returns true if times of day agree within the known precision; then they are kept.
+bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uint32_t number) {
+    const auto agrees = [&](int64_t timeNs) { return std::abs(clock.map.at(timeNs) - timeNs) <= clock.errorNs; };
+    return std::all_of(traces.begin(), traces.end(), [&](const ClockedTrace& each) {
+        return each.clock != number ||
+               (agrees(each.trace->range.startNs + each.zeroNs) && agrees(each.trace->range.endNs + each.zeroNs));
+    });
+}
+
+/// Returns true, and uses the fit, if it determines each clock.
+bool takeFit(const std::vector<CommonTime>& moments, ClockMethod method, std::span<const ClockedTrace> traces,
+             AlignedClocks& out) {
+    const ClockFit fit = fitClocks(static_cast<uint32_t>(out.clocks.size()), moments);
+    for (size_t clock = 1; clock < fit.clocks.size(); ++clock)
+        if (fit.clocks[clock].moments < minTimes) return false;
+    for (uint32_t number = 1; number < fit.clocks.size(); ++number) {
+        const FittedClock& from = fit.clocks[number];
+        AlignedClocks::Clock& to = out.clocks[number];
+        to = {method, from.map, from.errorNs, from.moments, false, from.slackNs, from.settings};
+        to.isAsSet = out.isTimeOfDayKnown && from.settings.empty() && isAsSet(from, traces, number);
+        if (to.isAsSet) to.map = {};
+    }
+    // The first clock is the reference; if it was set, as it ran before.
+    if (const FittedClock& first = fit.clocks.front(); !first.settings.empty())
+        out.clocks.front() = {method, first.map, first.errorNs, first.moments, false, std::nullopt, first.settings};
+    out.causalTimes = fit.causalTimes;
+    out.violations = fit.violations;
+    return true;
+}
+
+/// Aligns the clocks of the traces to the first. Errors are those of `mergeTraces`.
+Result<AlignedClocks> alignClocks(std::span<const TracePtr> traces, const PlacedParts& placed,
+                                  std::optional<ClockMethod> method) {
+    AlignedClocks out;
+    out.clocks.resize(placed.clocks.size());
+    const bool isByStart = method == ClockMethod::Start;
+    if (auto read = readTimesOfDay(traces, !isByStart, out); !read) return fail(read.error());
+    if (isByStart) {
+        beginTogether(traces, placed, out);
+        return out;
+    }
+    std::vector<ClockedTrace> clocked;
+    for (size_t index = 0; index < traces.size(); ++index)
+        clocked.push_back({traces[index].get(), placed.parts[index].clock, out.zeroNs[index]});
+    if (method == ClockMethod::BaseTime || placed.clocks.size() < 2) return out;
+    if (!method || method == ClockMethod::Collectives) {
+        std::vector<CommonTime> moments = commonCollectives(clocked);
+        std::vector<CommonTime> messages = commonMessages(clocked);
+        out.hasCollectives = !moments.empty();
+        out.hasMessages = !messages.empty();
+        std::move(messages.begin(), messages.end(), std::back_inserter(moments));
+        if (takeFit(moments, ClockMethod::Collectives, clocked, out)) return out;
+    }
+    if (!method || method == ClockMethod::Steps)
+        if (takeFit(commonSteps(clocked), ClockMethod::Steps, clocked, out)) return out;
+    if (method)
+        return fail(
+            "--align: too few common {} to synchronize clocks. Remove --align, or use base-time or "
+            "start.",
+            *method == ClockMethod::Steps ? "steps" : "collectives and messages");
+    return out;
+}
+
+/// Returns true if both contain the same recording, as copies and links of a file do.
+bool areCopies(const Trace& one, const Trace& other) {
+    const auto isSame = [](const Process& a, const Process& b) {
+        return a.globalPid == b.globalPid && a.rank == b.rank && a.facts->bootId == b.facts->bootId;
+    };
+    return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 && one.startUtcNs == other.startUtcNs &&
+           one.facts.host == other.facts.host && std::ranges::equal(one.processes, other.processes, isSame) &&
+           one.kernels.startNs == other.kernels.startNs && one.kernels.endNs == other.kernels.endNs &&
+           one.apiCalls.startNs == other.apiCalls.startNs && one.nvtx.startNs == other.nvtx.startNs &&
+           one.nvtx.endNs == other.nvtx.endNs;
+}
+
+/// Copies would count twice.
+Result<void> checkNoCopies(std::span<const TracePtr> traces) {
+    std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<const Trace*>> alike;
+    for (const TracePtr& trace : traces) {
+        auto& others = alike[{trace->startUtcNs, trace->range.startNs, trace->range.endNs}];
+        for (const Trace* other : others)
+            if (areCopies(*other, *trace))
+                return fail("{} and {} contain the same recording. Name one of them.", other->path.string(),
+                            trace->path.string());
+        others.push_back(trace.get());
+    }
+    return {};
+}
+
+std::set<int> ranksOf(const Trace& trace) {
+    std::set<int> ranks;
+    for (const Process& process : trace.processes)
+        if (const std::optional<int> rank = rankOf(trace, process)) ranks.insert(*rank);
+    return ranks;
+}
+
+/// Returns the time from one trace to the other on the clocks of their hosts; 0 if they overlap, nullopt if unknown.
+std::optional<int64_t> distanceNs(const Trace& one, const Trace& other) {
+    if (one.startUtcNs == 0 || other.startUtcNs == 0) return std::nullopt;
+    const auto timeOf = [](const Trace& trace) {
+        return TimeRange{trace.startUtcNs + trace.range.startNs, trace.startUtcNs + trace.range.endNs};
+    };
+    const TimeRange a = timeOf(one), b = timeOf(other);
+    return std::max<int64_t>({0, a.startNs - b.endNs, b.startNs - a.endNs});
+}
+
+std::string bootOf(const Trace& trace) {
+    for (const Process& process : trace.processes)
+        if (!process.facts->bootId.empty()) return process.facts->bootId;
+    return {};
+}
+
+/// Hosts of one name are distinguished by their boots.
+bool areOfTwoHosts(const Trace& one, const Trace& other) {
+    if (!bootOf(one).empty() && !bootOf(other).empty() && bootOf(one) != bootOf(other)) return true;
+    return !one.facts.host.empty() && !other.facts.host.empty() && one.facts.host != other.facts.host;
+}
+
+std::string distanceText(std::optional<int64_t> ns) {
+    return ns && *ns > 0 ? fmt::format(", {} between them", formatDuration(*ns)) : std::string();
+}
+
+/// A rank runs once in a job.
+Result<void> checkRanks(std::span<const TracePtr> traces) {
+    std::map<int, std::vector<const Trace*>> ofRank;
+    for (const TracePtr& trace : traces) {
+        if (trace->producerKind == ProducerKind::NcclInspector) continue;
+        for (const int rank : ranksOf(*trace)) {
+            for (const Trace* other : ofRank[rank]) {
+                const std::optional<int64_t> distance = distanceNs(*other, *trace);
+                if (areOfTwoHosts(*other, *trace) && distance.value_or(0) == 0) continue;
+                return fail(
+                    "{0} and {1}: both contain rank {2}{3}. Merge one trace of each rank. To compare two runs, "
+                    "use \"lanescope compare {0} {1}\".",
+                    other->path.string(), trace->path.string(), rank, distanceText(distance));
+            }
+            ofRank[rank].push_back(trace.get());
+        }
+    }
+    return {};
+}
+
+std::string commandOf(const Trace& trace) {
+    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
+    for (const Process& process : trace.processes)
+        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
+    return {};
+}
+
+/// The processes of one run overlap. The clocks of two hosts may disagree.
+Result<void> checkRuns(std::span<const TracePtr> traces) {
+    std::map<std::string, std::vector<const Trace*>> ofProgram;
+    for (const TracePtr& trace : traces) {
+        const std::string program = programOf(commandOf(*trace));
+        if (program.empty() || !ranksOf(*trace).empty()) continue;
+        for (const Trace* other : ofProgram[program]) {
+            const std::optional<int64_t> distance = distanceNs(*other, *trace);
+            if (!distance || *distance == 0 || areOfTwoHosts(*other, *trace)) continue;
+            return fail("{0} and {1}: two runs of one program{2}. To compare them, use \"lanescope compare {0} {1}\".",
+                        other->path.string(), trace->path.string(), distanceText(distance));
+        }
+        ofProgram[program].push_back(trace.get());
+    }
+    return {};
+}
+
+/// Returns a sentence that names the first two traces of different programs (`programOf`); empty if there are none.
+std::string differentPrograms(std::span<const TracePtr> traces) {
+    const Trace* first = nullptr;
+    std::string known;
+    for (const TracePtr& trace : traces) {
+        const std::string program = programOf(commandOf(*trace));
+        if (program.empty() || program == known) continue;
+        if (first != nullptr)
+            return fmt::format(
+                "{} and {} are of different programs (\"{}\" and \"{}\"{}): check that they belong together.",
+                first->title, trace->title, known, program, distanceText(distanceNs(*first, *trace)));
+        first = trace.get();
+        known = program;
+    }
+    return {};
+}
+
+/// Checks that traces can be parts of one run: no recording is in two of them, no rank is in two of them, and no
+/// program without ranks ran twice, one after the other. The records of NCCL Inspector of a rank are not its trace. A
+/// rank on two hosts at the same time may be a rank of each host. The error names both files. O(n log n) in the traces.
+Result<void> checkTogether(std::span<const TracePtr> traces) {
+    if (Result<void> distinct = checkNoCopies(traces); !distinct) return distinct;
+    if (Result<void> ranks = checkRanks(traces); !ranks) return ranks;
+    return checkRuns(traces);
+}
 
 std::string_view plural(ClockMethod method, const AlignedClocks& clocks) {
     if (method == ClockMethod::Steps) return "steps";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/notes/NotesFile.h"
 
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -14,19 +14,48 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <random>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include "model/format/OutputFile.h"
-#include "model/format/checkFile.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope {
 
+namespace fs = std::filesystem;
+
 namespace {
+
+/// Older notes name streams by number only: "Stream 7" is "Compute, stream 7".
+bool isCalled(std::string_view title, std::string_view wanted) {
+    if (title == wanted) return true;
+    const bool isOfStream = wanted.starts_with("Stream ") || wanted.starts_with("Default stream ");
+    return isOfStream && title.size() > wanted.size() + 1 && title[title.size() - wanted.size() - 2] == ',' &&
+           title[title.size() - wanted.size()] == lowerCase(wanted.front()) &&
+           title.substr(title.size() - wanted.size() + 1) == wanted.substr(1);
+}
+
+bool isCalled(const Trace& trace, uint32_t track, const std::vector<std::string>& path) {
+    const std::vector<std::string> titles = trackPath(trace, track);
+    return std::equal(titles.begin(), titles.end(), path.begin(), path.end(),
+                      [](const auto& title, const auto& wanted) { return isCalled(title, wanted); });
+}
+
+std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char letter : printable(text)) {
+        if (std::string_view("\\`*_{}[]<>#|!").find(letter) != std::string_view::npos) result += '\\';
+        result += letter;
+    }
+    return result;
+}
 
 using Json = nlohmann::json;
 
@@ -115,40 +144,6 @@ bool isTooDeep(std::string_view json) {
     return false;
 }
 
-}  // namespace
-
-Result<Notes, NotesFault> parseNotes(std::string_view json) {
-    const auto damaged = tl::unexpected(NotesFault::Damaged);
-    if (isTooDeep(json)) return damaged;
-    const Json file = Json::parse(json, nullptr, false);
-    if (!file.is_object() || file.value("format", Json()) != formatName) return damaged;
-    if (!file.contains("version") || !file["version"].is_number_integer()) return damaged;
-    if (file["version"].get<int64_t>() > version) return tl::unexpected(NotesFault::Newer);
-    const auto marks = file.find("marks");
-    if (marks == file.end() || !marks->is_array() || marks->size() > maxMarks) return damaged;
-    Notes notes;
-    std::set<std::string> ids;
-    for (const Json& object : *marks) {
-        auto mark = parseMark(object);
-        if (!mark || !ids.insert(mark->id).second) return damaged;
-        notes.marks.push_back(std::move(*mark));
-    }
-    notes.unknownFields = rest(file, {"format", "version", "marks"});
-    sortMarks(notes.marks);
-    return notes;
-}
-
-std::string formatNotes(const Notes& notes) {
-    Json file = restored(notes.unknownFields);
-    file["format"] = formatName;
-    file["version"] = version;
-    file["marks"] = Json::array();
-    for (const Mark& mark : notes.marks) file["marks"].push_back(markAsJson(mark));
-    return file.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-namespace {
-
 using ById = std::map<std::string_view, const Mark*>;
 
 ById byId(const Notes& notes) {
@@ -171,27 +166,6 @@ const Mark* chosen(const Mark* base, const Mark* mine, const Mark* theirs) {
     if (!mine || !theirs) return mine ? mine : theirs;
     return theirs->changedUtcNs > mine->changedUtcNs ? theirs : mine;
 }
-
-}  // namespace
-
-Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs) {
-    const ById baseMarks = byId(base), myMarks = byId(mine), theirMarks = byId(theirs);
-    std::set<std::string_view> ids;
-    for (const ById* marks : {&myMarks, &theirMarks})
-        for (const auto& [id, mark] : *marks) ids.insert(id);
-    Notes merged;
-    merged.unknownFields = theirs.unknownFields;
-    for (const std::string_view id : ids) {
-        const Mark* mark = chosen(find(baseMarks, id), find(myMarks, id), find(theirMarks, id));
-        if (mark) merged.marks.push_back(*mark);
-    }
-    sortMarks(merged.marks);
-    return merged;
-}
-
-namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uintmax_t maxFileBytes = uintmax_t{64} << 20;
 constexpr const char* suffix = ".lanescope-notes.json";
@@ -251,6 +225,122 @@ bool isOwnTrace(const fs::path& trace) {
 }
 
 }  // namespace
+
+int64_t utcNow() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+Mark newMark(TimeRange range) {
+    std::random_device random;
+    Mark mark;
+    mark.id = fmt::format("{:08x}{:08x}", uint32_t{random()}, uint32_t{random()});
+    mark.range = range;
+    mark.changedUtcNs = utcNow();
+    return mark;
+}
+
+void sortMarks(std::vector<Mark>& marks) {
+    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
+        return std::tie(a.range.startNs, a.id) < std::tie(b.range.startNs, b.id);
+    });
+}
+
+std::vector<std::string> trackPath(const Trace& trace, uint32_t track) {
+    std::vector<std::string> path;
+    auto at = static_cast<int64_t>(track);
+    while (at >= 0 && at < static_cast<int64_t>(trace.tracks.size())) {
+        const Track& step = trace.tracks[static_cast<size_t>(at)];
+        path.push_back(step.title);
+        if (step.parent >= at) break;
+        at = step.parent;
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+uint32_t trackOfPath(const Trace& trace, const std::vector<std::string>& path) {
+    if (path.empty()) return noIndex;
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+        if (isCalled(trace.tracks[track].title, path.back()) && isCalled(trace, track, path)) return track;
+    return noIndex;
+}
+
+std::string trackText(const Mark& mark) {
+    std::string text;
+    for (const std::string& title : mark.track) {
+        if (!text.empty()) text += " / ";
+        text += title;
+    }
+    return text;
+}
+
+ReportTable marksTable(std::span<const Mark> marks) {
+    ReportTable table;
+    table.name = "marks";
+    table.title = "Marks";
+    table.columns = {
+        {"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds}, {"Track", Unit::Text}, {"Text", Unit::Text}};
+    for (const Mark& mark : marks) {
+        table.rows.push_back({mark.range.startNs, Cell(), trackText(mark), mark.text});
+        if (!mark.range.isEmpty()) table.rows.back()[1] = mark.range.durationNs();
+    }
+    return table;
+}
+
+std::string marksAsMarkdown(std::span<const Mark> marks, const std::string& title) {
+    std::string text = fmt::format("## {}\n\n| start | duration | track | text |\n|---|---|---|---|\n", escaped(title));
+    for (const Mark& mark : marks)
+        text += fmt::format("| {} | {} | {} | {} |\n", formatTimestamp(mark.range.startNs),
+                            mark.range.isEmpty() ? "" : formatDuration(mark.range.durationNs()),
+                            escaped(trackText(mark)), escaped(mark.text));
+    return text;
+}
+
+Result<Notes, NotesFault> parseNotes(std::string_view json) {
+    const auto damaged = tl::unexpected(NotesFault::Damaged);
+    if (isTooDeep(json)) return damaged;
+    const Json file = Json::parse(json, nullptr, false);
+    if (!file.is_object() || file.value("format", Json()) != formatName) return damaged;
+    if (!file.contains("version") || !file["version"].is_number_integer()) return damaged;
+    if (file["version"].get<int64_t>() > version) return tl::unexpected(NotesFault::Newer);
+    const auto marks = file.find("marks");
+    if (marks == file.end() || !marks->is_array() || marks->size() > maxMarks) return damaged;
+    Notes notes;
+    std::set<std::string> ids;
+    for (const Json& object : *marks) {
+        auto mark = parseMark(object);
+        if (!mark || !ids.insert(mark->id).second) return damaged;
+        notes.marks.push_back(std::move(*mark));
+    }
+    notes.unknownFields = rest(file, {"format", "version", "marks"});
+    sortMarks(notes.marks);
+    return notes;
+}
+
+std::string formatNotes(const Notes& notes) {
+    Json file = restored(notes.unknownFields);
+    file["format"] = formatName;
+    file["version"] = version;
+    file["marks"] = Json::array();
+    for (const Mark& mark : notes.marks) file["marks"].push_back(markAsJson(mark));
+    return file.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs) {
+    const ById baseMarks = byId(base), myMarks = byId(mine), theirMarks = byId(theirs);
+    std::set<std::string_view> ids;
+    for (const ById* marks : {&myMarks, &theirMarks})
+        for (const auto& [id, mark] : *marks) ids.insert(id);
+    Notes merged;
+    merged.unknownFields = theirs.unknownFields;
+    for (const std::string_view id : ids) {
+        const Mark* mark = chosen(find(baseMarks, id), find(myMarks, id), find(theirMarks, id));
+        if (mark) merged.marks.push_back(*mark);
+    }
+    sortMarks(merged.marks);
+    return merged;
+}
 
 struct NotesFile::Content {
     enum class State : uint8_t { Missing, Read, Corrupt, Ignored } state = State::Missing;

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <stop_token>
 #include <type_traits>
 #include <vector>

@@ -22,91 +22,6 @@ double middle(std::span<T> values) {
     return static_cast<double>(*lower) / 2 + static_cast<double>(upper) / 2;
 }
 
-}  // namespace
-
-int64_t saturatingSum(int64_t a, int64_t b) {
-    int64_t sum = 0;
-    if (!__builtin_add_overflow(a, b, &sum)) return sum;
-    return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
-
-double medianOf(std::span<int64_t> values) { return middle(values); }
-double medianOf(std::span<double> values) { return middle(values); }
-
-Statistics statisticsOf(std::span<int64_t> values) {
-    Statistics result;
-    if (values.empty()) return result;
-    result.count = static_cast<int64_t>(values.size());
-    result.minimum = result.maximum = values.front();
-    long double sum = 0;  // Used if the total overflows.
-    for (const int64_t value : values) {
-        result.total = saturatingSum(result.total, value);
-        sum += static_cast<long double>(value);
-        result.minimum = std::min(result.minimum, value);
-        result.maximum = std::max(result.maximum, value);
-    }
-    const bool isExact =
-        result.total > std::numeric_limits<int64_t>::min() && result.total < std::numeric_limits<int64_t>::max();
-    result.average = isExact ? static_cast<double>(result.total) / static_cast<double>(result.count)
-                             : static_cast<double>(sum / static_cast<long double>(result.count));
-    result.median = medianOf(values);
-    if (result.count > 1) {
-        // Sums squared distances from the mean in a second pass: squares of raw nanoseconds would
-        // lose the small differences of large numbers.
-        double squares = 0;
-        for (const int64_t value : values) {
-            const double distance = static_cast<double>(value) - result.average;
-            squares += distance * distance;
-        }
-        result.standardDeviation = std::sqrt(squares / static_cast<double>(result.count - 1));
-    }
-    return result;
-}
-
-std::vector<double> holmAdjusted(std::span<const WeightedTest> tests) {
-    std::vector<size_t> order(tests.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return tests[a].pValue / tests[a].weight < tests[b].pValue / tests[b].weight;
-    });
-    double left = 0;
-    for (const WeightedTest& test : tests) left += test.weight;
-    std::vector<double> adjusted(tests.size());
-    double atLeast = 0;
-    for (const size_t index : order) {
-        const WeightedTest& test = tests[index];
-        atLeast = std::max(atLeast, std::min(1.0, test.pValue * left / test.weight));
-        adjusted[index] = atLeast;
-        left -= test.weight;
-    }
-    return adjusted;
-}
-
-double studentTWithin(double t, int64_t freedom) {
-    const double angle = std::atan(t / std::sqrt(static_cast<double>(freedom)));
-    const double square = std::cos(angle) * std::cos(angle);
-    const bool isOdd = freedom % 2 == 1;
-    double term = isOdd ? std::cos(angle) : 1;
-    double sum = freedom == 1 ? 0 : term;
-    for (int64_t k = isOdd ? 3 : 2; k < freedom; k += 2) {
-        term *= square * static_cast<double>(k - 1) / static_cast<double>(k);
-        sum += term;
-    }
-    return isOdd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
-}
-
-double studentTFor(double share, int64_t freedom) {
-    double low = 0, high = 1;
-    while (studentTWithin(high, freedom) < share && high < 1e9) high *= 2;
-    for (int step = 0; step < 100; ++step) {
-        const double middle = (low + high) / 2;
-        (studentTWithin(middle, freedom) < share ? low : high) = middle;
-    }
-    return high;
-}
-
-namespace {
-
 constexpr size_t maxExactSamples = 20;
 constexpr size_t maxResamples = 2000;
 constexpr size_t minResamples = 200;
@@ -234,6 +149,87 @@ class MedianResampler {
 };
 
 }  // namespace
+
+int64_t saturatingSum(int64_t a, int64_t b) {
+    int64_t sum = 0;
+    if (!__builtin_add_overflow(a, b, &sum)) return sum;
+    return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+double medianOf(std::span<int64_t> values) { return middle(values); }
+double medianOf(std::span<double> values) { return middle(values); }
+
+Statistics statisticsOf(std::span<int64_t> values) {
+    Statistics result;
+    if (values.empty()) return result;
+    result.count = static_cast<int64_t>(values.size());
+    result.minimum = result.maximum = values.front();
+    long double sum = 0;  // Used if the total overflows.
+    for (const int64_t value : values) {
+        result.total = saturatingSum(result.total, value);
+        sum += static_cast<long double>(value);
+        result.minimum = std::min(result.minimum, value);
+        result.maximum = std::max(result.maximum, value);
+    }
+    const bool isExact =
+        result.total > std::numeric_limits<int64_t>::min() && result.total < std::numeric_limits<int64_t>::max();
+    result.average = isExact ? static_cast<double>(result.total) / static_cast<double>(result.count)
+                             : static_cast<double>(sum / static_cast<long double>(result.count));
+    result.median = medianOf(values);
+    if (result.count > 1) {
+        // Sums squared distances from the mean in a second pass: squares of raw nanoseconds would
+        // lose the small differences of large numbers.
+        double squares = 0;
+        for (const int64_t value : values) {
+            const double distance = static_cast<double>(value) - result.average;
+            squares += distance * distance;
+        }
+        result.standardDeviation = std::sqrt(squares / static_cast<double>(result.count - 1));
+    }
+    return result;
+}
+
+std::vector<double> holmAdjusted(std::span<const WeightedTest> tests) {
+    std::vector<size_t> order(tests.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+        return tests[a].pValue / tests[a].weight < tests[b].pValue / tests[b].weight;
+    });
+    double left = 0;
+    for (const WeightedTest& test : tests) left += test.weight;
+    std::vector<double> adjusted(tests.size());
+    double atLeast = 0;
+    for (const size_t index : order) {
+        const WeightedTest& test = tests[index];
+        atLeast = std::max(atLeast, std::min(1.0, test.pValue * left / test.weight));
+        adjusted[index] = atLeast;
+        left -= test.weight;
+    }
+    return adjusted;
+}
+
+double studentTWithin(double t, int64_t freedom) {
+    const double angle = std::atan(t / std::sqrt(static_cast<double>(freedom)));
+    const double square = std::cos(angle) * std::cos(angle);
+    const bool isOdd = freedom % 2 == 1;
+    double term = isOdd ? std::cos(angle) : 1;
+    double sum = freedom == 1 ? 0 : term;
+    for (int64_t k = isOdd ? 3 : 2; k < freedom; k += 2) {
+        term *= square * static_cast<double>(k - 1) / static_cast<double>(k);
+        sum += term;
+    }
+    return isOdd ? 2 / std::numbers::pi * (angle + std::sin(angle) * sum) : std::sin(angle) * sum;
+}
+
+double studentTFor(double share, int64_t freedom) {
+    double low = 0, high = 1;
+    while (studentTWithin(high, freedom) < share && high < 1e9) high *= 2;
+    for (int step = 0; step < 100; ++step) {
+        const double middle = (low + high) / 2;
+        (studentTWithin(middle, freedom) < share ? low : high) = middle;
+    }
+    return high;
+}
 
 double quantileOf(std::span<const int64_t> values, double share) {
     if (values.empty()) return 0;

@@ -10,8 +10,8 @@
 
 #include "model/analysis/RunSummary.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/changePoint.h"
 #include "model/compare/evaluateCondition.h"
+#include "model/compare/judgeRuns.h"
 #include "model/format/Result.h"
 #include "model/text/ReportTable.h"
 #include "model/text/formatValue.h"

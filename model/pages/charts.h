@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/analysis/StepParts.h"
-#include "model/compare/chartBars.h"
+#include "model/compare/ComparisonView.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::report {

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
+#include <future>
+#include <new>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "model/format/Inserter.h"
 #include "model/format/ReadWatch.h"
 #include "model/format/Sqlite.h"
-#include "model/format/checkFile.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/TraceSource.h"
@@ -23,7 +24,14 @@
 
 namespace lanescope {
 
+using std::chrono::milliseconds;
+
 namespace {
+
+/// Time between two checks for cancellation.
+constexpr milliseconds checkInterval{50};
+/// Time for a cancelled query to end by itself, which keeps its file open for the next one.
+constexpr milliseconds stopTime{200};
 
 constexpr int maxTables = 2000;  ///< Tables. No trace has a tenth of it.
 
@@ -271,7 +279,112 @@ void addEmptyTables(sqlite3* database) {
     sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
 }
 
+constexpr SampleQuery samples[] = {
+    {"Kernels that take the most time", R"sql(SELECT s.value AS name, count(*) AS calls,
+       sum(k.end - k.start) / 1e6 AS total_ms,
+       round(avg(k.end - k.start) / 1e3, 2) AS mean_us,
+       max(k.end - k.start) / 1e3 AS max_us
+FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName
+GROUP BY k.shortName ORDER BY total_ms DESC LIMIT 30)sql"},
+    {"Memcpys by kind", R"sql(SELECT o.label AS kind, f.label AS "from", t.label AS "to",
+       count(*) AS copies, sum(m.bytes) AS bytes,
+       sum(m.end - m.start) / 1e6 AS total_ms,
+       round(sum(m.bytes) * 1.0 / sum(m.end - m.start), 2) AS gb_per_s
+FROM CUPTI_ACTIVITY_KIND_MEMCPY m
+LEFT JOIN ENUM_CUDA_MEMCPY_OPER o ON o.id = m.copyKind
+LEFT JOIN ENUM_CUDA_MEM_KIND f ON f.id = m.srcKind
+LEFT JOIN ENUM_CUDA_MEM_KIND t ON t.id = m.dstKind
+GROUP BY m.copyKind, m.srcKind, m.dstKind ORDER BY total_ms DESC)sql"},
+    {"Largest memcpys", R"sql(SELECT m.start, m.end, o.label AS kind, m.bytes,
+       round(m.bytes * 1.0 / (m.end - m.start), 2) AS gb_per_s, m.streamId
+FROM CUPTI_ACTIVITY_KIND_MEMCPY m
+LEFT JOIN ENUM_CUDA_MEMCPY_OPER o ON o.id = m.copyKind
+WHERE m.end > m.start ORDER BY m.bytes DESC LIMIT 100)sql"},
+    {"Slowest CUDA API calls", R"sql(SELECT r.start, r.end, s.value AS name,
+       (r.end - r.start) / 1e6 AS ms, r.globalTid % 0x1000000 AS thread
+FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId
+ORDER BY r.end - r.start DESC LIMIT 100)sql"},
+    {"NVTX ranges of steps", R"sql(SELECT n.start, n.end,
+       coalesce(n.text, s.value) AS name, (n.end - n.start) / 1e6 AS ms,
+       n.globalTid % 0x1000000 AS thread
+FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
+WHERE n.end IS NOT NULL AND coalesce(n.text, s.value) LIKE '%step%'
+ORDER BY n.start)sql"},
+    {"Longest times without a kernel", R"sql(SELECT * FROM (
+  SELECT lag("end") OVER busy AS start, start AS "end",
+         (start - lag("end") OVER busy) / 1e6 AS ms, deviceId, globalPid
+  FROM CUPTI_ACTIVITY_KIND_KERNEL
+  WINDOW busy AS (PARTITION BY globalPid, deviceId, streamId ORDER BY start))
+WHERE ms > 0 ORDER BY ms DESC LIMIT 100)sql"},
+    {"Losses and other warnings",
+     R"sql(SELECT severity, code, timestamp, count, sentence FROM LANESCOPE_HEALTH
+ORDER BY severity DESC)sql"},
+};
+
 }  // namespace
+
+Result<TimedQuery> TimedQuery::open(const std::filesystem::path& path, const LoadProgress& progress) {
+    TimedQuery query(path);
+    if (auto opened = query.openIfClosed(progress); !opened) return fail(opened.error());
+    return query;
+}
+
+Result<void> TimedQuery::openIfClosed(const LoadProgress& progress) {
+    if (query_) return {};
+    Result<TraceQuery> opened = TraceQuery::open(path_, progress);
+    if (!opened) return fail(opened.error());
+    query_ = std::make_shared<const TraceQuery>(std::move(*opened));
+    return {};
+}
+
+Result<QueryResult, QueryError> TimedQuery::run(std::string_view sql, const QueryLimits& limits,
+                                                const QueryProgress& progress) {
+    using Clock = std::chrono::steady_clock;
+    if (auto opened = openIfClosed({}); !opened)
+        return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
+    const Clock::time_point begun = Clock::now();
+    // A query that checks the time itself should end by itself.
+    Clock::time_point deadline = begun + limits.time + limits.time / 20;
+    bool isWanted = true;
+    try {
+        // The task owns whatever an abandoned query uses.
+        std::packaged_task<Result<QueryResult, QueryError>()> task(
+            [query = query_, text = std::string(sql), limits] { return query->run(text, limits); });
+        auto answer = task.get_future();
+        std::thread(std::move(task)).detach();
+        while (answer.wait_until(std::min(deadline, Clock::now() + checkInterval)) != std::future_status::ready) {
+            const Clock::time_point now = Clock::now();
+            if (now >= deadline) {
+                query_->interrupt();
+                query_.reset();
+                return tl::unexpected(isWanted ? timeError(limits) : stopError());
+            }
+            if (isWanted && progress && !progress(std::chrono::duration_cast<milliseconds>(now - begun))) {
+                isWanted = false;
+                deadline = std::min(deadline, now + stopTime);
+            }
+            // Again each time, since SQLite forgets an interrupt before its first step.
+            if (!isWanted) query_->interrupt();
+        }
+        if (!isWanted) return tl::unexpected(stopError());
+        return answer.get();
+    } catch (const std::bad_alloc&) {
+        return tl::unexpected(memoryError());
+    } catch (const std::system_error& error) {
+        return tl::unexpected(
+            QueryError{fmt::format("No thread could be started for a query: {}.", error.what()), std::nullopt});
+    }
+}
+
+Result<std::vector<QueryTable>> TimedQuery::tables() {
+    if (auto opened = openIfClosed({}); !opened) return fail(opened.error());
+    return query_->tables();
+}
+
+std::string TimedQuery::doubt() const {
+    const std::optional<FileDoubt> found = query_ ? query_->doubt() : std::nullopt;
+    return found ? found->sentence : std::string();
+}
 
 QueryError timeError(const QueryLimits& limits) {
     return {fmt::format("The query was stopped after {:.3g} s. Query less data, or raise the time limit.",
@@ -375,52 +488,6 @@ std::string sentenceOf(const QueryError& error, std::string_view sql) {
     const QueryPosition position = queryPosition(sql, *error.offset);
     return fmt::format("Line {}, column {}: {}", position.line, position.column, error.sentence);
 }
-
-namespace {
-
-constexpr SampleQuery samples[] = {
-    {"Kernels that take the most time", R"sql(SELECT s.value AS name, count(*) AS calls,
-       sum(k.end - k.start) / 1e6 AS total_ms,
-       round(avg(k.end - k.start) / 1e3, 2) AS mean_us,
-       max(k.end - k.start) / 1e3 AS max_us
-FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName
-GROUP BY k.shortName ORDER BY total_ms DESC LIMIT 30)sql"},
-    {"Memcpys by kind", R"sql(SELECT o.label AS kind, f.label AS "from", t.label AS "to",
-       count(*) AS copies, sum(m.bytes) AS bytes,
-       sum(m.end - m.start) / 1e6 AS total_ms,
-       round(sum(m.bytes) * 1.0 / sum(m.end - m.start), 2) AS gb_per_s
-FROM CUPTI_ACTIVITY_KIND_MEMCPY m
-LEFT JOIN ENUM_CUDA_MEMCPY_OPER o ON o.id = m.copyKind
-LEFT JOIN ENUM_CUDA_MEM_KIND f ON f.id = m.srcKind
-LEFT JOIN ENUM_CUDA_MEM_KIND t ON t.id = m.dstKind
-GROUP BY m.copyKind, m.srcKind, m.dstKind ORDER BY total_ms DESC)sql"},
-    {"Largest memcpys", R"sql(SELECT m.start, m.end, o.label AS kind, m.bytes,
-       round(m.bytes * 1.0 / (m.end - m.start), 2) AS gb_per_s, m.streamId
-FROM CUPTI_ACTIVITY_KIND_MEMCPY m
-LEFT JOIN ENUM_CUDA_MEMCPY_OPER o ON o.id = m.copyKind
-WHERE m.end > m.start ORDER BY m.bytes DESC LIMIT 100)sql"},
-    {"Slowest CUDA API calls", R"sql(SELECT r.start, r.end, s.value AS name,
-       (r.end - r.start) / 1e6 AS ms, r.globalTid % 0x1000000 AS thread
-FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId
-ORDER BY r.end - r.start DESC LIMIT 100)sql"},
-    {"NVTX ranges of steps", R"sql(SELECT n.start, n.end,
-       coalesce(n.text, s.value) AS name, (n.end - n.start) / 1e6 AS ms,
-       n.globalTid % 0x1000000 AS thread
-FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
-WHERE n.end IS NOT NULL AND coalesce(n.text, s.value) LIKE '%step%'
-ORDER BY n.start)sql"},
-    {"Longest times without a kernel", R"sql(SELECT * FROM (
-  SELECT lag("end") OVER busy AS start, start AS "end",
-         (start - lag("end") OVER busy) / 1e6 AS ms, deviceId, globalPid
-  FROM CUPTI_ACTIVITY_KIND_KERNEL
-  WINDOW busy AS (PARTITION BY globalPid, deviceId, streamId ORDER BY start))
-WHERE ms > 0 ORDER BY ms DESC LIMIT 100)sql"},
-    {"Losses and other warnings",
-     R"sql(SELECT severity, code, timestamp, count, sentence FROM LANESCOPE_HEALTH
-ORDER BY severity DESC)sql"},
-};
-
-}  // namespace
 
 std::span<const SampleQuery> sampleQueries() { return samples; }
 

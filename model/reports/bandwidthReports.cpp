@@ -214,47 +214,6 @@ ReportTable memcpyAdvice(const ReportQuery& query) {
     return table;
 }
 
-}  // namespace
-
-const Report memcpyBandwidthReport{.info = {.name = "memcpy_bandwidth",
-                                            .title = "Memcpy Bandwidth",
-                                            .description = "Bandwidth of memcpys by kind and by kinds of memory",
-                                            .by = "memory"},
-                                   .build = memcpyBandwidth};
-
-const Report memcpyAdviceReport{
-    .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys"},
-    .build = memcpyAdvice};
-
-const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
-                                                  .title = "Memcpy Bandwidth by Size",
-                                                  .description = "memcpy_bandwidth by size of the copies",
-                                                  .isDefault = false},
-                                         .build = memcpyBandwidthBySize};
-
-const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
-                                                    .title = "Memcpy Bandwidth by GPU",
-                                                    .description = "memcpy_bandwidth by GPU",
-                                                    .isDefault = false},
-                                           .build = memcpyBandwidthByDevice};
-
-const Report memcpyBandwidthByRangeReport{
-    .info = {.name = "memcpy_bandwidth:range",
-             .title = "Memcpy Bandwidth by NVTX Range",
-             .description = "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
-             .isDefault = false,
-             .isByRange = true},
-    .build = memcpyBandwidthByRange};
-
-const Report memcpyBandwidthByInstanceReport{.info = {.name = "memcpy_bandwidth:instance",
-                                                      .title = "Memcpy Bandwidth by Instance of an NVTX Range",
-                                                      .description = "memcpy_bandwidth of each instance",
-                                                      .isDefault = false,
-                                                      .isByRange = true},
-                                             .build = memcpyBandwidthByInstance};
-
-namespace {
-
 CounterIntegral integralOrNothing(const CounterSeries* series, TimeRange range) {
     return series ? integralOf(*series, range) : CounterIntegral{};
 }
@@ -308,6 +267,43 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
 }
 
 }  // namespace
+
+const Report memcpyBandwidthReport{.info = {.name = "memcpy_bandwidth",
+                                            .title = "Memcpy Bandwidth",
+                                            .description = "Bandwidth of memcpys by kind and by kinds of memory",
+                                            .by = "memory"},
+                                   .build = memcpyBandwidth};
+
+const Report memcpyAdviceReport{
+    .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys"},
+    .build = memcpyAdvice};
+
+const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
+                                                  .title = "Memcpy Bandwidth by Size",
+                                                  .description = "memcpy_bandwidth by size of the copies",
+                                                  .isDefault = false},
+                                         .build = memcpyBandwidthBySize};
+
+const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
+                                                    .title = "Memcpy Bandwidth by GPU",
+                                                    .description = "memcpy_bandwidth by GPU",
+                                                    .isDefault = false},
+                                           .build = memcpyBandwidthByDevice};
+
+const Report memcpyBandwidthByRangeReport{
+    .info = {.name = "memcpy_bandwidth:range",
+             .title = "Memcpy Bandwidth by NVTX Range",
+             .description = "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
+             .isDefault = false,
+             .isByRange = true},
+    .build = memcpyBandwidthByRange};
+
+const Report memcpyBandwidthByInstanceReport{.info = {.name = "memcpy_bandwidth:instance",
+                                                      .title = "Memcpy Bandwidth by Instance of an NVTX Range",
+                                                      .description = "memcpy_bandwidth of each instance",
+                                                      .isDefault = false,
+                                                      .isByRange = true},
+                                             .build = memcpyBandwidthByInstance};
 
 const Report nvlinkSummaryReport{
     .info = {.name = "nvlink",

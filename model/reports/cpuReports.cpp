@@ -15,7 +15,6 @@
 #include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
-#include "model/trace/agentThreads.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/processes.h"
 #include "model/trace/stacks.h"
@@ -101,23 +100,6 @@ ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
     return table;
 }
 
-}  // namespace
-
-const Report cpuFunctionsReport{.info = {.name = "cpu_functions",
-                                         .title = "CPU Functions",
-                                         .description = "CPU profile by function (native and Python), from samples",
-                                         .isDefault = false},
-                                .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
-
-const Report cpuFunctionsByThreadReport{
-    .info = {.name = "cpu_functions_by_thread",
-             .title = "CPU Functions by Thread",
-             .description = "The same for each thread",
-             .isDefault = false},
-    .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Thread); }};
-
-namespace {
-
 /// States that share a column.
 struct StateColumn {
     const char* title;
@@ -175,18 +157,6 @@ ReportTable threadStates(const ReportQuery& query) {
     }
     return table;
 }
-
-}  // namespace
-
-const Report threadStatesReport{
-    .info = {.name = "thread_states",
-             .title = "CPU Thread States",
-             .description = "CPU thread states: running, runnable, waiting (with reason and line)",
-             .isDefault = false},
-    .build = threadStates,
-    .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
-
-namespace {
 
 constexpr std::string_view noLine = "(no Python line)";
 
@@ -309,6 +279,27 @@ ReportTable idleByLine(const ReportQuery& query) {
 }
 
 }  // namespace
+
+const Report cpuFunctionsReport{.info = {.name = "cpu_functions",
+                                         .title = "CPU Functions",
+                                         .description = "CPU profile by function (native and Python), from samples",
+                                         .isDefault = false},
+                                .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
+
+const Report cpuFunctionsByThreadReport{
+    .info = {.name = "cpu_functions_by_thread",
+             .title = "CPU Functions by Thread",
+             .description = "The same for each thread",
+             .isDefault = false},
+    .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Thread); }};
+
+const Report threadStatesReport{
+    .info = {.name = "thread_states",
+             .title = "CPU Thread States",
+             .description = "CPU thread states: running, runnable, waiting (with reason and line)",
+             .isDefault = false},
+    .build = threadStates,
+    .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
 
 const Report kernelsByLineReport{.info = {.name = "kernels_by_line",
                                           .title = "Kernels by Python Line",

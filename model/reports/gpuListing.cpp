@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "model/text/formatValue.h"
-#include "model/trace/buildLinkCounters.h"
+#include "model/trace/counterReadings.h"
 
 namespace lanescope {
 
@@ -22,6 +22,11 @@ void append(const ReportQuery& query, const Table& table, EventKind kind, std::v
         const int64_t startNs = table.startNs[row];
         if (query.includes(startNs, table.endNs[row])) events.emplace_back(startNs, EventRef(kind, row));
     }
+}
+
+bool isSampledNvlink(const CounterSeries& series) {
+    const bool isNvlink = series.key == nvlinkSentKey || series.key == nvlinkReceivedKey;
+    return isNvlink && series.gpu != noIndex;
 }
 
 }  // namespace
@@ -38,15 +43,6 @@ std::vector<EventRef> gpuListing(const ReportQuery& query) {
     for (const Started& each : started) events.push_back(each.second);
     return events;
 }
-
-namespace {
-
-bool isSampledNvlink(const CounterSeries& series) {
-    const bool isNvlink = series.key == nvlinkSentKey || series.key == nvlinkReceivedKey;
-    return isNvlink && series.gpu != noIndex;
-}
-
-}  // namespace
 
 std::map<LinkId, LinkPair> nvlinks(const Trace& trace) {
     std::map<LinkId, LinkPair> links;

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/bandwidth/counterIntegral.h"
+#include "model/bandwidth/LinkUse.h"
 #include "model/reports/Report.h"
 
 namespace lanescope {

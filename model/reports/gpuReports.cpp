@@ -128,25 +128,6 @@ ReportTable tensorUses(const ReportQuery& query) {
     return table;
 }
 
-}  // namespace
-
-const Report tensorUseReport{
-    .info = {.name = "mfu",
-             .title = "Tensor Core Use",
-             .description = "MFU of each GPU by its counters: tensor activity times clock, against data sheet and "
-                            "measured products",
-             .isSampled = true},
-    .build = tensorUses};
-
-const Report gpuActivityReport{
-    .info = {.name = "gpu_activity",
-             .title = "GPU Activity",
-             .description = "Utilization, clocks, power and throttling of each GPU, as sampled",
-             .isSampled = true},
-    .build = gpuActivity};
-
-namespace {
-
 /// Indices of the columns that only some kinds of events fill.
 enum Column : size_t {
     startColumn,
@@ -266,16 +247,6 @@ void gpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
         std::move(part), gpuListing(query), [&maker](EventRef event) { return maker.row(event); }, sink);
 }
 
-}  // namespace
-
-const Report gpuTraceReport{.info = {.name = "cuda_gpu_trace",
-                                     .title = "CUDA GPU Trace",
-                                     .description = "Every kernel, memcpy and memset, by start",
-                                     .isDefault = false},
-                            .list = gpuTraceInParts};
-
-namespace {
-
 std::string_view kindOf(const FlameTree::Frame& frame) {
     switch (frame.kind) {
         case FrameKind::All: return "all";
@@ -359,6 +330,27 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
 }
 
 }  // namespace
+
+const Report tensorUseReport{
+    .info = {.name = "mfu",
+             .title = "Tensor Core Use",
+             .description = "MFU of each GPU by its counters: tensor activity times clock, against data sheet and "
+                            "measured products",
+             .isSampled = true},
+    .build = tensorUses};
+
+const Report gpuActivityReport{
+    .info = {.name = "gpu_activity",
+             .title = "GPU Activity",
+             .description = "Utilization, clocks, power and throttling of each GPU, as sampled",
+             .isSampled = true},
+    .build = gpuActivity};
+
+const Report gpuTraceReport{.info = {.name = "cuda_gpu_trace",
+                                     .title = "CUDA GPU Trace",
+                                     .description = "Every kernel, memcpy and memset, by start",
+                                     .isDefault = false},
+                            .list = gpuTraceInParts};
 
 const Report gpuTimeTreeReport{.info = {.name = "gpu_time_tree",
                                         .title = "GPU Time by Step, Range, Operator and Kernel",

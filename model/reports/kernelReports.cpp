@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/analysis/familySums.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/reports/GroupedValues.h"
 #include "model/reports/reports.h"
 #include "model/trace/gpuNames.h"
@@ -12,6 +16,35 @@
 namespace lanescope {
 
 namespace {
+
+/// Returns a row per family and worker. The chosen range of time replaces the steps.
+ReportTable kernelFamilies(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"Worker", Unit::Text},    {"Family", Unit::Text},
+                     {"Precision", Unit::Text}, {"Time per Step", Unit::Nanoseconds},
+                     {"Share", Unit::Percent},  {"Launches per Step", Unit::Count},
+                     {"Line", Unit::Text},      {"Largest Kernel", Unit::Text}};
+    StepSelection selection;
+    selection.rangeName = query.rangeName;
+    selection.stretch = query.range;
+    const auto run = analysis::summarizeRun(query.trace, selection);
+    if (!run) return table;
+    for (const analysis::WorkerSummary& worker : run->workers) {
+        const auto steps = static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+        const int64_t computeNs = worker.totalParts()[analysis::StepPart::Compute];
+        for (const analysis::FamilySum& each : analysis::familySums(worker)) {
+            const bool isKnown = each.precision != KernelPrecision::Unknown;
+            table.rows.push_back(
+                {worker.label(), std::string(name(each.family)),
+                 isKnown ? Cell(std::string(identifier(each.precision))) : Cell(),
+                 static_cast<double>(each.exposedNs) / steps,
+                 100 * static_cast<double>(each.exposedNs) / static_cast<double>(std::max<int64_t>(computeNs, 1)),
+                 static_cast<double>(each.count) / steps, each.launched, analysis::shortContributorName(each.name)});
+            table.searches.push_back(each.name);
+        }
+    }
+    return table;
+}
 
 /// Group keys of kernels, by launch configuration, and the name of each.
 struct KernelNames {
@@ -60,7 +93,26 @@ ReportTable kernelFamilySummary(const ReportQuery& query) {
         query, [&](const LaunchConfig& config) { return query.trace.strings.at(kinds::Kernel::nameIndex(config)); });
 }
 
+ReportTable apiSummary(const ReportQuery& query) {
+    const ApiTable& calls = query.trace.apiCalls;
+    GroupedValues durations;
+    for (uint32_t row = 0; row < calls.size(); ++row)
+        durations.addTime(calls.name[row], query, calls.startNs[row], calls.endNs[row]);
+    std::vector<SummaryRow> rows;
+    for (GroupedValues::Group& group : durations.groups()) {
+        const std::string name(query.trace.strings.at(static_cast<StringIndex>(group.key)));
+        rows.push_back({group, {name}, name});
+    }
+    return summaryTable({.countColumn = "Num Calls", .labelColumns = {"Name"}}, std::move(rows));
+}
+
 }  // namespace
+
+const Report gpuFamiliesReport{.info = {.name = "gpu_families",
+                                        .title = "Kernel Families",
+                                        .description = "Compute time of steps by kind: matrix products, elementwise",
+                                        .isDefault = false},
+                               .build = kernelFamilies};
 
 const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
                                           .title = "CUDA GPU Kernel Summary",
@@ -80,23 +132,6 @@ const Report kernelFamilySummaryReport{.info = {.name = "cuda_gpu_kern_sum:famil
                                                 .description = "Time of kernels by family: add f32, sgemm 128x64 tn",
                                                 .isDefault = false},
                                        .build = kernelFamilySummary};
-
-namespace {
-
-ReportTable apiSummary(const ReportQuery& query) {
-    const ApiTable& calls = query.trace.apiCalls;
-    GroupedValues durations;
-    for (uint32_t row = 0; row < calls.size(); ++row)
-        durations.addTime(calls.name[row], query, calls.startNs[row], calls.endNs[row]);
-    std::vector<SummaryRow> rows;
-    for (GroupedValues::Group& group : durations.groups()) {
-        const std::string name(query.trace.strings.at(static_cast<StringIndex>(group.key)));
-        rows.push_back({group, {name}, name});
-    }
-    return summaryTable({.countColumn = "Num Calls", .labelColumns = {"Name"}}, std::move(rows));
-}
-
-}  // namespace
 
 const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
                                        .title = "CUDA API Summary",

@@ -74,20 +74,6 @@ ReportTable memorySizeSummary(const ReportQuery& query) {
     return table;
 }
 
-}  // namespace
-
-const Report memoryTimeSummaryReport{.info = {.name = "cuda_gpu_mem_time_sum",
-                                              .title = "CUDA GPU MemOps Summary (by Time)",
-                                              .description = "Time of each kind of memcpy and of memsets"},
-                                     .build = memoryTimeSummary};
-
-const Report memorySizeSummaryReport{.info = {.name = "cuda_gpu_mem_size_sum",
-                                              .title = "CUDA GPU MemOps Summary (by Size)",
-                                              .description = "Bytes of each kind of memcpy and of memsets"},
-                                     .build = memorySizeSummary};
-
-namespace {
-
 bool isOfGpu(MemoryKind kind) {
     return kind == MemoryKind::Device || kind == MemoryKind::DeviceStatic || kind == MemoryKind::Array ||
            kind == MemoryKind::Unknown;
@@ -163,16 +149,6 @@ ReportTable memoryUseSummary(const ReportQuery& query) {
     }
     return report;
 }
-
-}  // namespace
-
-const Report memoryUseSummaryReport{
-    .info = {.name = "cuda_memory_sum",
-             .title = "CUDA Memory Summary",
-             .description = "Allocations, peak and unfreed memory, by GPU and kind of memory"},
-    .build = memoryUseSummary};
-
-namespace {
 
 /// Moves of the managed memory at one address, or of all of it.
 struct Moves {
@@ -288,6 +264,22 @@ ReportTable cpuFaultSummary(const ReportQuery& query) {
 }
 
 }  // namespace
+
+const Report memoryTimeSummaryReport{.info = {.name = "cuda_gpu_mem_time_sum",
+                                              .title = "CUDA GPU MemOps Summary (by Time)",
+                                              .description = "Time of each kind of memcpy and of memsets"},
+                                     .build = memoryTimeSummary};
+
+const Report memorySizeSummaryReport{.info = {.name = "cuda_gpu_mem_size_sum",
+                                              .title = "CUDA GPU MemOps Summary (by Size)",
+                                              .description = "Bytes of each kind of memcpy and of memsets"},
+                                     .build = memorySizeSummary};
+
+const Report memoryUseSummaryReport{
+    .info = {.name = "cuda_memory_sum",
+             .title = "CUDA Memory Summary",
+             .description = "Allocations, peak and unfreed memory, by GPU and kind of memory"},
+    .build = memoryUseSummary};
 
 const Report unifiedMemoryTotalsReport{
     .info = {.name = "um_total_sum",

@@ -132,17 +132,6 @@ ReportTable ncclSummary(const ReportQuery& query) {
     return table;
 }
 
-}  // namespace
-
-const Report ncclSummaryReport{
-    .info = {.name = "nccl_sum",
-             .title = "NCCL Summary",
-             .description = "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
-    .build = ncclSummary,
-    .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
-
-namespace {
-
 /// Returns an empty cell for a negative number, which means unknown.
 Cell unlessNegative(int64_t number) { return number < 0 ? Cell() : Cell(number); }
 
@@ -224,16 +213,6 @@ void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
     }
     sink(part);
 }
-
-}  // namespace
-
-const Report ncclTraceReport{.info = {.name = "nccl_trace",
-                                      .title = "NCCL Trace",
-                                      .description = "Every NCCL operation, by start",
-                                      .isDefault = false},
-                             .list = ncclTraceInParts};
-
-namespace {
 
 /// One collective, and the time at which each rank entered it.
 struct Entries {
@@ -386,6 +365,19 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
 }
 
 }  // namespace
+
+const Report ncclSummaryReport{
+    .info = {.name = "nccl_sum",
+             .title = "NCCL Summary",
+             .description = "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
+    .build = ncclSummary,
+    .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
+
+const Report ncclTraceReport{.info = {.name = "nccl_trace",
+                                      .title = "NCCL Trace",
+                                      .description = "Every NCCL operation, by start",
+                                      .isDefault = false},
+                             .list = ncclTraceInParts};
 
 const Report ncclLatenessReport{
     .info = {.name = "nccl_lateness",

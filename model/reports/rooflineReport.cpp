@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "model/analysis/rooflineRows.h"
 #include "model/analysis/shownNumbers.h"

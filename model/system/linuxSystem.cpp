@@ -14,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <string>
 #include <system_error>
 

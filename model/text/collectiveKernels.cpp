@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "model/format/ncclFunctions.h"
 #include "model/format/text.h"

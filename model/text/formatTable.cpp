@@ -60,26 +60,6 @@ constexpr size_t blanksPerLevel = 2;
 /// Deeper indentation does not help readers.
 constexpr int64_t maxLevels = 32;
 
-}  // namespace
-
-ReportTable indentedRows(ReportTable table) {
-    if (table.style != ReportStyle::Tree || table.columns.size() <= placeColumns) return table;
-    const auto removePlace = [](auto& cells) { cells.erase(cells.begin(), std::next(cells.begin(), placeColumns)); };
-    for (std::vector<Cell>& row : table.rows) {
-        if (row.size() <= placeColumns) continue;
-        const auto* depth = std::get_if<int64_t>(&row[placeColumns - 1]);
-        auto* name = std::get_if<std::string>(&row.back());
-        if (depth != nullptr && name != nullptr)
-            name->insert(0, blanksPerLevel * static_cast<size_t>(std::clamp<int64_t>(*depth, 0, maxLevels)), ' ');
-        removePlace(row);
-    }
-    removePlace(table.columns);
-    table.style = ReportStyle::Plain;
-    return table;
-}
-
-namespace {
-
 /// Threshold in columns: a wider text column is printed last, so that it shifts no other column.
 constexpr size_t maxInnerTextWidth = 32;
 
@@ -173,12 +153,6 @@ class TextFormatter : public TableFormatter {
     std::vector<size_t> order_;
     bool isFirst_ = true;
 };
-
-}  // namespace
-
-std::unique_ptr<TableFormatter> makeTextFormatter() { return std::make_unique<TextFormatter>(); }
-
-namespace {
 
 /// Returns true if a spreadsheet would run the text as a formula. Numbers are no formulas.
 bool resemblesFormula(std::string_view text) {
@@ -287,14 +261,6 @@ class CsvFormatter : public TableFormatter {
     bool isFirst_ = true;
 };
 
-}  // namespace
-
-std::unique_ptr<TableFormatter> makeCsvFormatter() { return std::make_unique<CsvFormatter<PlainStyle>>(); }
-
-std::unique_ptr<TableFormatter> makeNsightCsvFormatter() { return std::make_unique<CsvFormatter<NsightStyle>>(); }
-
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 Json toJson(const Cell& cell) {
@@ -331,12 +297,6 @@ class JsonFormatter : public TableFormatter {
   private:
     bool isEmpty_ = true;
 };
-
-}  // namespace
-
-std::unique_ptr<TableFormatter> makeJsonFormatter() { return std::make_unique<JsonFormatter>(); }
-
-namespace {
 
 /// Five significant digits.
 std::string fiveDigits(double value) {
@@ -448,6 +408,30 @@ class NvprofFormatter : public TableFormatter {
 };
 
 }  // namespace
+
+ReportTable indentedRows(ReportTable table) {
+    if (table.style != ReportStyle::Tree || table.columns.size() <= placeColumns) return table;
+    const auto removePlace = [](auto& cells) { cells.erase(cells.begin(), std::next(cells.begin(), placeColumns)); };
+    for (std::vector<Cell>& row : table.rows) {
+        if (row.size() <= placeColumns) continue;
+        const auto* depth = std::get_if<int64_t>(&row[placeColumns - 1]);
+        auto* name = std::get_if<std::string>(&row.back());
+        if (depth != nullptr && name != nullptr)
+            name->insert(0, blanksPerLevel * static_cast<size_t>(std::clamp<int64_t>(*depth, 0, maxLevels)), ' ');
+        removePlace(row);
+    }
+    removePlace(table.columns);
+    table.style = ReportStyle::Plain;
+    return table;
+}
+
+std::unique_ptr<TableFormatter> makeTextFormatter() { return std::make_unique<TextFormatter>(); }
+
+std::unique_ptr<TableFormatter> makeCsvFormatter() { return std::make_unique<CsvFormatter<PlainStyle>>(); }
+
+std::unique_ptr<TableFormatter> makeNsightCsvFormatter() { return std::make_unique<CsvFormatter<NsightStyle>>(); }
+
+std::unique_ptr<TableFormatter> makeJsonFormatter() { return std::make_unique<JsonFormatter>(); }
 
 std::string nvprofTime(double ns) {
     const double size = std::abs(ns);

@@ -33,58 +33,6 @@ size_t letterWidth(std::string_view letter) {
     return widest - std::min(filled - letter.size(), widest - 1);
 }
 
-}  // namespace
-
-size_t displayWidth(std::string_view text) {
-    size_t width = 0;
-    while (!text.empty()) {
-        const size_t bytes = firstLetterBytes(text);
-        width += letterWidth(text.substr(0, bytes));
-        text.remove_prefix(bytes);
-    }
-    return width;
-}
-
-std::string_view prefixWithin(std::string_view text, size_t width) {
-    size_t end = 0;
-    while (end < text.size()) {
-        const size_t bytes = firstLetterBytes(text.substr(end));
-        const size_t columns = letterWidth(text.substr(end, bytes));
-        if (columns > width) break;
-        width -= columns;
-        end += bytes;
-    }
-    return text.substr(0, end);
-}
-
-std::string_view suffixWithin(std::string_view text, size_t width) {
-    size_t start = text.size();
-    while (start > 0) {
-        size_t at = start - 1;
-        while (at > 0 && isContinuation(text[at])) --at;
-        const size_t columns = letterWidth(text.substr(at, start - at));
-        if (columns > width) break;
-        width -= columns;
-        start = at;
-    }
-    return text.substr(start);
-}
-
-std::string elideEnd(std::string_view text, size_t width) {
-    if (displayWidth(text) <= width) return std::string(text);
-    if (width == 0) return {};
-    return std::string(prefixWithin(text, width - 1)).append(ellipsis);
-}
-
-std::string elideMiddle(std::string_view text, size_t width) {
-    if (displayWidth(text) <= width) return std::string(text);
-    if (width == 0) return {};
-    const size_t tail = (width - 1) * 2 / 5;
-    return std::string(prefixWithin(text, width - 1 - tail)).append(ellipsis).append(suffixWithin(text, tail));
-}
-
-namespace {
-
 struct Scale {
     double factor;
     std::string_view suffix;
@@ -162,6 +110,54 @@ bool turnsDirection(std::string_view sequence) {
 bool isNoCharacter(std::string_view sequence) { return sequence == "\xef\xbf\xbe" || sequence == "\xef\xbf\xbf"; }
 
 }  // namespace
+
+size_t displayWidth(std::string_view text) {
+    size_t width = 0;
+    while (!text.empty()) {
+        const size_t bytes = firstLetterBytes(text);
+        width += letterWidth(text.substr(0, bytes));
+        text.remove_prefix(bytes);
+    }
+    return width;
+}
+
+std::string_view prefixWithin(std::string_view text, size_t width) {
+    size_t end = 0;
+    while (end < text.size()) {
+        const size_t bytes = firstLetterBytes(text.substr(end));
+        const size_t columns = letterWidth(text.substr(end, bytes));
+        if (columns > width) break;
+        width -= columns;
+        end += bytes;
+    }
+    return text.substr(0, end);
+}
+
+std::string_view suffixWithin(std::string_view text, size_t width) {
+    size_t start = text.size();
+    while (start > 0) {
+        size_t at = start - 1;
+        while (at > 0 && isContinuation(text[at])) --at;
+        const size_t columns = letterWidth(text.substr(at, start - at));
+        if (columns > width) break;
+        width -= columns;
+        start = at;
+    }
+    return text.substr(start);
+}
+
+std::string elideEnd(std::string_view text, size_t width) {
+    if (displayWidth(text) <= width) return std::string(text);
+    if (width == 0) return {};
+    return std::string(prefixWithin(text, width - 1)).append(ellipsis);
+}
+
+std::string elideMiddle(std::string_view text, size_t width) {
+    if (displayWidth(text) <= width) return std::string(text);
+    if (width == 0) return {};
+    const size_t tail = (width - 1) * 2 / 5;
+    return std::string(prefixWithin(text, width - 1 - tail)).append(ellipsis).append(suffixWithin(text, tail));
+}
 
 std::string withThousands(std::string digits) {
     const size_t first = !digits.empty() && digits[0] == '-' ? 1 : 0;

@@ -271,14 +271,6 @@ bool isOfDouble(std::string_view name) {
     return includes(name, "lambda(double)");
 }
 
-}  // namespace
-
-bool hasLowerFloat(std::string_view name) {
-    static constexpr std::array<std::string_view, 6> types{"<float,",       "<float>", "c10::Half",
-                                                           "c10::BFloat16", "<__half", "<__nv_bfloat16"};
-    return std::ranges::any_of(types, [name](std::string_view type) { return includes(name, type); });
-}
-
 KernelPrecision productPrecision(std::string_view kernel) {
     const std::string name = lowered(withoutParameters(kernel));
     using enum KernelPrecision;
@@ -385,6 +377,12 @@ KernelOrigin originOf(const FamilyPattern* pattern, std::string_view name) {
 }
 
 }  // namespace
+
+bool hasLowerFloat(std::string_view name) {
+    static constexpr std::array<std::string_view, 6> types{"<float,",       "<float>", "c10::Half",
+                                                           "c10::BFloat16", "<__half", "<__nv_bfloat16"};
+    return std::ranges::any_of(types, [name](std::string_view type) { return includes(name, type); });
+}
 
 std::string_view name(KernelFamily family) {
     static constexpr std::array<std::string_view, 20> all{

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/format/text.h"
 
 namespace lanescope {
@@ -78,75 +78,6 @@ std::vector<std::string_view> parted(std::string_view text) {
     }
     return parts;
 }
-
-}  // namespace
-
-CppName parseCppName(std::string_view text) {
-    CppName name;
-    size_t begin = 0;
-    for (size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (text.substr(at).starts_with(anonymous)) {
-            at += anonymous.size() - 1;
-            begin = at + 1;
-        } else if (c == ' ' || c == ':') {
-            begin = at + 1;
-        } else if (c == '<') {
-            const size_t end = closing(text, at);
-            name.base = text.substr(begin, at - begin);
-            name.arguments = parted(text.substr(at + 1, end - at - 1));
-            // "outer<int>::inner" names the inner function; a lambda is named by its enclosing function.
-            const std::string_view rest = text.substr(std::min(end + 1, text.size()));
-            if (!rest.starts_with("::") || rest.starts_with("::operator") || rest.starts_with("::{") ||
-                rest.starts_with("::["))
-                return name;
-            begin = end + 1;
-            at = end;
-        } else if (c == '(') {
-            name.base = text.substr(begin, at - begin);
-            name.arguments.clear();
-            return name;
-        }
-    }
-    name.base = text.substr(begin);
-    name.arguments.clear();
-    return name;
-}
-
-std::string_view shortTypeName(std::string_view text) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> types{
-        {{"float", "f32"},
-         {"double", "f64"},
-         {"c10::Half", "f16"},
-         {"__half", "f16"},
-         {"half", "f16"},
-         {"_Float16", "f16"},
-         {"cutlass::half_t", "f16"},
-         {"c10::BFloat16", "bf16"},
-         {"__nv_bfloat16", "bf16"},
-         {"__hip_bfloat16", "bf16"},
-         {"cutlass::bfloat16_t", "bf16"},
-         {"c10::Float8_e4m3fn", "f8e4m3"},
-         {"c10::Float8_e5m2", "f8e5m2"},
-         {"c10::complex<float>", "c64"},
-         {"c10::complex<double>", "c128"},
-         {"long", "i64"},
-         {"int", "i32"},
-         {"short", "i16"},
-         {"signed char", "i8"},
-         {"char", "i8"},
-         {"unsigned char", "u8"},
-         {"unsigned int", "u32"},
-         {"unsigned long", "u64"},
-         {"bool", "bool"}}};
-    text = trimmed(text, " ");
-    if (text.ends_with(" const")) text.remove_suffix(6);
-    for (const auto& [name, brief] : types)
-        if (text == name) return brief;
-    return {};
-}
-
-namespace {
 
 using NameParts = std::vector<std::string_view>;
 
@@ -289,18 +220,6 @@ std::string miopenName(const NameParts& words) {
     if (tile.empty()) return {};
     return fmt::format("igemm {} {} {} (MIOpen)", words[1], words[4], tile);
 }
-
-}  // namespace
-
-std::string libraryKernelName(std::string_view demangled) {
-    if (demangled.find_first_of("<( :") != std::string_view::npos) return cutlassName(demangled);
-    const NameParts words = wordsOf(demangled);
-    for (const auto named : {assemblyName, xmmaName, nvjetName, tensileName, miopenName})
-        if (std::string name = named(words); !name.empty()) return name;
-    return {};
-}
-
-namespace {
 
 using TemplateArguments = std::vector<std::string_view>;
 
@@ -570,10 +489,6 @@ std::string xlaName(std::string_view name) {
     return {};
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns "128x128x64" of "cute::tuple<cute::C<128>, cute::C<128>, cute::C<64>>", the first with a tile; else empty.
 std::string cuteTile(std::string_view text) {
     constexpr std::string_view constant = "cute::C<";
@@ -654,6 +569,79 @@ std::string namesOfMangled(std::string_view text) {
 }
 
 }  // namespace
+
+CppName parseCppName(std::string_view text) {
+    CppName name;
+    size_t begin = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (text.substr(at).starts_with(anonymous)) {
+            at += anonymous.size() - 1;
+            begin = at + 1;
+        } else if (c == ' ' || c == ':') {
+            begin = at + 1;
+        } else if (c == '<') {
+            const size_t end = closing(text, at);
+            name.base = text.substr(begin, at - begin);
+            name.arguments = parted(text.substr(at + 1, end - at - 1));
+            // "outer<int>::inner" names the inner function; a lambda is named by its enclosing function.
+            const std::string_view rest = text.substr(std::min(end + 1, text.size()));
+            if (!rest.starts_with("::") || rest.starts_with("::operator") || rest.starts_with("::{") ||
+                rest.starts_with("::["))
+                return name;
+            begin = end + 1;
+            at = end;
+        } else if (c == '(') {
+            name.base = text.substr(begin, at - begin);
+            name.arguments.clear();
+            return name;
+        }
+    }
+    name.base = text.substr(begin);
+    name.arguments.clear();
+    return name;
+}
+
+std::string_view shortTypeName(std::string_view text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> types{
+        {{"float", "f32"},
+         {"double", "f64"},
+         {"c10::Half", "f16"},
+         {"__half", "f16"},
+         {"half", "f16"},
+         {"_Float16", "f16"},
+         {"cutlass::half_t", "f16"},
+         {"c10::BFloat16", "bf16"},
+         {"__nv_bfloat16", "bf16"},
+         {"__hip_bfloat16", "bf16"},
+         {"cutlass::bfloat16_t", "bf16"},
+         {"c10::Float8_e4m3fn", "f8e4m3"},
+         {"c10::Float8_e5m2", "f8e5m2"},
+         {"c10::complex<float>", "c64"},
+         {"c10::complex<double>", "c128"},
+         {"long", "i64"},
+         {"int", "i32"},
+         {"short", "i16"},
+         {"signed char", "i8"},
+         {"char", "i8"},
+         {"unsigned char", "u8"},
+         {"unsigned int", "u32"},
+         {"unsigned long", "u64"},
+         {"bool", "bool"}}};
+    text = trimmed(text, " ");
+    if (text.ends_with(" const")) text.remove_suffix(6);
+    for (const auto& [name, brief] : types)
+        if (text == name) return brief;
+    return {};
+}
+
+std::string libraryKernelName(std::string_view demangled) {
+    if (demangled.find_first_of("<( :") != std::string_view::npos) return cutlassName(demangled);
+    const NameParts words = wordsOf(demangled);
+    for (const auto named : {assemblyName, xmmaName, nvjetName, tensileName, miopenName})
+        if (std::string name = named(words); !name.empty()) return name;
+    return {};
+}
 
 std::string knownKernelName(std::string_view demangled) {
     removeEnd(demangled, ".kd");

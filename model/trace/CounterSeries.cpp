@@ -58,6 +58,43 @@ struct Extremes {
     }
 };
 
+// Products of two times exceed 64 bits, and rounding could select the wrong column.
+__extension__ using Wide = __int128;
+
+/// Groups are as large as possible with this average number per column.
+constexpr size_t groupsPerColumn = 2;
+/// Minimum number of groups; a range of fewer is drawn from finer groups.
+constexpr size_t minGroups = 64;
+
+/// Columns of equal width over a range, exact at any zoom.
+class ColumnScale {
+  public:
+    ColumnScale(TimeRange range, int columnCount)
+        : range_(range), columnCount_(columnCount), spanNs_(Wide{range.endNs} - range.startNs) {}
+
+    /// Returns the last nanosecond at or left of the left edge of `column`.
+    int64_t left(int column) const { return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_); }
+    /// Returns the first nanosecond at or right of the right edge of `column`.
+    int64_t right(int column) const {
+        const Wide ends = spanNs_ * (column + 1);
+        return static_cast<int64_t>(range_.startNs + (ends + columnCount_ - 1) / columnCount_);
+    }
+    int64_t halfWidthNs() const { return static_cast<int64_t>(spanNs_ / (2 * columnCount_)); }
+
+  private:
+    TimeRange range_;
+    int columnCount_;
+    Wide spanNs_;
+};
+
+/// Returns the first index of `[low, high)` whose time is `timeNs` or later, else `high`.
+size_t firstFrom(const Column<int64_t>& timesNs, size_t low, size_t high, int64_t timeNs) {
+    const auto begin = timesNs.begin();
+    const auto found =
+        std::lower_bound(begin + static_cast<std::ptrdiff_t>(low), begin + static_cast<std::ptrdiff_t>(high), timeNs);
+    return static_cast<size_t>(found - begin);
+}
+
 }  // namespace
 
 std::string formatCounter(double value, CounterUnit unit) {
@@ -184,47 +221,6 @@ CounterColumn CounterSeries::extremesIn(TimeRange range) const {
     if (range.isEmpty() || timesNs_.empty() || endNs_ <= range.startNs) return {};
     return extremesOf(firstAffecting(timesNs_, range.startNs), firstFrom(timesNs_, range.endNs));
 }
-
-namespace {
-
-// Products of two times exceed 64 bits, and rounding could select the wrong column.
-__extension__ using Wide = __int128;
-
-/// Groups are as large as possible with this average number per column.
-constexpr size_t groupsPerColumn = 2;
-/// Minimum number of groups; a range of fewer is drawn from finer groups.
-constexpr size_t minGroups = 64;
-
-/// Columns of equal width over a range, exact at any zoom.
-class ColumnScale {
-  public:
-    ColumnScale(TimeRange range, int columnCount)
-        : range_(range), columnCount_(columnCount), spanNs_(Wide{range.endNs} - range.startNs) {}
-
-    /// Returns the last nanosecond at or left of the left edge of `column`.
-    int64_t left(int column) const { return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_); }
-    /// Returns the first nanosecond at or right of the right edge of `column`.
-    int64_t right(int column) const {
-        const Wide ends = spanNs_ * (column + 1);
-        return static_cast<int64_t>(range_.startNs + (ends + columnCount_ - 1) / columnCount_);
-    }
-    int64_t halfWidthNs() const { return static_cast<int64_t>(spanNs_ / (2 * columnCount_)); }
-
-  private:
-    TimeRange range_;
-    int columnCount_;
-    Wide spanNs_;
-};
-
-/// Returns the first index of `[low, high)` whose time is `timeNs` or later, else `high`.
-size_t firstFrom(const Column<int64_t>& timesNs, size_t low, size_t high, int64_t timeNs) {
-    const auto begin = timesNs.begin();
-    const auto found =
-        std::lower_bound(begin + static_cast<std::ptrdiff_t>(low), begin + static_cast<std::ptrdiff_t>(high), timeNs);
-    return static_cast<size_t>(found - begin);
-}
-
-}  // namespace
 
 CounterPicture::CounterPicture(const CounterSeries& series, TimeRange range, int columnCount)
     : series_(series), range_(range), columnCount_(columnCount) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 #include "model/trace/Trace.h"
-#include "model/trace/tasks.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 

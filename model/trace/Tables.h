@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "model/format/Memory.h"
 #include "model/format/TimeRange.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/trace/tasks.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 
@@ -121,6 +121,12 @@ LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf, Lar
     return runs;
 }
 
+template <size_t count>
+bool containsAny(std::string_view text, const std::array<std::string_view, count>& words) {
+    return std::any_of(words.begin(), words.end(),
+                       [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
 }  // namespace
 
 const Level* LaneTiles::levelFor(int gridShift) const {
@@ -179,16 +185,6 @@ uint32_t longestSlice(const Lane& lane, uint32_t first, uint32_t end) {
     for (; !rights.empty(); rights.pop_back()) left.take(rights.back().at, rights.back().durationNs);
     return left.at;
 }
-
-namespace {
-
-template <size_t count>
-bool containsAny(std::string_view text, const std::array<std::string_view, count>& words) {
-    return std::any_of(words.begin(), words.end(),
-                       [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
-}
-
-}  // namespace
 
 SliceCategory apiCategory(std::string_view apiName) {
     static constexpr std::array<std::string_view, 2> waits{"Synchronize", "WaitEvent"};

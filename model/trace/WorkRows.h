@@ -6,11 +6,10 @@
 #include <span>
 #include <stop_token>
 #include <utility>
-#include <vector>
 
 #include "model/trace/Column.h"
 #include "model/trace/Trace.h"
-#include "model/trace/tasks.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 

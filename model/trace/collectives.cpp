@@ -10,8 +10,8 @@
 
 #include "model/format/ncclFunctions.h"
 #include "model/numbers/LargeMemory.h"
+#include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
-#include "model/trace/tasks.h"
 
 namespace lanescope {
 
@@ -33,6 +33,31 @@ Number numberAt(std::string_view text) {
     };
     return text.starts_with('-') ? read(int64_t{0}) : read(uint64_t{0});
 }
+
+using Calls = std::span<CollectiveCall>;
+
+/// Returns the prefix of `calls` with the same `keyOf`.
+template <class KeyOf>
+Calls firstGroup(Calls calls, KeyOf keyOf) {
+    const auto end = std::find_if(calls.begin(), calls.end(),
+                                  [&](const CollectiveCall& call) { return keyOf(call) != keyOf(calls.front()); });
+    return calls.first(static_cast<size_t>(end - calls.begin()));
+}
+
+/// Splits `calls` where `keyOf` changes.
+template <class KeyOf, class Visit>
+void forEachGroup(Calls calls, KeyOf keyOf, Visit visit) {
+    while (!calls.empty()) {
+        const Calls group = firstGroup(calls, keyOf);
+        visit(group);
+        calls = calls.subspan(group.size());
+    }
+}
+
+uint64_t communicatorOf(const CollectiveCall& call) { return call.communicator; }
+StringIndex operationOf(const CollectiveCall& call) { return call.operation; }
+CommunicatorRank rankOf(const CollectiveCall& call) { return call.rank; }
+int64_t numberOf(const CollectiveCall& call) { return call.number; }
 
 }  // namespace
 
@@ -113,35 +138,6 @@ int64_t CollectiveWaits::ofKernel(uint32_t process, int64_t startNs) const {
     const bool isKnown = found != waits_.end() && found->process == process && found->startNs == startNs;
     return isKnown ? found->waitedNs : 0;
 }
-
-namespace {
-
-using Calls = std::span<CollectiveCall>;
-
-/// Returns the prefix of `calls` with the same `keyOf`.
-template <class KeyOf>
-Calls firstGroup(Calls calls, KeyOf keyOf) {
-    const auto end = std::find_if(calls.begin(), calls.end(),
-                                  [&](const CollectiveCall& call) { return keyOf(call) != keyOf(calls.front()); });
-    return calls.first(static_cast<size_t>(end - calls.begin()));
-}
-
-/// Splits `calls` where `keyOf` changes.
-template <class KeyOf, class Visit>
-void forEachGroup(Calls calls, KeyOf keyOf, Visit visit) {
-    while (!calls.empty()) {
-        const Calls group = firstGroup(calls, keyOf);
-        visit(group);
-        calls = calls.subspan(group.size());
-    }
-}
-
-uint64_t communicatorOf(const CollectiveCall& call) { return call.communicator; }
-StringIndex operationOf(const CollectiveCall& call) { return call.operation; }
-CommunicatorRank rankOf(const CollectiveCall& call) { return call.rank; }
-int64_t numberOf(const CollectiveCall& call) { return call.number; }
-
-}  // namespace
 
 /// Matches the calls of each operation: by NCCL's sequence numbers if all are known. Otherwise the n-th calls of all
 /// ranks match, which is safe only if all ranks have equally many of the same sizes.

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 namespace lanescope {
 
 const std::vector<ThrottleReason>& throttleReasons() {

@@ -2,13 +2,16 @@
 #include "model/trace/processes.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <map>
-#include <string>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace lanescope {
-
-int64_t clockErrorNs(const Process& process) { return std::max<int64_t>(process.facts->clockErrorNs.value_or(0), 0); }
 
 namespace {
 
@@ -18,7 +21,40 @@ int64_t machineOf(const Process& process) {
     return process.globalPid / machines;
 }
 
+constexpr double minShare = 0.01;
+
 }  // namespace
+
+void runTasks(unsigned threads, const Tasks& tasks) {
+    std::atomic<size_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr error;
+    const auto work = [&] {
+        for (size_t task = next++; task < tasks.size(); task = next++) {
+            try {
+                tasks[task]();
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (!error) error = std::current_exception();
+                next = tasks.size();
+            }
+        }
+    };
+    std::vector<std::thread> others;
+    const size_t count = std::min<size_t>(std::max(threads, 1u), tasks.size());
+    try {
+        for (size_t thread = 1; thread < count; ++thread) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // The system creates no more threads; the existing ones do all tasks.
+    } catch (const std::bad_alloc&) {
+        // No memory for another thread; the existing ones do all tasks.
+    }
+    work();
+    for (std::thread& thread : others) thread.join();
+    if (error) std::rethrow_exception(error);
+}
+
+int64_t clockErrorNs(const Process& process) { return std::max<int64_t>(process.facts->clockErrorNs.value_or(0), 0); }
 
 std::vector<uint32_t> parentProcesses(const Trace& trace) {
     std::map<std::pair<int64_t, uint32_t>, uint32_t> byNumber;
@@ -50,12 +86,6 @@ std::vector<std::optional<int>> ranksServed(const Trace& trace) {
     }
     return ranks;
 }
-
-namespace {
-
-constexpr double minShare = 0.01;
-
-}  // namespace
 
 GpusOfProcesses::GpusOfProcesses(const Trace& trace) : gpus_(trace.processes.size()) {
     std::vector<std::map<uint32_t, double>> busyNs(trace.processes.size());

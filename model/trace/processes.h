@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
+#include <string_view>
 #include <vector>
 
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+/// Returns true if a pass over rows must end early. Checks the token at few rows only, so it is
+/// cheap at each row. The results of a stopped pass are invalid.
+inline bool isStopped(const std::stop_token& stop, size_t row) {
+    constexpr size_t rowsPerCheck = 4096;
+    return row % rowsPerCheck == 0 && stop.stop_requested();
+}
+
+using Tasks = std::vector<std::function<void()>>;
+
+/// Runs independent tasks on that many threads, including this one, started in order. Returns when
+/// all have ended. Rethrows the first exception; tasks not started by then are skipped.
+void runTasks(unsigned threads, const Tasks& tasks);
+
+/// Returns true for Lanescope's own threads in a recorded process. Their cost is in the warnings of the trace.
+inline bool isAgentThread(const Thread& thread) {
+    constexpr std::string_view ownPrefix = "lanescope-";
+    return thread.name.starts_with(ownPrefix);
+}
 
 /// Returns the error bound of the clock of a process's file relative to the first file, in
 /// nanoseconds; 0 if unknown, and for processes of the first file.

@@ -4,10 +4,9 @@
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/version.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/app/sampleTrace.h"

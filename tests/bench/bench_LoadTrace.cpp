@@ -5,7 +5,7 @@
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/checksums.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
 

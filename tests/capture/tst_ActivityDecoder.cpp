@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "capture/cupti/ActivityDecoder.h"
-#include "capture/cupti/BufferPool.h"
+#include "capture/cupti/CuptiSource.h"
 #include "capture/cupti/PmClock.h"
 #include "capture/cupti/activityRecords.h"
 #include "capture/log/LogFile.h"
@@ -80,10 +80,7 @@ CUptiResult CUPTIAPI callName(CUpti_CallbackDomain domain, uint32_t id, const ch
 /// memory, with its length in that version.
 template <class Activity>
 std::unique_ptr<ProcessLog> decoded(const Activity& activity, uint32_t version = newest) {
-    CuptiLibrary cupti;
-    cupti.version = version;
-    cupti.getNextRecord = nextRecord;
-    cupti.getCallbackName = callName;
+    CuptiLibrary cupti{.version = version, .getNextRecord = nextRecord, .getCallbackName = callName};
     const QTemporaryDir folder;
     const std::string path = folder.filePath("box.-.1").toStdString();
     {

@@ -369,9 +369,7 @@ class tst_AgentTrouble : public QObject {
     }
     void worksWithoutFolder() {
         QFETCH(QString, folder);
-        AgentRun run;
-        run.folder = folder;
-        run.arguments = {"--exit-code", "5", "--step-ms", "60"};
+        AgentRun run{.arguments = {"--exit-code", "5", "--step-ms", "60"}, .folder = folder};
         QVERIFY(run.run());
         verifyUntouched(run, 5);
         QVERIFY(run.tookMs < 60'000);

@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "capture/collector/compiledCode.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"

@@ -14,7 +14,7 @@
 #include "capture/perf/PerfEvents.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/tables/Threads.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
-#include <ctime>
 
 #include "capture/collector/Collector.h"
 #include "model/format/GlobalId.h"
-#include "model/importers/UnpackedStream.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
+#include "model/importers/TraceSource.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "tests/capture/simulatedEveryKind.h"

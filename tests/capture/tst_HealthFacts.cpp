@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/sample/SampleLog.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/capture/CollectorFixture.h"
@@ -248,11 +248,10 @@ class tst_HealthFacts : public QObject {
     void equalNotesOfSeveralProcessesAreShownOnce() {
         for (const uint32_t pid : {11, 12}) {
             TestLog log = logOf(pid);
-            NoteRecord note{};
-            note.timestampNs = startNs + 10;
-            note.severity = Severity::Warning;
-            note.code = log.string(identifier(HealthCode::Cupti1300));
-            note.sentence = log.string("The same for both.");
+            NoteRecord note{.timestampNs = startNs + 10,
+                            .severity = Severity::Warning,
+                            .code = log.string(identifier(HealthCode::Cupti1300)),
+                            .sentence = log.string("The same for both.")};
             log.add(note);
             log.end(startNs + 1000);
             add(log, pid);
@@ -264,11 +263,10 @@ class tst_HealthFacts : public QObject {
 
     void codeOfANewerAgentIsKeptAndShown() {
         TestLog log = logOf(4242);
-        NoteRecord note{};
-        note.timestampNs = startNs + 10;
-        note.severity = Severity::Warning;
-        note.code = log.string("brand-new");
-        note.sentence = log.string("Something new happened.");
+        NoteRecord note{.timestampNs = startNs + 10,
+                        .severity = Severity::Warning,
+                        .code = log.string("brand-new"),
+                        .sentence = log.string("Something new happened.")};
         log.add(note);
         log.end(startNs + 1000);
         add(log, 4242);

@@ -5,9 +5,8 @@
 #include "capture/collector/liveJournal.h"
 #include "model/format/OutputFile.h"
 #include "model/format/tables/Ranges.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/live/LiveTrace.h"
-#include "model/live/TraceMirror.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

@@ -77,12 +77,6 @@ AgentOptions read(const char* text) {
     return options;
 }
 
-}  // namespace
-
-Q_DECLARE_METATYPE(lanescope::agent::AgentOptions)
-
-namespace {
-
 constexpr int64_t shortNs = 20'000'000;
 constexpr int64_t longNs = 60'000'000'000;  // no test takes that long
 
@@ -140,6 +134,8 @@ std::string read(const void* memory, size_t bytes) {
 }
 
 }  // namespace
+
+Q_DECLARE_METATYPE(lanescope::agent::AgentOptions)
 
 class tst_LogFile : public QObject {
     Q_OBJECT

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "model/format/Sqlite.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

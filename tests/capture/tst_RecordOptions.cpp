@@ -7,7 +7,6 @@
 #include "capture/log/launcherRank.h"
 #include "capture/log/maskSecrets.h"
 #include "capture/record/ChildProcess.h"
-#include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"

@@ -4,7 +4,7 @@
 
 #include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
 #include "tests/support/runTest.h"

@@ -17,7 +17,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Threads.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -27,17 +27,6 @@ using namespace lanescope::log;
 namespace {
 
 std::atomic<time_t> clockAheadSeconds{0};
-
-}  // namespace
-
-/// SIMULATED: replaces the kernel's function, so that tests can set the clock of this process.
-static int readSetClock(clockid_t clock, timespec* time) {
-    const long result = ::syscall(SYS_clock_gettime, clock, time);
-    if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clockAheadSeconds.load();
-    return static_cast<int>(result);
-}
-
-namespace {
 
 constexpr int64_t ms = 1'000'000;
 constexpr int64_t inWindows = globalTid(7, 7), always = globalTid(8, 8);
@@ -66,6 +55,13 @@ class WithoutMemory : public Sampler {
 };
 
 }  // namespace
+
+/// SIMULATED: replaces the kernel's function, so that tests can set the clock of this process.
+static int readSetClock(clockid_t clock, timespec* time) {
+    const long result = ::syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clockAheadSeconds.load();
+    return static_cast<int>(result);
+}
 
 class tst_SampleTime : public QObject {
     Q_OBJECT

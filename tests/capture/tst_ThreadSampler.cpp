@@ -11,7 +11,7 @@
 #include "capture/threads/StateRuns.h"
 #include "capture/threads/ThreadSampler.h"
 #include "model/format/threadStates.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
 #include "tests/support/alone.h"

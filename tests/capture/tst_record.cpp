@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "capture/log/LogFormat.h"
-#include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/Sqlite.h"
 #include "tests/capture/TestLog.h"

@@ -2,7 +2,6 @@
 #include <QtWidgets>
 
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
 #include "app/viewer/tracePanels.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstddef>
 
-#include "capture/log/dispatchRecord.h"
+#include "capture/log/LogReader.h"
 #include "model/format/tables/TableWriter.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

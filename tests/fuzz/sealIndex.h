@@ -9,7 +9,7 @@
 #include <string>
 
 #include "model/index/IndexFile.h"
-#include "model/index/userKey.h"
+#include "model/index/openTrace.h"
 
 namespace lanescope::fuzz {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/IndexFile.h"
 #include "model/lod/reduceToPixels.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -43,17 +43,13 @@ bool isUsable(const Trace& trace) {
     return true;
 }
 
+constexpr SourceKey source{1, 2, 3};
+
 }  // namespace
 
 using lanescope::fuzz::sealIndex;
 using lanescope::fuzz::useSums;
 using lanescope::fuzz::useTrace;
-
-namespace {
-
-constexpr SourceKey source{1, 2, 3};
-
-}  // namespace
 
 class tst_LoadFuzz : public QObject {
     Q_OBJECT

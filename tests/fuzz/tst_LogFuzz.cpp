@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/Collector.h"
-#include "capture/log/dispatchRecord.h"
-#include "model/importers/loadTrace.h"
+#include "capture/log/LogReader.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"
 

@@ -8,7 +8,7 @@
 #include "model/search/findEvents.h"
 #endif
 #include "model/lod/SelectionStatistics.h"
-#include "model/lod/traceSums.h"
+#include "model/lod/SumTable.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/trace/kinds/eventFacts.h"

@@ -7,7 +7,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Stored.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
 #include "model/pages/ReportGroup.h"
 #include "model/pages/TextGrid.h"

@@ -23,12 +23,10 @@ ConditionTest onlyTest(std::string_view text) {
 
 ContributorDifference contributor(StepPart part, ContributorKind kind, std::string name, int64_t baselineNs,
                                   int64_t candidateNs) {
-    ContributorDifference difference;
-    difference.part = part;
-    difference.kind = kind;
-    difference.baseline = {name, baselineNs, baselineNs, 2, 1'000'000, 0};
-    difference.candidate = {name, candidateNs, candidateNs, 3, 1'000'000, 0};
-    return difference;
+    return ContributorDifference{.part = part,
+                                 .kind = kind,
+                                 .baseline = {name, baselineNs, baselineNs, 2, 1'000'000, 0},
+                                 .candidate = {name, candidateNs, candidateNs, 3, 1'000'000, 0}};
 }
 
 /// A synthetic comparison: steps of 100 and 110 us.

@@ -3,9 +3,8 @@
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/copyCharts.h"
-#include "model/bandwidth/counterIntegral.h"
-#include "model/importers/loadTrace.h"
-#include "model/trace/buildLinkCounters.h"
+#include "model/importers/TraceFormat.h"
+#include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/CopyRangeTable.h"
-#include "model/bandwidth/CopyGroupSums.h"
 #include "model/bandwidth/CopyIndex.h"
+#include "model/bandwidth/CopyStatistics.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

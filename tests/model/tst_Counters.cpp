@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bandwidth/counterIntegral.h"
+#include "model/bandwidth/LinkUse.h"
 #include "model/text/formatValue.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/counterReadings.h"

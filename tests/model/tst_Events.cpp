@@ -2,7 +2,6 @@
 #include "model/events/listEvents.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/lod/SumTable.h"
-#include "model/lod/traceSums.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"

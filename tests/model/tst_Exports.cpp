@@ -5,7 +5,7 @@
 #include "model/export/kinetoTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/flame/makeFlame.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"

@@ -7,7 +7,7 @@
 #include "model/explain/findingPlace.h"
 #include "model/explain/rules.h"
 #include "model/export/traceFile.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/numbers/Statistics.h"
 #include "model/query/TraceQuery.h"
 #include "model/trace/kinds/CpuState.h"

@@ -2,7 +2,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/ComparisonView.h"
 #include "model/compare/RunComparison.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -3,7 +3,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/factNames.h"
 #include "model/format/health.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/support/SimulatedTrace.h"

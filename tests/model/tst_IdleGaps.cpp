@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/analysis/RunSummary.h"
 #include "tests/support/PlainStepParts.h"
 #include "tests/support/RandomRun.h"

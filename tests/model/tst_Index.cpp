@@ -3,12 +3,10 @@
 #include <zlib.h>
 
 #include "model/export/traceFile.h"
-#include "model/format/SipHash.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/index/IndexFile.h"
 #include "model/index/checkTrace.h"
-#include "model/index/compareTraces.h"
 #include "model/index/openTrace.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"

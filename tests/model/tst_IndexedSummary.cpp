@@ -11,7 +11,7 @@
 #include "model/explain/Explanation.h"
 #include "model/export/traceFile.h"
 #include "model/format/files.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/indexedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"

@@ -2,13 +2,12 @@
 #include <QTest>
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "model/analysis/Intervals.h"
 #include "model/numbers/LargeMemory.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

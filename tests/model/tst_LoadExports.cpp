@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/Sqlite.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/reports/reports.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"

@@ -4,7 +4,7 @@
 #include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
 #include "model/format/ncclFunctions.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/query/TraceQuery.h"
 #include "model/reports/reports.h"

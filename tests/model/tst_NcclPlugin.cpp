@@ -2,7 +2,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "model/notes/Mark.h"
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"

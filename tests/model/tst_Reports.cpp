@@ -336,13 +336,12 @@ class TestReports : public QObject {
     void ncclTraceHasARowForEachCall() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
-        NcclFacts facts;
-        facts.rankCount = 4;
-        facts.rank = 3;
-        facts.sequence = 12;
-        facts.count = 500;
-        facts.channels = 16;
-        facts.datatype = builder.intern("bfloat16");
+        NcclFacts facts{.datatype = builder.intern("bfloat16"),
+                        .count = 500,
+                        .sequence = 12,
+                        .rank = 3,
+                        .rankCount = 4,
+                        .channels = 16};
         builder.addNccl(thread, "AllGather", 1'000, 0, 10'000, 0xabc, facts);
         builder.launch(thread, stream, "ncclDevKernel_AllGather", 1'000, 20'000, 21'000);
         builder.addNccl(thread, "Recv", -1, 30'000, 31'000, 0);

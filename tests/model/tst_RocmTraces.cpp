@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
+#include "model/importers/xplane/XplaneReader.h"
 #include "model/importers/xplane/readXplaneTrace.h"
-#include "model/importers/xplane/xplaneWork.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/TemporaryFolder.h"

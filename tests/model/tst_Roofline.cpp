@@ -12,7 +12,7 @@
 #include "model/roofline/OperatorCall.h"
 #include "model/roofline/ShapedCalls.h"
 #include "model/roofline/operatorWork.h"
-#include "model/trace/buildLinkCounters.h"
+#include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/counterDifferences.h"
 #include "model/compare/matchContributors.h"
-#include "model/compare/trackPairs.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
@@ -443,11 +441,8 @@ class tst_RunComparison : public QObject {
         std::mt19937 random(9);
         for (int round = 0; round < 40; ++round) {
             const auto trainingOf = [&](uint32_t seed) {
-                Training training;
-                training.ranks = 1 + static_cast<int>(random() % 2);
-                training.seed = seed;
-                training.kernelUs = 300 + random() % 400;
-                return training;
+                return Training{
+                    .ranks = 1 + static_cast<int>(random() % 2), .seed = seed, .kernelUs = 300 + random() % 400};
             };
             const RunComparison comparison = comparisonOf(trainingOf(1), trainingOf(2));
             for (size_t index = 0; index < comparison.workers.size(); ++index) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunSummary.h"
-#include "model/compare/changePoint.h"
 #include "model/compare/judgeRuns.h"
 #include "model/numbers/Statistics.h"
 #include "model/reports/GroupedValues.h"

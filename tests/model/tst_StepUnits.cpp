@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/rangePattern.h"
-#include "model/text/libraryRanges.h"
+#include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -58,12 +58,6 @@ WorkerSteps stepsIn(const TracePtr& trace, const StepSelection& selection = {}) 
     return run && !run->workers.empty() ? run->workers.front() : WorkerSteps{};
 }
 
-}  // namespace
-
-// Runs in the style of programs of several frameworks, all simulated: realistic names and order, invented times.
-
-namespace {
-
 constexpr int64_t us = 1000;
 
 /// A CPU that launches and a GPU that runs one piece after the other.
@@ -108,6 +102,8 @@ int64_t medianStepNs(const WorkerSteps& worker) {
 }
 
 }  // namespace
+
+// Runs in the style of programs of several frameworks, all simulated: realistic names and order, invented times.
 
 class tst_Steps : public QObject {
     Q_OBJECT

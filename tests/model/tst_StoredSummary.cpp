@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <variant>
 
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/UnpackedStream.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
+#include "model/importers/TraceSource.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/idleCauses.h"
 #include "tests/support/openForWriting.h"
@@ -109,10 +108,8 @@ class TestStoredSummary : public QObject {
         summary.units = {{StepSource::PythonLoop, "train.py:3 in epoch", 4}};
         // Every cause has a row.
         for (size_t kind = 1; kind <= static_cast<size_t>(lastCauseKind); ++kind) {
-            Contributor each;
-            each.part = StepPart::OtherIdle;
-            each.kind = ContributorKind::Idle;
-            each.name = idle(static_cast<CauseKind>(kind));
+            Contributor each{
+                .part = StepPart::OtherIdle, .kind = ContributorKind::Idle, .name = idle(static_cast<CauseKind>(kind))};
             summary.workers[1].contributors.push_back(each);
         }
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));

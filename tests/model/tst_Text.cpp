@@ -53,17 +53,20 @@ std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
 }
 
 ReportTable sample() {
-    ReportTable table;
-    table.name = "sample";
-    table.columns = {{"Time", Unit::Percent}, {"Total Time", Unit::Nanoseconds},  {"Size", Unit::Bytes},
-                     {"Count", Unit::Count},  {"Rate", Unit::GigabytesPerSecond}, {"Id", Unit::Identifier},
-                     {"Name", Unit::Text}};
-    table.rows = {
-        {62.5, int64_t{2'000'000'000}, int64_t{1} << 30, int64_t{12345}, 55.5, int64_t{98765}, std::string("plain")},
-        {37.5, int64_t{1'500}, int64_t{512}, int64_t{1}, Cell{}, Cell{},
-         std::string("a \"quoted\", name\r\nof two lines")},
-    };
-    return table;
+    return ReportTable{.name = "sample",
+                       .columns = {{"Time", Unit::Percent},
+                                   {"Total Time", Unit::Nanoseconds},
+                                   {"Size", Unit::Bytes},
+                                   {"Count", Unit::Count},
+                                   {"Rate", Unit::GigabytesPerSecond},
+                                   {"Id", Unit::Identifier},
+                                   {"Name", Unit::Text}},
+                       .rows = {
+                           {62.5, int64_t{2'000'000'000}, int64_t{1} << 30, int64_t{12345}, 55.5, int64_t{98765},
+                            std::string("plain")},
+                           {37.5, int64_t{1'500}, int64_t{512}, int64_t{1}, Cell{}, Cell{},
+                            std::string("a \"quoted\", name\r\nof two lines")},
+                       }};
 }
 
 const std::filesystem::path prose = LANESCOPE_SOURCE_DIR "/model/format/FORMAT.md";
@@ -409,10 +412,9 @@ class tst_Text : public QObject {
     }
 
     void textAlignsNumbersUnderTheirHeaders() {
-        ReportTable table;
-        table.columns = {{"Total Time", Unit::Nanoseconds}, {"Count", Unit::Count}, {"Name", Unit::Text}};
-        table.rows = {{int64_t{12'500'000'000}, int64_t{1234}, std::string("gemm")},
-                      {int64_t{250'000}, int64_t{7}, std::string("relu \xc3\xa4")}};
+        ReportTable table{.columns = {{"Total Time", Unit::Nanoseconds}, {"Count", Unit::Count}, {"Name", Unit::Text}},
+                          .rows = {{int64_t{12'500'000'000}, int64_t{1234}, std::string("gemm")},
+                                   {int64_t{250'000}, int64_t{7}, std::string("relu \xc3\xa4")}}};
         QCOMPARE(formatTable(table, TableFormat::Text), std::string("Total Time  Count  Name\n"
                                                                     "----------  -----  ------\n"
                                                                     "  12.50 s   1,234  gemm\n"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/analysis/ThreadActivities.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/importers/sqlite/readThreadStates.h"
 #include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"

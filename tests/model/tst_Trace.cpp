@@ -5,7 +5,7 @@
 #include "model/assemble/sortTables.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/kinds/Api.h"

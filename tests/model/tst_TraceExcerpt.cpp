@@ -7,7 +7,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/merge/mergeFiles.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"

@@ -6,7 +6,6 @@
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
-#include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"

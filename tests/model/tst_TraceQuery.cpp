@@ -6,8 +6,7 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
-#include "model/importers/sqlite/TableRows.h"
-#include "model/query/TimedQuery.h"
+#include "model/importers/sqlite/RowReader.h"
 #include "model/query/TraceQuery.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"

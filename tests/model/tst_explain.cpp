@@ -270,11 +270,10 @@ class tst_explain : public QObject {
 
     void outlierStepsCountByTheirTotalCost() {
         MadeRun made;
-        OutlierStep odd;
-        odd.number = 7;
-        odd.excessNs = 50 * ms;
-        odd.part = StepPart::DataLoading;
-        odd.contributor = idle(CauseKind::OutsideCalls);
+        OutlierStep odd{.number = 7,
+                        .excessNs = 50 * ms,
+                        .part = StepPart::DataLoading,
+                        .contributor = idle(CauseKind::OutsideCalls)};
         made.run().workers[0].outliers.push_back(odd);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&oddStepsRule});

@@ -2,7 +2,7 @@
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/factNames.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/merge/mergeFiles.h"
 #include "model/merge/mergeTraces.h"
 #include "model/merge/placeParts.h"

@@ -3,7 +3,7 @@
 #include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/pages/ExplanationReport.h"
-#include "model/reports/reportsAsked.h"
+#include "model/reports/reports.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/stepPatterns.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/counterDifferences.h"
 #include "model/compare/worstInstance.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/idleCauses.h"
@@ -180,13 +179,13 @@ class tst_stepPatterns : public QObject {
             worker.steps = steps;
             worker.foundSteps = static_cast<int64_t>(steps.size());
             for (const StepPart part : {StepPart::Compute, StepPart::LaunchBound, StepPart::ExposedCommunication}) {
-                Contributor contributor;
-                contributor.part = part;
-                contributor.name = part == StepPart::LaunchBound ? ContributorName(idle(CauseKind::OutsideCalls))
-                                                                 : ContributorName("gemm");
-                contributor.path = part == StepPart::LaunchBound ? "tokenize" : "";
-                contributor.kind = part == StepPart::LaunchBound ? ContributorKind::Idle : ContributorKind::Kernel;
-                contributor.count = worker.foundSteps;
+                Contributor contributor{
+                    .part = part,
+                    .kind = part == StepPart::LaunchBound ? ContributorKind::Idle : ContributorKind::Kernel,
+                    .name = part == StepPart::LaunchBound ? ContributorName(idle(CauseKind::OutsideCalls))
+                                                          : ContributorName("gemm"),
+                    .path = part == StepPart::LaunchBound ? "tokenize" : "",
+                    .count = worker.foundSteps};
                 for (const StepSummary& step : steps) contributor.exposedNs += step.parts[part];
                 worker.contributors.push_back(contributor);
             }

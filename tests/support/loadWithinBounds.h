@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "tests/support/sanitizers.h"
 

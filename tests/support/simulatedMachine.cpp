@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/simulatedMachine.h"
 
-#include <cmath>
 #include <limits>
 #include <random>
 
@@ -93,9 +92,10 @@ class Simulation {
             LinkPeak memory{.kind = LinkKind::Dram, .gpu = gpu, .bytesPerSecond = 4'800'000'000'000};
             links.peaks.push_back(memory);
             if (options_.linksPerGpu > 0) {
-                LinkPeak nvlink{.kind = LinkKind::NvLink, .gpu = gpu};
-                nvlink.bytesPerSecond = options_.linksPerGpu * int64_t{26'562'000'000};
-                nvlink.links = options_.linksPerGpu;
+                LinkPeak nvlink{.kind = LinkKind::NvLink,
+                                .gpu = gpu,
+                                .bytesPerSecond = options_.linksPerGpu * int64_t{26'562'000'000},
+                                .links = options_.linksPerGpu};
                 links.peaks.push_back(nvlink);
             }
             const int64_t node = gpu * 2 / options_.gpuCount;

@@ -127,17 +127,15 @@ class Rank {
     }
 
     NcclFacts reductionFacts(TimeRange launch) {
-        NcclFacts facts;
-        facts.datatype = builder_.intern("bfloat16");
-        facts.algorithm = builder_.intern("RING");
-        facts.protocol = builder_.intern("LL");
-        facts.count = bucketBytes / 2;
-        facts.sequence = reductions_++;
-        facts.channels = 16;
-        facts.warps = 8;
-        facts.launchThread = autograd_;
-        facts.launch = launch;
-        return facts;
+        return NcclFacts{.datatype = builder_.intern("bfloat16"),
+                         .algorithm = builder_.intern("RING"),
+                         .protocol = builder_.intern("LL"),
+                         .count = bucketBytes / 2,
+                         .sequence = reductions_++,
+                         .channels = 16,
+                         .warps = 8,
+                         .launchThread = autograd_,
+                         .launch = launch};
     }
 
     void optimizer() {

@@ -7,7 +7,7 @@
 #include "model/export/traceFile.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/support/openForWriting.h"
 
 namespace lanescope::test {

@@ -9,7 +9,6 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Track.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/scales.h"
 
@@ -40,6 +39,75 @@ std::vector<CopyPeak> distinctPeaks(const std::vector<CopyStatistics>& rows) {
         if (std::none_of(peaks.begin(), peaks.end(), same)) peaks.push_back(*row.peak);
     }
     return peaks;
+}
+
+const QString arrow = QStringLiteral(" \u2192 ");
+
+QString gpuNumber(const Trace& trace, uint32_t gpu) {
+    return gpu < trace.gpus.size() ? QString::number(trace.gpus[gpu].id) : QStringLiteral("?");
+}
+
+constexpr auto sizeColumn = "Size";
+constexpr auto peakColumn = "Of Peak";
+constexpr auto medianBytesColumn = "Bytes Each";
+constexpr auto medianBusyColumn = "Busy Each";
+
+Cell textCell(const QString& text) { return text.toStdString(); }
+
+Cell numberCell(std::optional<double> number) { return number ? Cell(*number) : Cell(); }
+
+void addFigures(std::vector<Cell>& cells, const CopyStatistics& row) {
+    cells.insert(cells.end(), {row.count, row.knownBytes() ? Cell(row.bytes) : Cell(), row.busyNs,
+                               numberCell(row.meanGBps()), numberCell(row.peakPercent())});
+    const auto rate = [&](double CopyRates::*member) { return row.rates ? Cell((*row.rates).*member) : Cell(); };
+    cells.insert(cells.end(), {rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
+                               rate(&CopyRates::p90), rate(&CopyRates::maximum), numberCell(row.overlappedPercent())});
+}
+
+std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
+    std::vector<ReportColumn> columns;
+    if (rows == BandwidthRows::Range) columns = {{"Range", Unit::Text}, {"Instances", Unit::Count}};
+    if (rows == BandwidthRows::Instance) columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
+    if (rows == BandwidthRows::Device) columns.push_back({"GPUs", Unit::Text});
+    columns.push_back({"Kind", Unit::Text});
+    if (rows != BandwidthRows::Instance) columns.push_back({"Memory", Unit::Text});
+    if (rows == BandwidthRows::Range) {
+        columns.push_back({medianBytesColumn, Unit::Bytes});
+        columns.push_back({medianBusyColumn, Unit::Nanoseconds});
+    }
+    if (rows == BandwidthRows::Size) columns.push_back({sizeColumn, Unit::Text});
+    for (const ReportColumn& column : std::initializer_list<ReportColumn>{{"Count", Unit::Count},
+                                                                          {"Bytes", Unit::Bytes},
+                                                                          {"Busy", Unit::Nanoseconds},
+                                                                          {"Mean", Unit::GigabytesPerSecond},
+                                                                          {peakColumn, Unit::Percent},
+                                                                          {"Min", Unit::GigabytesPerSecond},
+                                                                          {"P10", Unit::GigabytesPerSecond},
+                                                                          {"Median", Unit::GigabytesPerSecond},
+                                                                          {"P90", Unit::GigabytesPerSecond},
+                                                                          {"Max", Unit::GigabytesPerSecond},
+                                                                          {"Beside Kernels", Unit::Percent}})
+        columns.push_back(column);
+    return columns;
+}
+
+/// Explains a column head.
+QString columnTip(const std::string& column) {
+    static const std::array<std::pair<const char*, const char*>, 10> tips{{
+        {medianBytesColumn, "In the median instance; one without such copies counts as 0."},
+        {medianBusyColumn, "In the median instance; one without such copies counts as 0."},
+        {"Count", "Copies and memsets. Copies across an end of the range count with their part in it."},
+        {"Busy", "Time in which at least one of them ran: not their sum."},
+        {"Mean", "Bytes over the time of all copies: each byte counts alike."},
+        {peakColumn, "The mean as a share of the rate that the link or memory can carry."},
+        {"P10", "A tenth of the copies are slower."},
+        {"Median", "Half of the copies are slower."},
+        {"P90", "A tenth of the copies are faster."},
+        {"Beside Kernels", "Share of the busy time in which the same GPU ran a kernel, too."},
+    }};
+    for (const auto& [name, tip] : tips)
+        if (column == name) return QString::fromUtf8(tip);
+    return {};
 }
 
 }  // namespace
@@ -87,16 +155,6 @@ std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies, 
         answer->cells = copyCells(index, byMemory, question.grid);
     return answer;
 }
-
-namespace {
-
-const QString arrow = QStringLiteral(" \u2192 ");
-
-QString gpuNumber(const Trace& trace, uint32_t gpu) {
-    return gpu < trace.gpus.size() ? QString::number(trace.gpus[gpu].id) : QStringLiteral("?");
-}
-
-}  // namespace
 
 QString kindText(const Trace& trace, const CopyGroup& group) {
     const QString kind = toQString(group.kindName());
@@ -177,73 +235,6 @@ QString peakOriginText(const CopyPeak& peak) {
 QColor colorOf(const Theme& theme, const CopyGroup& group) {
     return theme.colorOf(group.isMemset ? SliceCategory::Memset : memcpyCategory(group.kind));
 }
-
-namespace {
-
-constexpr auto sizeColumn = "Size";
-constexpr auto peakColumn = "Of Peak";
-constexpr auto medianBytesColumn = "Bytes Each";
-constexpr auto medianBusyColumn = "Busy Each";
-
-Cell textCell(const QString& text) { return text.toStdString(); }
-
-Cell numberCell(std::optional<double> number) { return number ? Cell(*number) : Cell(); }
-
-void addFigures(std::vector<Cell>& cells, const CopyStatistics& row) {
-    cells.insert(cells.end(), {row.count, row.knownBytes() ? Cell(row.bytes) : Cell(), row.busyNs,
-                               numberCell(row.meanGBps()), numberCell(row.peakPercent())});
-    const auto rate = [&](double CopyRates::*member) { return row.rates ? Cell((*row.rates).*member) : Cell(); };
-    cells.insert(cells.end(), {rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
-                               rate(&CopyRates::p90), rate(&CopyRates::maximum), numberCell(row.overlappedPercent())});
-}
-
-std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
-    std::vector<ReportColumn> columns;
-    if (rows == BandwidthRows::Range) columns = {{"Range", Unit::Text}, {"Instances", Unit::Count}};
-    if (rows == BandwidthRows::Instance) columns = {{"Range", Unit::Text}, {"No.", Unit::Identifier}};
-    if (rows == BandwidthRows::Device) columns.push_back({"GPUs", Unit::Text});
-    columns.push_back({"Kind", Unit::Text});
-    if (rows != BandwidthRows::Instance) columns.push_back({"Memory", Unit::Text});
-    if (rows == BandwidthRows::Range) {
-        columns.push_back({medianBytesColumn, Unit::Bytes});
-        columns.push_back({medianBusyColumn, Unit::Nanoseconds});
-    }
-    if (rows == BandwidthRows::Size) columns.push_back({sizeColumn, Unit::Text});
-    for (const ReportColumn& column : std::initializer_list<ReportColumn>{{"Count", Unit::Count},
-                                                                          {"Bytes", Unit::Bytes},
-                                                                          {"Busy", Unit::Nanoseconds},
-                                                                          {"Mean", Unit::GigabytesPerSecond},
-                                                                          {peakColumn, Unit::Percent},
-                                                                          {"Min", Unit::GigabytesPerSecond},
-                                                                          {"P10", Unit::GigabytesPerSecond},
-                                                                          {"Median", Unit::GigabytesPerSecond},
-                                                                          {"P90", Unit::GigabytesPerSecond},
-                                                                          {"Max", Unit::GigabytesPerSecond},
-                                                                          {"Beside Kernels", Unit::Percent}})
-        columns.push_back(column);
-    return columns;
-}
-
-/// Explains a column head.
-QString columnTip(const std::string& column) {
-    static const std::array<std::pair<const char*, const char*>, 10> tips{{
-        {medianBytesColumn, "In the median instance; one without such copies counts as 0."},
-        {medianBusyColumn, "In the median instance; one without such copies counts as 0."},
-        {"Count", "Copies and memsets. Copies across an end of the range count with their part in it."},
-        {"Busy", "Time in which at least one of them ran: not their sum."},
-        {"Mean", "Bytes over the time of all copies: each byte counts alike."},
-        {peakColumn, "The mean as a share of the rate that the link or memory can carry."},
-        {"P10", "A tenth of the copies are slower."},
-        {"Median", "Half of the copies are slower."},
-        {"P90", "A tenth of the copies are faster."},
-        {"Beside Kernels", "Share of the busy time in which the same GPU ran a kernel, too."},
-    }};
-    for (const auto& [name, tip] : tips)
-        if (column == name) return QString::fromUtf8(tip);
-    return {};
-}
-
-}  // namespace
 
 ReportTable bandwidthTable(const BandwidthAnswer& answer) {
     const BandwidthRows kind = answer.question.rows;

@@ -34,6 +34,8 @@ bool isSame(const std::vector<BandwidthAdvice>& a, const std::vector<BandwidthAd
                       [](const auto& x, const auto& y) { return x.sentence == y.sentence && x.example == y.example; });
 }
 
+constexpr int shownCharacters = 14;
+
 }  // namespace
 
 AdvicePanel::AdvicePanel(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout(this)) {
@@ -123,12 +125,6 @@ void AdvicePanel::changeEvent(QEvent* event) {
     QFrame::changeEvent(event);
     if (event->type() == QEvent::FontChange && page_) rebuild();
 }
-
-namespace {
-
-constexpr int shownCharacters = 14;
-
-}  // namespace
 
 RangeNameChoice::RangeNameChoice(QWidget* parent) : DropDown(parent) {
     setEditable(true);
@@ -295,9 +291,7 @@ void BandwidthPanel::setChart(BandwidthChart chart) { chartTabs_->setCurrentInde
 void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
     if (!trace_) return;
     setRows(BandwidthRows::Device);
-    CopyGroup group;
-    group.gpu = gpu;
-    group.peer = peer;
+    CopyGroup group{.gpu = gpu, .peer = peer};
     const QString pair = gpuText(*trace_, group);
     view_->filter().setGroups({pair});
     pairButton_->setText(tr("Only %1  \u2715").arg(pair));

@@ -14,8 +14,8 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
+#include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
-#include "model/compare/counterDifferences.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
@@ -25,11 +25,10 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/TimelineState.h"
 #include "views/timeline/TimelineView.h"
-#include "views/timeline/VisibleRange.h"
 
 namespace lanescope::views {
 

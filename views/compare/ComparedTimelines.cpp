@@ -13,10 +13,9 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/trace/healthNotes.h"
 #include "views/details/WarningPanel.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
+#include "views/timeline/TimelineState.h"
 #include "views/timeline/TimelineView.h"
-#include "views/timeline/VisibleRange.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {

@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "model/compare/counterDifferences.h"
+#include "model/compare/RunComparison.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 

@@ -11,6 +11,9 @@
 
 namespace lanescope::views {
 
+using namespace analysis;
+using namespace compare;
+
 namespace {
 
 compare::RunBand bandOf(const std::vector<ComparedRuns::Side>& runs, uint32_t worker) {
@@ -18,30 +21,6 @@ compare::RunBand bandOf(const std::vector<ComparedRuns::Side>& runs, uint32_t wo
     for (const ComparedRuns::Side& run : runs) workers.push_back(&run.summary.workers[worker]);
     return compare::runBand(workers);
 }
-
-}  // namespace
-
-compare::RunBand ComparedPair::baselineBand() const { return bandOf(runs.baselineRuns, workers().baselineWorker); }
-
-compare::RunBand ComparedPair::candidateBand() const { return bandOf(runs.candidateRuns, workers().candidateWorker); }
-
-compare::ComparisonView ComparedPair::view() const {
-    compare::ComparisonView view;
-    view.candidates.push_back({"Candidate", &workers()});
-    for (size_t other = 0; other < runs.candidates.size(); ++other) {
-        if (other == candidate) continue;
-        const compare::WorkerComparison* same = nullptr;
-        for (const compare::WorkerComparison& each : runs.comparisons[other].workers)
-            if (!same && each.baselineWorker == workers().baselineWorker) same = &each;
-        view.candidates.push_back({runs.candidates[other].trace->title, same});
-    }
-    return view;
-}
-
-using namespace analysis;
-using namespace compare;
-
-namespace {
 
 const RunSummary* knownSummary(const ComparedRunsPtr& known, const ComparisonJob::Run& run) {
     const auto isSame = [&run](const ComparedRuns::Side& side) {
@@ -163,6 +142,23 @@ Result<ComparedRunsPtr> compareSets(const Programs& programs, const ComparedRuns
 }
 
 }  // namespace
+
+compare::RunBand ComparedPair::baselineBand() const { return bandOf(runs.baselineRuns, workers().baselineWorker); }
+
+compare::RunBand ComparedPair::candidateBand() const { return bandOf(runs.candidateRuns, workers().candidateWorker); }
+
+compare::ComparisonView ComparedPair::view() const {
+    compare::ComparisonView view;
+    view.candidates.push_back({"Candidate", &workers()});
+    for (size_t other = 0; other < runs.candidates.size(); ++other) {
+        if (other == candidate) continue;
+        const compare::WorkerComparison* same = nullptr;
+        for (const compare::WorkerComparison& each : runs.comparisons[other].workers)
+            if (!same && each.baselineWorker == workers().baselineWorker) same = &each;
+        view.candidates.push_back({runs.candidates[other].trace->title, same});
+    }
+    return view;
+}
 
 ComparisonJob::ComparisonJob(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {
     connect(job_, &LatestJob::ranOutOfMemory, this,

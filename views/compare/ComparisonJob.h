@@ -5,12 +5,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "model/compare/ComparisonView.h"
-#include "model/compare/chartBars.h"
-#include "model/compare/counterDifferences.h"
+#include "model/compare/RunComparison.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope::views {

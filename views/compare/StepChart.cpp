@@ -12,7 +12,6 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/compare/chartBars.h"
+#include "model/compare/ComparisonView.h"
 #include "views/theme/PlotWidget.h"
 
 namespace lanescope::views {

@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {

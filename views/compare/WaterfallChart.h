@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "model/compare/chartBars.h"
+#include "model/compare/ComparisonView.h"
 #include "views/theme/PlotWidget.h"
 
 namespace lanescope::views {

@@ -49,6 +49,12 @@ QString breakable(const QString& text) {
     return result;
 }
 
+/// A graph launch may start thousands of kernels; more links than this do not help.
+constexpr size_t maxLinks = 20;
+
+/// Keeps a number and its unit on one line.
+QString unbroken(const std::string& value) { return toQString(value).replace(' ', QChar(QChar::Nbsp)); }
+
 }  // namespace
 
 FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
@@ -174,16 +180,6 @@ void FactSheet::finish() {
     finishEdit();
     moveCursor(QTextCursor::Start);
 }
-
-namespace {
-
-/// A graph launch may start thousands of kernels; more links than this do not help.
-constexpr size_t maxLinks = 20;
-
-/// Keeps a number and its unit on one line.
-QString unbroken(const std::string& value) { return toQString(value).replace(' ', QChar(QChar::Nbsp)); }
-
-}  // namespace
 
 DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
     auto* layout = new QVBoxLayout(this);

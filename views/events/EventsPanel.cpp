@@ -15,7 +15,6 @@
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <memory>
 #include <vector>
@@ -25,13 +24,30 @@
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
 namespace {
 
 constexpr int64_t rowsPerPage = 128;
+
+/// The delay from a change of the range to the next query; several changes make one.
+constexpr int settleMs = 60;
+
+constexpr int lettersOfName = 20;
+constexpr int lettersOfLine = 22;
+constexpr int aroundText = 32;  // of a cell, in pixels, as the window's style pads it
+
+const std::vector<EventKind>& kindsOffered() {
+    static const std::vector<EventKind> kinds = [] {
+        std::vector<EventKind> recorded;
+        std::ranges::copy_if(kindsInOrder(), std::back_inserter(recorded), isRecorded);
+        return recorded;
+    }();
+    return kinds;
+}
+
+QString number(int64_t count) { return toQString(formatCount(count)); }
 
 }  // namespace
 
@@ -125,28 +141,6 @@ QVariant EventTableModel::headerData(int section, Qt::Orientation orientation, i
 }
 
 void EventTableModel::sort(int column, Qt::SortOrder order) { emit sortRequested(column, order); }
-
-namespace {
-
-/// The delay from a change of the range to the next query; several changes make one.
-constexpr int settleMs = 60;
-
-constexpr int lettersOfName = 20;
-constexpr int lettersOfLine = 22;
-constexpr int aroundText = 32;  // of a cell, in pixels, as the window's style pads it
-
-const std::vector<EventKind>& kindsOffered() {
-    static const std::vector<EventKind> kinds = [] {
-        std::vector<EventKind> recorded;
-        std::ranges::copy_if(kindsInOrder(), std::back_inserter(recorded), isRecorded);
-        return recorded;
-    }();
-    return kinds;
-}
-
-QString number(int64_t count) { return toQString(formatCount(count)); }
-
-}  // namespace
 
 EventsPanel::EventsPanel(QWidget* parent)
     : Panel(parent),

@@ -20,12 +20,12 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
 
 using namespace analysis;
+using namespace explain;
 
 namespace {
 
@@ -58,6 +58,46 @@ QString shortened(const QString& name) {
     return name.left(maximum - end) + QStringLiteral("…") + name.right(end);
 }
 
+constexpr int margin = 6;
+constexpr int space = 10;      // between the gain and the words
+constexpr int markWidth = 14;  // room of the mark that details can be opened
+
+constexpr int barWidth = 4;
+constexpr int rowSpacing = 4;  // between a finding and its query
+
+/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share.
+QString gainText(const Finding& finding) {
+    if (finding.saving) {
+        const double part =
+            static_cast<double>(finding.saving->ns) / static_cast<double>(std::max<int64_t>(finding.maxGainNs, 1));
+        return ExplanationPanel::tr("%1 (%2 %)")
+            .arg(shortDuration(finding.saving->ns), toQString(percentText(100 * part * finding.share)));
+    }
+    return ExplanationPanel::tr("\u2264 %1 (%2 %)")
+        .arg(shortDuration(finding.maxGainNs), toQString(percentText(100 * finding.share)));
+}
+
+/// Returns the text as HTML with its first sentence, the answer, in bold.
+QString withStrongBeginning(const QString& text) {
+    const qsizetype end = text.indexOf(QLatin1String(". "));
+    const qsizetype strong = end < 0 ? text.size() : end + 1;
+    return QStringLiteral("<span style=\"font-weight:600\">%1</span>%2")
+        .arg(text.left(strong).toHtmlEscaped(), text.mid(strong).toHtmlEscaped());
+}
+
+/// Returns the details of a finding below its line.
+QString detailsText(const Explanation& explanation, const Finding& finding) {
+    const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
+                                                   : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
+    const auto mean = std::ranges::find(explanation.workers, finding.worker, &WorkerParts::worker);
+    if (finding.saving && mean != explanation.workers.end())
+        return ExplanationPanel::tr("%1\nForecast: %2 \u00b1 %3 instead of %4 %5. Try: %6")
+            .arg(toQString(printable(finding.sentence)), shortDuration(mean->meanNs - finding.saving->ns),
+                 shortDuration(finding.saving->marginNs), shortDuration(mean->meanNs), unit, toQString(finding.advice));
+    return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
+        .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit, toQString(finding.advice));
+}
+
 }  // namespace
 
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation) {
@@ -69,14 +109,6 @@ QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanatio
              shortDuration(run.ranges->medianNs), shortDuration(run.ranges->longestNs),
              shortDuration(run.ranges->paceNs), idleText(run.summary, explanation));
 }
-
-namespace {
-
-constexpr int margin = 6;
-constexpr int space = 10;      // between the gain and the words
-constexpr int markWidth = 14;  // room of the mark that details can be opened
-
-}  // namespace
 
 FindingButton::FindingButton(Text text, QWidget* parent) : QAbstractButton(parent), text_(std::move(text)) {
     setFocusPolicy(Qt::StrongFocus);
@@ -152,49 +184,6 @@ void FindingButton::keyPressEvent(QKeyEvent* event) {
 void FindingButton::enterEvent(QEnterEvent*) { update(); }
 
 void FindingButton::leaveEvent(QEvent*) { update(); }
-
-using namespace explain;
-
-namespace {
-
-constexpr int barWidth = 4;
-constexpr int rowSpacing = 4;  // between a finding and its query
-
-/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share. A forecast has no
-/// "≤".
-QString gainText(const Finding& finding) {
-    if (finding.saving) {
-        const double part =
-            static_cast<double>(finding.saving->ns) / static_cast<double>(std::max<int64_t>(finding.maxGainNs, 1));
-        return ExplanationPanel::tr("%1 (%2 %)")
-            .arg(shortDuration(finding.saving->ns), toQString(percentText(100 * part * finding.share)));
-    }
-    return ExplanationPanel::tr("\u2264 %1 (%2 %)")
-        .arg(shortDuration(finding.maxGainNs), toQString(percentText(100 * finding.share)));
-}
-
-/// Returns the text as HTML with its first sentence, the answer, in bold.
-QString withStrongBeginning(const QString& text) {
-    const qsizetype end = text.indexOf(QLatin1String(". "));
-    const qsizetype strong = end < 0 ? text.size() : end + 1;
-    return QStringLiteral("<span style=\"font-weight:600\">%1</span>%2")
-        .arg(text.left(strong).toHtmlEscaped(), text.mid(strong).toHtmlEscaped());
-}
-
-/// Returns the details of a finding below its line.
-QString detailsText(const Explanation& explanation, const Finding& finding) {
-    const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
-                                                   : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
-    const auto mean = std::ranges::find(explanation.workers, finding.worker, &WorkerParts::worker);
-    if (finding.saving && mean != explanation.workers.end())
-        return ExplanationPanel::tr("%1\nForecast: %2 \u00b1 %3 instead of %4 %5. Try: %6")
-            .arg(toQString(printable(finding.sentence)), shortDuration(mean->meanNs - finding.saving->ns),
-                 shortDuration(finding.saving->marginNs), shortDuration(mean->meanNs), unit, toQString(finding.advice));
-    return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
-        .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit, toQString(finding.advice));
-}
-
-}  // namespace
 
 ExplanationPanel::ExplanationPanel(QWidget* parent)
     : QWidget(parent),

@@ -10,7 +10,6 @@
 #include "model/text/formatValue.h"
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/EmptyPlace.h"

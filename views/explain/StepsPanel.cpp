@@ -18,12 +18,11 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/StepGrid.h"
 #include "model/text/formatValue.h"
-#include "views/explain/PartsLegend.h"
+#include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/Theme.h"
@@ -35,6 +34,8 @@ using namespace explain;
 namespace {
 
 constexpr int minMapRowHeight = 4, maxMapRowHeight = 28;
+
+constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
 
 }  // namespace
 
@@ -340,12 +341,6 @@ class StepsModel : public ReportModel {
     int partsColumn_ = -1;
     Theme theme_ = Theme::light();
 };
-
-namespace {
-
-constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
-
-}  // namespace
 
 StepsPanel::StepsPanel(QWidget* parent)
     : Panel(parent),

@@ -17,7 +17,6 @@
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/stacks.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -47,6 +46,43 @@ QString kindOf(FrameKind kind) {
         case FrameKind::Unknown: break;
     }
     return Translated::tr("Unknown launch");
+}
+
+constexpr int minLabelWidth = 26;  // pixels: narrower labels have no room for a word
+constexpr int inset = 4;
+constexpr double faintShare = 0.3;
+constexpr double libraryShare = 0.5;
+constexpr int shades = 4;
+constexpr double shadeStep = 0.07;
+
+/// Varies the colour slightly by name, so that neighbours differ and equal names match.
+QColor shadeOf(const QColor& color, std::string_view name, const Theme& theme) {
+    Fnv1a sum;
+    sum.add(name);
+    const auto shade = static_cast<int>(sum.value() % shades);
+    return Theme::mix(color, theme.canvas, shadeStep * shade);
+}
+
+void paintLabel(QPainter& painter, const QRect& frame, const QString& text, const QColor& color) {
+    if (frame.width() < minLabelWidth) return;
+    const QRect room = frame.adjusted(inset, 0, -inset, 0);
+    painter.setPen(color);
+    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                     painter.fontMetrics().elidedText(text, Qt::ElideRight, room.width()));
+}
+
+/// Returns the frame of `to` at the path of `node` in `from`, or at the longest existing part of that path.
+uint32_t samePlace(const FlameTree& from, uint32_t node, const FlameTree& to) {
+    uint32_t place = 0;
+    for (const uint32_t each : from.pathTo(node)) {
+        if (each == 0) continue;
+        const auto children = to.childrenOf(place);
+        const auto found = std::find_if(children.begin(), children.end(),
+                                        [&](uint32_t child) { return to.nameOf(child) == from.nameOf(each); });
+        if (found == children.end()) break;
+        place = *found;
+    }
+    return place;
 }
 
 }  // namespace
@@ -106,33 +142,6 @@ QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool
         default: return {};
     }
 }
-
-namespace {
-
-constexpr int minLabelWidth = 26;  // pixels: narrower labels have no room for a word
-constexpr int inset = 4;
-constexpr double faintShare = 0.3;
-constexpr double libraryShare = 0.5;
-constexpr int shades = 4;
-constexpr double shadeStep = 0.07;
-
-/// Varies the colour slightly by name, so that neighbours differ and equal names match.
-QColor shadeOf(const QColor& color, std::string_view name, const Theme& theme) {
-    Fnv1a sum;
-    sum.add(name);
-    const auto shade = static_cast<int>(sum.value() % shades);
-    return Theme::mix(color, theme.canvas, shadeStep * shade);
-}
-
-void paintLabel(QPainter& painter, const QRect& frame, const QString& text, const QColor& color) {
-    if (frame.width() < minLabelWidth) return;
-    const QRect room = frame.adjusted(inset, 0, -inset, 0);
-    painter.setPen(color);
-    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                     painter.fontMetrics().elidedText(text, Qt::ElideRight, room.width()));
-}
-
-}  // namespace
 
 std::span<const uint32_t> FlamePlaces::row(uint32_t depth) const {
     const std::span<const uint32_t> all = tree->row(depth);
@@ -232,24 +241,6 @@ void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32
         }
     }
 }
-
-namespace {
-
-/// Returns the frame of `to` at the path of `node` in `from`, or at the longest existing part of that path.
-uint32_t samePlace(const FlameTree& from, uint32_t node, const FlameTree& to) {
-    uint32_t place = 0;
-    for (const uint32_t each : from.pathTo(node)) {
-        if (each == 0) continue;
-        const auto children = to.childrenOf(place);
-        const auto found = std::find_if(children.begin(), children.end(),
-                                        [&](uint32_t child) { return to.nameOf(child) == from.nameOf(each); });
-        if (found == children.end()) break;
-        place = *found;
-    }
-    return place;
-}
-
-}  // namespace
 
 FlameChart::FlameChart(QWidget* parent) : QAbstractScrollArea(parent) {
     setFocusPolicy(Qt::StrongFocus);

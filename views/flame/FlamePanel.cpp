@@ -26,7 +26,6 @@
 #include "views/flame/FlameChart.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportPanel.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 

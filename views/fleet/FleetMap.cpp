@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "model/text/formatValue.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 
@@ -29,6 +28,31 @@ constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 QString duration(double ns) {
     return std::isnan(ns) ? QStringLiteral("unknown") : shortDuration(std::llround(std::abs(ns)));
+}
+
+/// Returns which of `count` things share the pixel `at` of `pixels`: the first, and one past the last.
+std::pair<size_t, size_t> sharing(int at, int pixels, size_t count) {
+    const auto of = [&](int pixel) {
+        return static_cast<size_t>(static_cast<double>(pixel) * static_cast<double>(count) /
+                                   static_cast<double>(pixels));
+    };
+    const size_t first = std::min(of(at), count - 1);
+    return {first, std::clamp(of(at + 1), first + 1, count)};
+}
+
+/// Returns 1, 2 or 5 times a power of ten, so that marks of `room` pixels fit.
+size_t stepBetweenMarks(double pixelsPerColumn, int room) {
+    for (size_t power = 1;; power *= 10)
+        for (const size_t factor : {1, 2, 5})
+            if (pixelsPerColumn * static_cast<double>(power * factor) >= room) return power * factor;
+}
+
+QString valueText(double value, Measure measure) {
+    if (measure == Measure::Late)
+        return QStringLiteral("%1%2 %")
+            .arg(value < 0 ? QStringLiteral("−") : QStringLiteral("+"))
+            .arg(std::abs(value) * 100, 0, 'f', std::abs(value) < 0.1 ? 1 : 0);
+    return shortDuration(std::llround(value));
 }
 
 }  // namespace
@@ -134,20 +158,6 @@ float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t
         }
     return strongest;
 }
-
-namespace {
-
-/// Returns which of `count` things share the pixel `at` of `pixels`: the first, and one past the last.
-std::pair<size_t, size_t> sharing(int at, int pixels, size_t count) {
-    const auto of = [&](int pixel) {
-        return static_cast<size_t>(static_cast<double>(pixel) * static_cast<double>(count) /
-                                   static_cast<double>(pixels));
-    };
-    const size_t first = std::min(of(at), count - 1);
-    return {first, std::clamp(of(at + 1), first + 1, count)};
-}
-
-}  // namespace
 
 QColor FleetMap::colorOf(float share) const {
     if (std::isnan(share)) return Theme::mix(theme_.canvas, theme_.mutedText, 0.25);
@@ -383,25 +393,6 @@ void FleetMap::changeEvent(QEvent* event) {
     arrange();
     refresh();
 }
-
-namespace {
-
-/// Returns 1, 2 or 5 times a power of ten, so that marks of `room` pixels fit.
-size_t stepBetweenMarks(double pixelsPerColumn, int room) {
-    for (size_t power = 1;; power *= 10)
-        for (const size_t factor : {1, 2, 5})
-            if (pixelsPerColumn * static_cast<double>(power * factor) >= room) return power * factor;
-}
-
-QString valueText(double value, Measure measure) {
-    if (measure == Measure::Late)
-        return QStringLiteral("%1%2 %")
-            .arg(value < 0 ? QStringLiteral("−") : QStringLiteral("+"))
-            .arg(std::abs(value) * 100, 0, 'f', std::abs(value) < 0.1 ? 1 : 0);
-    return shortDuration(std::llround(value));
-}
-
-}  // namespace
 
 void FleetMap::paintEvent(QPaintEvent*) {
     QPainter painter(this);

@@ -20,7 +20,6 @@
 
 #include "model/text/formatValue.h"
 #include "views/fleet/FleetMap.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 
@@ -122,6 +121,18 @@ class FindingDelegate : public QStyledItemDelegate {
     const Theme& theme_;
 };
 
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+QString countText(size_t count, const char* one, const char* many) {
+    return toQString(formatCount(static_cast<int64_t>(count))) + QLatin1Char(' ') +
+           (count == 1 ? FleetView::tr(one) : FleetView::tr(many));
+}
+
 }  // namespace
 
 FindingList::FindingList(QWidget* parent) : QListView(parent) {
@@ -182,22 +193,6 @@ void FindingList::resizeEvent(QResizeEvent* event) {
     QListView::resizeEvent(event);
     scheduleDelayedItemsLayout();
 }
-
-namespace {
-
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    return label;
-}
-
-QString countText(size_t count, const char* one, const char* many) {
-    return toQString(formatCount(static_cast<int64_t>(count))) + QLatin1Char(' ') +
-           (count == 1 ? FleetView::tr(one) : FleetView::tr(many));
-}
-
-}  // namespace
 
 FleetView::FleetView(QWidget* parent)
     : QWidget(parent),

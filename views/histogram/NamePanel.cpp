@@ -16,7 +16,6 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -27,6 +26,12 @@ constexpr int pixelsPerBar = 9;
 constexpr int aim = 4;  // a pixel distance that still counts as on the point
 constexpr std::array<int, 3> percents{50, 90, 99};
 constexpr int axisTicks = 4;
+
+QString sentenceOf(const NameOccurrences& found) {
+    return NamePanel::tr("%1: %2 times, %3 in total. Min %4, median %5, max %6.")
+        .arg(toQString(found.name), toQString(formatCount(int64_t(found.events.size()))), shortDuration(found.totalNs),
+             shortDuration(found.minNs), shortDuration(found.medianNs), shortDuration(found.maxNs));
+}
 
 }  // namespace
 
@@ -372,16 +377,6 @@ void NameHistogram::keyPressEvent(QKeyEvent* event) {
 void NameHistogram::resizeEvent(QResizeEvent*) { rebuild(); }
 void NameHistogram::focusInEvent(QFocusEvent*) { update(); }
 void NameHistogram::focusOutEvent(QFocusEvent*) { update(); }
-
-namespace {
-
-QString sentenceOf(const NameOccurrences& found) {
-    return NamePanel::tr("%1: %2 times, %3 in total. Min %4, median %5, max %6.")
-        .arg(toQString(found.name), toQString(formatCount(int64_t(found.events.size()))), shortDuration(found.totalNs),
-             shortDuration(found.minNs), shortDuration(found.medianNs), shortDuration(found.maxNs));
-}
-
-}  // namespace
 
 NamePanel::NamePanel(QWidget* parent)
     : Panel(parent), job_(new LatestJob(this)), headline_(new WrappedLabel(this)), histogram_(new NameHistogram(this)) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/lod/nameOccurrences.h"
+#include "model/lod/SelectionStatistics.h"
 #include "model/trace/Trace.h"
 #include "views/tables/Panel.h"
 #include "views/theme/Theme.h"

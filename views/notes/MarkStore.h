@@ -4,7 +4,7 @@
 #include <QObject>
 #include <QString>
 
-#include "model/notes/Mark.h"
+#include "model/notes/NotesFile.h"
 
 class QUndoStack;
 

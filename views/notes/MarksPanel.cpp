@@ -15,7 +15,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/notes/Mark.h"
+#include "model/notes/NotesFile.h"
 #include "model/text/formatValue.h"
 #include "views/notes/MarkStore.h"
 #include "views/tables/ReportModel.h"

@@ -4,7 +4,7 @@
 #include <QAbstractTableModel>
 #include <QWidget>
 
-#include "model/notes/Mark.h"
+#include "model/notes/NotesFile.h"
 #include "views/notes/MarkStore.h"
 #include "views/tables/Panel.h"
 

@@ -19,7 +19,7 @@
 #include <iterator>
 #include <utility>
 
-#include "model/notes/Mark.h"
+#include "model/notes/NotesFile.h"
 #include "model/text/formatValue.h"
 #include "views/notes/MarkStore.h"
 #include "views/text/shownText.h"
@@ -36,6 +36,30 @@ const char* const colorNames[] = {
     QT_TRANSLATE_NOOP("MarkEditor", "Orange"), QT_TRANSLATE_NOOP("MarkEditor", "Sky blue"),
     QT_TRANSLATE_NOOP("MarkEditor", "Green"),  QT_TRANSLATE_NOOP("MarkEditor", "Vermilion"),
     QT_TRANSLATE_NOOP("MarkEditor", "Pink"),   QT_TRANSLATE_NOOP("MarkEditor", "Blue")};
+
+constexpr int faintAlpha = 120;
+constexpr int rangeAlpha = 24;
+
+QColor faint(QColor color, int alpha) {
+    color.setAlpha(alpha);
+    return color;
+}
+
+constexpr int pennantWidth = 11;
+constexpr int maxFlagWidth = 220;
+constexpr int textInset = 6;
+
+QString tipOf(const Mark& mark) {
+    QString text = mark.text.empty() ? MarkStrip::tr("(no text)") : toQString(printable(mark.text));
+    text += '\n' + toQString(formatTimestamp(mark.range.startNs));
+    if (!mark.range.isEmpty())
+        text += MarkStrip::tr(", %1 long").arg(toQString(formatDuration(mark.range.durationNs())));
+    if (!mark.track.empty()) text += '\n' + toQString(printable(trackText(mark)));
+    return text;
+}
+
+/// The x where the names of the tracks begin.
+constexpr int labelIndent = 12;
 
 }  // namespace
 
@@ -136,18 +160,6 @@ bool MarkEditor::eventFilter(QObject* watched, QEvent* event) {
     return QFrame::eventFilter(watched, event);
 }
 
-namespace {
-
-constexpr int faintAlpha = 120;
-constexpr int rangeAlpha = 24;
-
-QColor faint(QColor color, int alpha) {
-    color.setAlpha(alpha);
-    return color;
-}
-
-}  // namespace
-
 MarkLines::MarkLines(MarkStore& store, TimelineView& timeline)
     : QWidget(&timeline), store_(store), timeline_(timeline) {
     setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -199,23 +211,6 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
     const QRect row = timeline_.places().trackArea(track).translated(-pos());
     if (!row.isEmpty()) paintIn(row.intersected(rect()), 255);
 }
-
-namespace {
-
-constexpr int pennantWidth = 11;
-constexpr int maxFlagWidth = 220;
-constexpr int textInset = 6;
-
-QString tipOf(const Mark& mark) {
-    QString text = mark.text.empty() ? MarkStrip::tr("(no text)") : toQString(printable(mark.text));
-    text += '\n' + toQString(formatTimestamp(mark.range.startNs));
-    if (!mark.range.isEmpty())
-        text += MarkStrip::tr(", %1 long").arg(toQString(formatDuration(mark.range.durationNs())));
-    if (!mark.track.empty()) text += '\n' + toQString(printable(trackText(mark)));
-    return text;
-}
-
-}  // namespace
 
 MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline) : store_(store), timeline_(timeline) {
     setMouseTracking(true);
@@ -385,13 +380,6 @@ bool MarkStrip::event(QEvent* event) {
     }
     return QWidget::event(event);
 }
-
-namespace {
-
-/// The x where the names of the tracks begin.
-constexpr int labelIndent = 12;
-
-}  // namespace
 
 TimelineMarks::TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* parent)
     : QObject(parent),

@@ -6,7 +6,7 @@
 #include <QPointer>
 #include <QWidget>
 
-#include "model/notes/Mark.h"
+#include "model/notes/NotesFile.h"
 #include "views/notes/MarkStore.h"
 
 class QAbstractButton;

@@ -13,7 +13,6 @@
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 

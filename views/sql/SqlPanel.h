@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "model/format/TimeRange.h"
-#include "model/query/TimedQuery.h"
+#include "model/query/TraceQuery.h"
 #include "views/tables/Panel.h"
 
 class QLabel;

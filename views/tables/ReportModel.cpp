@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "model/text/formatTable.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {

@@ -9,7 +9,6 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "views/tables/ReportView.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/timeline/scales.h"
 

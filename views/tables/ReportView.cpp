@@ -60,6 +60,14 @@ QString separated(const QAbstractItemModel& model, const QModelIndexList& rows, 
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 
+constexpr int minNameCharacters = 28;
+
+bool sameColumns(const ReportTable& a, const ReportTable& b) {
+    return std::equal(
+        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
+}
+
 }  // namespace
 
 QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows) {
@@ -114,18 +122,6 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     painter->drawRoundedRect(bar, height / 2.0, height / 2.0);
     painter->restore();
 }
-
-namespace {
-
-constexpr int minNameCharacters = 28;
-
-bool sameColumns(const ReportTable& a, const ReportTable& b) {
-    return std::equal(
-        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
-        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
-}
-
-}  // namespace
 
 ReportView::ReportView(QWidget* parent) : ReportView(new ReportModel, parent) {}
 

@@ -30,6 +30,11 @@ Cell rankCell(const Trace& trace, EventRef event) {
     return int64_t{*trace.processes[process].rank};
 }
 
+/// Per table: kernels, API calls and so on.
+constexpr size_t maxNames = 10;
+constexpr int maxGroups = 64;
+constexpr int maxGroupNameLength = 60;
+
 }  // namespace
 
 ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
@@ -49,15 +54,6 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
     }
     return table;
 }
-
-namespace {
-
-/// Per table: kernels, API calls and so on.
-constexpr size_t maxNames = 10;
-constexpr int maxGroups = 64;
-constexpr int maxGroupNameLength = 60;
-
-}  // namespace
 
 struct SelectionPanel::Counted {
     std::string headline;

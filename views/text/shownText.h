@@ -5,9 +5,21 @@
 #include <QLabel>
 #include <QString>
 #include <QStringList>
+#include <cstdint>
 #include <string_view>
 
 namespace lanescope::views {
+
+/// Returns a duration with three significant digits: "12.3 ms", "1.23 µs", "47 ns". Exact values are in tool tips and
+/// copied text.
+QString shortDuration(int64_t ns);
+
+/// Returns the same with its sign: "+12.3 ms", "−12.3 ms".
+QString signedDuration(int64_t ns);
+
+/// Returns `name` within a width in pixels. If it must be shortened, the part in which it differs from `other` remains:
+/// "…no-p2p.sqlite" and "…nvlink.sqlite".
+QString distinctName(const QString& name, const QString& other, const QFontMetrics& metrics, int width);
 
 /// Converts UTF-8 text of the model for a widget. Invalid bytes become replacement characters:
 /// names come from untrusted files.

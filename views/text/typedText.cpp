@@ -155,38 +155,6 @@ Result<TimeTarget> parseStep(std::string_view text) {
     return target;
 }
 
-}  // namespace
-
-Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context) {
-    text = trimmed(text);
-    if (!text.empty() && text.front() == '#') return parseStep(text.substr(1));
-    if (isNamedStep(text)) return parseStep(text);
-    if (text == "slowest" || text == "slowest step") {
-        TimeTarget target;
-        target.isSlowestStep = true;
-        return target;
-    }
-    const TimeRange visible = context.visible;
-    const int64_t middleNs = visible.startNs + visible.durationNs() / 2;
-    const size_t dots = text.find("..");
-    const auto first = parseTime(text.substr(0, dots), context, middleNs);
-    if (!first) return fail(first.error());
-    TimeTarget target{{*first, *first}, {}, {}, false};
-    if (dots != std::string_view::npos) {
-        const auto second = parseTime(text.substr(dots + 2), context, *first);
-        if (!second) return fail(second.error());
-        target.range.endNs = *second;
-        if (*second <= *first) return fail("The range ends before it begins.");
-    }
-    if (target.range.endNs < context.trace.startNs || target.range.startNs > context.trace.endNs)
-        return fail("That is outside the trace, which goes from {} to {}.",
-                    formatTimestamp(saturatingSum(context.trace.startNs, -context.originNs)),
-                    formatTimestamp(saturatingSum(context.trace.endNs, -context.originNs)));
-    return target;
-}
-
-namespace {
-
 constexpr int inOnePiece = 100;
 constexpr int atWordStart = 40;
 constexpr int atTextStart = 40;
@@ -222,6 +190,34 @@ int scoreOfLetters(std::string_view word, std::string_view text) {
 }
 
 }  // namespace
+
+Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context) {
+    text = trimmed(text);
+    if (!text.empty() && text.front() == '#') return parseStep(text.substr(1));
+    if (isNamedStep(text)) return parseStep(text);
+    if (text == "slowest" || text == "slowest step") {
+        TimeTarget target;
+        target.isSlowestStep = true;
+        return target;
+    }
+    const TimeRange visible = context.visible;
+    const int64_t middleNs = visible.startNs + visible.durationNs() / 2;
+    const size_t dots = text.find("..");
+    const auto first = parseTime(text.substr(0, dots), context, middleNs);
+    if (!first) return fail(first.error());
+    TimeTarget target{{*first, *first}, {}, {}, false};
+    if (dots != std::string_view::npos) {
+        const auto second = parseTime(text.substr(dots + 2), context, *first);
+        if (!second) return fail(second.error());
+        target.range.endNs = *second;
+        if (*second <= *first) return fail("The range ends before it begins.");
+    }
+    if (target.range.endNs < context.trace.startNs || target.range.startNs > context.trace.endNs)
+        return fail("That is outside the trace, which goes from {} to {}.",
+                    formatTimestamp(saturatingSum(context.trace.startNs, -context.originNs)),
+                    formatTimestamp(saturatingSum(context.trace.endNs, -context.originNs)));
+    return target;
+}
 
 FuzzyPattern::FuzzyPattern(std::string_view typed) {
     for (const char c : typed) {

@@ -136,6 +136,37 @@ double luminance(const QColor& color) {
     return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
 }
 
+QPalette paletteFor(const Theme& theme) {
+    QPalette palette;
+    palette.setColor(QPalette::Window, theme.window);
+    palette.setColor(QPalette::WindowText, theme.text);
+    palette.setColor(QPalette::Base, theme.canvas);
+    palette.setColor(QPalette::AlternateBase, theme.panel);
+    palette.setColor(QPalette::Text, theme.text);
+    palette.setColor(QPalette::PlaceholderText, theme.mutedText);
+    palette.setColor(QPalette::Button, theme.panel);
+    palette.setColor(QPalette::ButtonText, theme.text);
+    palette.setColor(QPalette::BrightText, theme.error);
+    palette.setColor(QPalette::ToolTipBase, theme.card);
+    palette.setColor(QPalette::ToolTipText, theme.text);
+    palette.setColor(QPalette::Highlight, theme.accent);
+    palette.setColor(QPalette::HighlightedText, theme.accentText);
+    palette.setColor(QPalette::Link, theme.accent);
+    palette.setColor(QPalette::LinkVisited, theme.accent);
+    palette.setColor(QPalette::Light, Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
+    palette.setColor(QPalette::Midlight, Theme::mix(theme.panel, theme.text, 0.06));
+    palette.setColor(QPalette::Mid, theme.separator);
+    palette.setColor(QPalette::Dark, Theme::mix(theme.separator, theme.text, 0.15));
+    palette.setColor(QPalette::Shadow, Theme::mix(theme.window, QColor(Qt::black), 0.5));
+
+    const QColor disabled = Theme::mix(theme.window, theme.mutedText, 0.6);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
+        palette.setColor(QPalette::Disabled, role, disabled);
+    }
+    palette.setColor(QPalette::Disabled, QPalette::Highlight, theme.separator);
+    return palette;
+}
+
 }  // namespace
 
 Theme Theme::light(Palette palette) {
@@ -314,41 +345,6 @@ ChartUnit chartUnit(double maxNs) {
     if (maxNs >= 2e3) return {1e3, "\u00b5s"};
     return {};
 }
-
-namespace {
-
-QPalette paletteFor(const Theme& theme) {
-    QPalette palette;
-    palette.setColor(QPalette::Window, theme.window);
-    palette.setColor(QPalette::WindowText, theme.text);
-    palette.setColor(QPalette::Base, theme.canvas);
-    palette.setColor(QPalette::AlternateBase, theme.panel);
-    palette.setColor(QPalette::Text, theme.text);
-    palette.setColor(QPalette::PlaceholderText, theme.mutedText);
-    palette.setColor(QPalette::Button, theme.panel);
-    palette.setColor(QPalette::ButtonText, theme.text);
-    palette.setColor(QPalette::BrightText, theme.error);
-    palette.setColor(QPalette::ToolTipBase, theme.card);
-    palette.setColor(QPalette::ToolTipText, theme.text);
-    palette.setColor(QPalette::Highlight, theme.accent);
-    palette.setColor(QPalette::HighlightedText, theme.accentText);
-    palette.setColor(QPalette::Link, theme.accent);
-    palette.setColor(QPalette::LinkVisited, theme.accent);
-    palette.setColor(QPalette::Light, Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
-    palette.setColor(QPalette::Midlight, Theme::mix(theme.panel, theme.text, 0.06));
-    palette.setColor(QPalette::Mid, theme.separator);
-    palette.setColor(QPalette::Dark, Theme::mix(theme.separator, theme.text, 0.15));
-    palette.setColor(QPalette::Shadow, Theme::mix(theme.window, QColor(Qt::black), 0.5));
-
-    const QColor disabled = Theme::mix(theme.window, theme.mutedText, 0.6);
-    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
-        palette.setColor(QPalette::Disabled, role, disabled);
-    }
-    palette.setColor(QPalette::Disabled, QPalette::Highlight, theme.separator);
-    return palette;
-}
-
-}  // namespace
 
 void applyTheme(QApplication& application, const Theme& theme) {
     // Fusion uses only the palette, so that both themes look the same on every desktop.

@@ -9,7 +9,7 @@
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
-#include "views/text/shortDuration.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 namespace {
@@ -63,42 +63,6 @@ EventRef decidingOf(const Trace& trace, const std::vector<EventRef>& awaited, Ev
     return call.isValid() && endOf(*latest) < trace.rangeOf(call).startNs ? EventRef() : *latest;
 }
 
-}  // namespace
-
-std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event) {
-    std::vector<FlowArrow> arrows;
-    const auto add = [&](FlowKind kind, EventRef cause, EventRef effect, size_t others = 0) {
-        if (arrows.size() >= maxFlowArrows) {
-            ++arrows.back().others;
-            return;
-        }
-        auto from = endAt(trace, layout, cause);
-        const auto to = endAt(trace, layout, effect);
-        if (!from || !to || (from->isHidden && to->isHidden)) return;
-        // The work may begin while the call still runs; an arrow never points back in time.
-        const int64_t endNs = trace.rangeOf(cause).endNs;
-        if (endNs <= to->timeNs) from->timeNs = endNs;
-        arrows.push_back({kind, *from, *to, cause == event ? effect : cause, 0, others});
-    };
-    if (event.kind() == EventKind::Api) {
-        for (const EventRef work : trace.launchedWork(event)) add(FlowKind::Launch, event, work);
-    } else if (event.kind() == EventKind::Nvtx) {
-        for (const EventRef forward : forwardOf(trace, event)) add(FlowKind::Backward, forward, event);
-        for (const EventRef backward : backwardOf(trace, event)) add(FlowKind::Backward, event, backward);
-    } else if (event.isValid()) {
-        const EventRef call = trace.launchingCall(event);
-        if (call.isValid()) add(FlowKind::Launch, call, event);
-        const std::vector<EventRef> awaited = awaitedWork(trace, event), waiting = waitingWork(trace, event);
-        if (const EventRef deciding = decidingOf(trace, awaited, call); deciding.isValid())
-            add(FlowKind::Wait, deciding, event, awaited.size() - 1);
-        if (!waiting.empty()) add(FlowKind::Wait, event, waiting.front(), waiting.size() - 1);
-        addRanks(trace, layout, event, arrows);
-    }
-    return arrows;
-}
-
-namespace {
-
 constexpr double headLength = 7;
 constexpr double headHalfWidth = 4;
 // Farther points are invisible, and painting far outside the window loses precision.
@@ -133,6 +97,38 @@ QString shortened(QString name) {
 }
 
 }  // namespace
+
+std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event) {
+    std::vector<FlowArrow> arrows;
+    const auto add = [&](FlowKind kind, EventRef cause, EventRef effect, size_t others = 0) {
+        if (arrows.size() >= maxFlowArrows) {
+            ++arrows.back().others;
+            return;
+        }
+        auto from = endAt(trace, layout, cause);
+        const auto to = endAt(trace, layout, effect);
+        if (!from || !to || (from->isHidden && to->isHidden)) return;
+        // The work may begin while the call still runs; an arrow never points back in time.
+        const int64_t endNs = trace.rangeOf(cause).endNs;
+        if (endNs <= to->timeNs) from->timeNs = endNs;
+        arrows.push_back({kind, *from, *to, cause == event ? effect : cause, 0, others});
+    };
+    if (event.kind() == EventKind::Api) {
+        for (const EventRef work : trace.launchedWork(event)) add(FlowKind::Launch, event, work);
+    } else if (event.kind() == EventKind::Nvtx) {
+        for (const EventRef forward : forwardOf(trace, event)) add(FlowKind::Backward, forward, event);
+        for (const EventRef backward : backwardOf(trace, event)) add(FlowKind::Backward, event, backward);
+    } else if (event.isValid()) {
+        const EventRef call = trace.launchingCall(event);
+        if (call.isValid()) add(FlowKind::Launch, call, event);
+        const std::vector<EventRef> awaited = awaitedWork(trace, event), waiting = waitingWork(trace, event);
+        if (const EventRef deciding = decidingOf(trace, awaited, call); deciding.isValid())
+            add(FlowKind::Wait, deciding, event, awaited.size() - 1);
+        if (!waiting.empty()) add(FlowKind::Wait, event, waiting.front(), waiting.size() - 1);
+        addRanks(trace, layout, event, arrows);
+    }
+    return arrows;
+}
 
 void FlowOverlay::update(QSize size, const QFont& font) {
     if (isKnown_ && size == size_) return;

@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "model/text/formatTable.h"
-#include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/workStacks.h"
-#include "views/text/shortDuration.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/scales.h"
 
@@ -29,6 +28,69 @@ QFont titleFont(QFont font) {
     font.setWeight(QFont::DemiBold);
     return font;
 }
+
+QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
+
+QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
+    const EventRef event = lane.event[slice];
+    const QString name =
+        event.isValid() ? QString::fromStdString(trace.nameOf(event)) : fromView(trace.strings.at(lane.name[slice]));
+    if (!name.isEmpty()) return name;
+    return event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
+}
+
+/// Returns the source and interval: "NVML, every 100 ms".
+QString sourceText(const CounterSeries& counter) {
+    if (counter.key == mfuKey) return QStringLiteral("tensor activity times SM clock, of the peak");
+    if (counter.key.starts_with(computedPrefix)) return QStringLiteral("computed from its events");
+    static const std::pair<const char*, const char*> names[] = {{"nvml", "NVML"},
+                                                                {"gpm", "NVML's GPU performance monitor"},
+                                                                {"pm", "CUPTI PM sampling"},
+                                                                {"host", "the operating system"}};
+    QString source;
+    for (const auto& [name, title] : names)
+        if (counter.source == name) source = QString::fromUtf8(title);
+    if (source.isEmpty()) source = fromView(counter.source);
+    // Repeated equal values are not all stored, so the recorded interval is more accurate than the samples.
+    int64_t everyNs = counter.intervalNs;
+    if (everyNs == 0 && counter.size() >= 2)
+        everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
+    if (source.isEmpty() || everyNs == 0) return source;
+    return QStringLiteral("%1, every %2").arg(source, shortDuration(everyNs));
+}
+
+QString absenceOf(TrackKind kind) {
+    switch (kind) {
+        case TrackKind::Gpu: return QStringLiteral("No GPU work");
+        case TrackKind::Stream: return QStringLiteral("No work in this stream");
+        case TrackKind::StreamProjection: return QStringLiteral("No range with work in this stream");
+        case TrackKind::ThreadNvtx: return QStringLiteral("No range");
+        case TrackKind::ThreadApi: return QStringLiteral("No CUDA call");
+        case TrackKind::Process:
+        case TrackKind::Thread: return QStringLiteral("No recorded call or range");
+        case TrackKind::ThreadStates:
+        case TrackKind::ThreadStacks: return QStringLiteral("No sample");
+        default: return QStringLiteral("No event");
+    }
+}
+
+/// An end of an empty interval.
+struct Bound {
+    int64_t timeNs = 0;
+    QString what;  ///< Next to it; empty for a slice.
+};
+
+/// The empty interval around a time.
+struct Bounds {
+    int64_t timeNs = 0;
+    Bound from, to;
+
+    /// Ends the interval at a range before or after the time.
+    void add(TimeRange range, const QString& what) {
+        if (range.endNs <= timeNs && range.endNs >= from.timeNs) from = {range.endNs, what};
+        if (range.startNs > timeNs && range.startNs <= to.timeNs) to = {range.startNs, what};
+    }
+};
 
 }  // namespace
 
@@ -77,27 +139,13 @@ void HoverTip::paint(QPainter& painter, const QFont& font, const Theme& theme) c
     painter.drawText(detailArea_, Qt::AlignLeft | Qt::AlignTop, detail_);
 }
 
-namespace {
-
-QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
-QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
-    const EventRef event = lane.event[slice];
-    const QString name =
-        event.isValid() ? QString::fromStdString(trace.nameOf(event)) : fromView(trace.strings.at(lane.name[slice]));
-    if (!name.isEmpty()) return name;
-    return event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
-}
-
-}  // namespace
-
 HoverText hoverText(const Trace& trace, LanePosition position, uint32_t slice, const PixelSlice* drawn,
                     int64_t timeOriginNs) {
     const Lane& lane = trace.tracks[position.track].lanes[position.lane];
-    HoverText text;
-    text.title = nameOf(trace, lane, slice);
-    text.detail = QStringLiteral("%1   at %2")
-                      .arg(shortDuration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
+    HoverText text{
+        .title = nameOf(trace, lane, slice),
+        .detail = QStringLiteral("%1   at %2")
+                      .arg(shortDuration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs))};
     if (!drawn || drawn->sliceCount <= 1) {
         const std::string line = pythonLine(trace, lane.event[slice]);
         if (!line.empty()) text.detail += QLatin1Char('\n') + QString::fromStdString(line);
@@ -112,30 +160,6 @@ HoverText hoverText(const Trace& trace, LanePosition position, uint32_t slice, c
                      .arg(QString::fromStdString(formatCount(drawn->sliceCount)));
     return text;
 }
-
-namespace {
-
-/// Returns the source and interval: "NVML, every 100 ms".
-QString sourceText(const CounterSeries& counter) {
-    if (counter.key == mfuKey) return QStringLiteral("tensor activity times SM clock, of the peak");
-    if (counter.key.starts_with(computedPrefix)) return QStringLiteral("computed from its events");
-    static const std::pair<const char*, const char*> names[] = {{"nvml", "NVML"},
-                                                                {"gpm", "NVML's GPU performance monitor"},
-                                                                {"pm", "CUPTI PM sampling"},
-                                                                {"host", "the operating system"}};
-    QString source;
-    for (const auto& [name, title] : names)
-        if (counter.source == name) source = QString::fromUtf8(title);
-    if (source.isEmpty()) source = fromView(counter.source);
-    // Repeated equal values are not all stored, so the recorded interval is more accurate than the samples.
-    int64_t everyNs = counter.intervalNs;
-    if (everyNs == 0 && counter.size() >= 2)
-        everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);
-    if (source.isEmpty() || everyNs == 0) return source;
-    return QStringLiteral("%1, every %2").arg(source, shortDuration(everyNs));
-}
-
-}  // namespace
 
 HoverText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn, int64_t timeOriginNs) {
     const auto shown = [&counter](double value) { return QString::fromStdString(formatCounter(value, counter.unit)); };
@@ -174,43 +198,6 @@ std::optional<HoverText> unrecordedText(const Track& track, int64_t timeNs, int6
         return say(QStringLiteral("Not recorded"), *found);
     return std::nullopt;
 }
-
-namespace {
-
-QString absenceOf(TrackKind kind) {
-    switch (kind) {
-        case TrackKind::Gpu: return QStringLiteral("No GPU work");
-        case TrackKind::Stream: return QStringLiteral("No work in this stream");
-        case TrackKind::StreamProjection: return QStringLiteral("No range with work in this stream");
-        case TrackKind::ThreadNvtx: return QStringLiteral("No range");
-        case TrackKind::ThreadApi: return QStringLiteral("No CUDA call");
-        case TrackKind::Process:
-        case TrackKind::Thread: return QStringLiteral("No recorded call or range");
-        case TrackKind::ThreadStates:
-        case TrackKind::ThreadStacks: return QStringLiteral("No sample");
-        default: return QStringLiteral("No event");
-    }
-}
-
-/// An end of an empty interval.
-struct Bound {
-    int64_t timeNs = 0;
-    QString what;  ///< Next to it; empty for a slice.
-};
-
-/// The empty interval around a time.
-struct Bounds {
-    int64_t timeNs = 0;
-    Bound from, to;
-
-    /// Ends the interval at a range before or after the time.
-    void add(TimeRange range, const QString& what) {
-        if (range.endNs <= timeNs && range.endNs >= from.timeNs) from = {range.endNs, what};
-        if (range.startNs > timeNs && range.startNs <= to.timeNs) to = {range.startNs, what};
-    }
-};
-
-}  // namespace
 
 std::optional<HoverText> emptyText(const TimelineState& state, const LayoutRow& row, int64_t timeNs) {
     const Track& track = state.trace()->tracks[row.track];

@@ -138,6 +138,18 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
     }
 }
 
+constexpr int edgeWidth = 6;
+constexpr int labelPixelsPerNotch = 60;
+
+/// Returns the bottom of the rows of `track` and its descendants.
+int bottomWithin(const TrackLayout& layout, uint32_t track) {
+    const LayoutRow* row = layout.rowOf(track);
+    const LayoutRow* const end = layout.rows().data() + layout.rows().size();
+    int bottom = row->bottom();
+    for (const LayoutRow* next = row + 1; next != end && next->depth > row->depth; ++next) bottom = next->bottom();
+    return bottom;
+}
+
 }  // namespace
 
 int titleTop(const LayoutRow& row, const TrackScroll& scroll, const QFont& font) {
@@ -181,22 +193,6 @@ void paintLabels(QPainter& painter, const TimelineState& state, QSize size, cons
         painter.fillRect(QRect(0, state.scroll().toScreenY(*marks.dropY) - 2, size.width(), 3), theme.accent);
     painter.restore();
 }
-
-namespace {
-
-constexpr int edgeWidth = 6;
-constexpr int labelPixelsPerNotch = 60;
-
-/// Returns the bottom of the rows of `track` and its descendants.
-int bottomWithin(const TrackLayout& layout, uint32_t track) {
-    const LayoutRow* row = layout.rowOf(track);
-    const LayoutRow* const end = layout.rows().data() + layout.rows().size();
-    int bottom = row->bottom();
-    for (const LayoutRow* next = row + 1; next != end && next->depth > row->depth; ++next) bottom = next->bottom();
-    return bottom;
-}
-
-}  // namespace
 
 LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setMouseTracking(true);

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "model/lod/reduceToPixels.h"
-#include "views/timeline/OpaqueFill.h"
 #include "views/timeline/RangeSelection.h"
+#include "views/timeline/SliceColors.h"
 #include "views/timeline/paintWarnings.h"
 #include "views/timeline/timelineInput.h"
 
@@ -47,15 +47,6 @@ std::vector<float> meanActivity(const Trace& trace, TimeRange range, int pixelWi
     return mean;
 }
 
-}  // namespace
-
-OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth) {
-    return {meanActivity(trace, range, pixelWidth, {TrackKind::Gpu, TrackKind::Stream}),
-            meanActivity(trace, range, pixelWidth, {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
-}
-
-namespace {
-
 constexpr int topInset = 5;
 constexpr int chartGap = 3;
 constexpr int bottomInset = 4;
@@ -91,7 +82,14 @@ void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, do
     painter.restore();
 }
 
+constexpr double gripWidth = 5;
+
 }  // namespace
+
+OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth) {
+    return {meanActivity(trace, range, pixelWidth, {TrackKind::Gpu, TrackKind::Stream}),
+            meanActivity(trace, range, pixelWidth, {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
+}
 
 void OverviewPainter::update(const TimelineState& state, int width, const TimelineState* companion) {
     const TimeRange range = state.range().limits();
@@ -163,12 +161,6 @@ void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, 
     painter.fillRect(QRectF(left - 1, 0, 2, bottom), theme.accent);
     painter.fillRect(QRectF(right - 1, 0, 2, bottom), theme.accent);
 }
-
-namespace {
-
-constexpr double gripWidth = 5;
-
-}  // namespace
 
 OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setMouseTracking(true);

@@ -4,7 +4,7 @@
 #include <QObject>
 #include <vector>
 
-#include "model/compare/trackPairs.h"
+#include "model/compare/matchContributors.h"
 #include "views/timeline/TimelineState.h"
 
 namespace lanescope::views {

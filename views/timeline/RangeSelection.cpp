@@ -37,6 +37,29 @@ struct NearestEdge {
     bool isFound = false;
 };
 
+void paintDuration(QPainter& painter, const TimelineState& state, const TimeScale& scale) {
+    const TimeRange range = *state.selection().range();
+    const double left = std::max(scale.left, scale.toX(range.startNs));
+    const double right = std::min(scale.left + scale.width, scale.toX(range.endNs));
+    if (right <= left) return;
+    const QString text = QString::fromStdString(formatDuration(range.durationNs()));
+    QFont font = painter.font();
+    font.setWeight(QFont::DemiBold);
+    const QFontMetricsF metrics(font);
+    QRectF pill(0, 8, metrics.horizontalAdvance(text) + 20, metrics.height() + 6);
+    pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0, std::max(4.0, scale.width - pill.width() - 4)));
+
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(font);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(state.options().theme().accent);
+    painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2);
+    painter.setPen(state.options().theme().accentText);
+    painter.drawText(pill, Qt::AlignCenter, text);
+    painter.restore();
+}
+
 }  // namespace
 
 bool RangeDrag::beginAtEdge(int64_t timeNs, int64_t toleranceNs) {
@@ -67,33 +90,6 @@ int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
             TrackLayout::forEachLane(row, [&](LanePosition each, const LaneArea&) { nearest.consider(state, each); });
     return nearest.isFound ? nearest.bestNs : timeNs;
 }
-
-namespace {
-
-void paintDuration(QPainter& painter, const TimelineState& state, const TimeScale& scale) {
-    const TimeRange range = *state.selection().range();
-    const double left = std::max(scale.left, scale.toX(range.startNs));
-    const double right = std::min(scale.left + scale.width, scale.toX(range.endNs));
-    if (right <= left) return;
-    const QString text = QString::fromStdString(formatDuration(range.durationNs()));
-    QFont font = painter.font();
-    font.setWeight(QFont::DemiBold);
-    const QFontMetricsF metrics(font);
-    QRectF pill(0, 8, metrics.horizontalAdvance(text) + 20, metrics.height() + 6);
-    pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0, std::max(4.0, scale.width - pill.width() - 4)));
-
-    painter.save();
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setFont(font);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(state.options().theme().accent);
-    painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2);
-    painter.setPen(state.options().theme().accentText);
-    painter.drawText(pill, Qt::AlignCenter, text);
-    painter.restore();
-}
-
-}  // namespace
 
 void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size) {
     if (!state.hasTracks() || !state.selection().event().isValid()) return;

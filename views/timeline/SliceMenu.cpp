@@ -28,6 +28,15 @@ QString trackOf(const Trace& trace, uint32_t track) {
     return path;
 }
 
+constexpr int maxNameLength = 60;
+
+/// A name from a file must set neither a mnemonic nor a shortcut.
+QString entryText(const std::string& name) {
+    QString text = toQString(name).simplified();
+    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
+    return text.replace('&', "&&");
+}
+
 }  // namespace
 
 bool copySelection(const TimelineState& state) {
@@ -61,19 +70,6 @@ bool copySelection(const TimelineState& state) {
     QGuiApplication::clipboard()->setMimeData(data);
     return true;
 }
-
-namespace {
-
-constexpr int maxNameLength = 60;
-
-/// A name from a file must set neither a mnemonic nor a shortcut.
-QString entryText(const std::string& name) {
-    QString text = toQString(name).simplified();
-    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
-    return text.replace('&', "&&");
-}
-
-}  // namespace
 
 SliceMenu::SliceMenu(TimelineState& state, const TimelinePlace& place, QWidget* parent)
     : QMenu(parent), state_(state), place_(place) {

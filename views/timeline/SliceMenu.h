@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QMenu>
-#include <optional>
 
 #include "views/timeline/TimelineState.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "model/text/formatTable.h"
-#include "views/text/distinctName.h"
+#include "views/text/shownText.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
@@ -23,6 +23,37 @@ constexpr int labelInset = 5;
 QFont smaller(QFont font) {
     if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.92);
     return font;
+}
+
+constexpr int inset = 12;
+
+QString summaryOf(const Trace& trace) {
+    QStringList parts{QString::fromStdString(formatDuration(trace.range.durationNs()))};
+    const size_t gpus = trace.gpus.size();
+    const size_t processes = trace.processes.size();
+    if (gpus > 0) parts += QStringLiteral("%1 GPU%2").arg(gpus).arg(gpus == 1 ? "" : "s");
+    if (processes > 0) parts += QStringLiteral("%1 process%2").arg(processes).arg(processes == 1 ? "" : "es");
+    return parts.join(QStringLiteral("  ·  "));
+}
+
+/// Paints a line with the mark, the name and the facts of one of two traces.
+void paintMarkedLine(QPainter& painter, const TimelineState& state, const QString& otherTitle, const QRect& line,
+                     const QFont& bold, const QFont& font) {
+    const QFontMetrics boldMetrics(bold);
+    const QFontMetrics metrics(font);
+    const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
+    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8), state.options().mark());
+    const int left = line.left() + 12;
+    const QString facts = QString::fromStdString(formatDuration(state.trace()->range.durationNs()));
+    const int factsWidth = metrics.horizontalAdvance(facts);
+    const int room = line.right() - left - factsWidth - 8;
+    painter.setFont(bold);
+    painter.setPen(state.options().theme().text);
+    painter.drawText(QPoint(left, baseline),
+                     distinctName(QString::fromStdString(state.trace()->title), otherTitle, boldMetrics, room));
+    painter.setFont(font);
+    painter.setPen(state.options().theme().mutedText);
+    painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
 }
 
 }  // namespace
@@ -151,41 +182,6 @@ void TimeRuler::mouseReleaseEvent(QMouseEvent*) {
 }
 
 void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) { state_.range().axis().fit(); }
-
-namespace {
-
-constexpr int inset = 12;
-
-QString summaryOf(const Trace& trace) {
-    QStringList parts{QString::fromStdString(formatDuration(trace.range.durationNs()))};
-    const size_t gpus = trace.gpus.size();
-    const size_t processes = trace.processes.size();
-    if (gpus > 0) parts += QStringLiteral("%1 GPU%2").arg(gpus).arg(gpus == 1 ? "" : "s");
-    if (processes > 0) parts += QStringLiteral("%1 process%2").arg(processes).arg(processes == 1 ? "" : "es");
-    return parts.join(QStringLiteral("  ·  "));
-}
-
-/// Paints a line with the mark, the name and the facts of one of two traces.
-void paintMarkedLine(QPainter& painter, const TimelineState& state, const QString& otherTitle, const QRect& line,
-                     const QFont& bold, const QFont& font) {
-    const QFontMetrics boldMetrics(bold);
-    const QFontMetrics metrics(font);
-    const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
-    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8), state.options().mark());
-    const int left = line.left() + 12;
-    const QString facts = QString::fromStdString(formatDuration(state.trace()->range.durationNs()));
-    const int factsWidth = metrics.horizontalAdvance(facts);
-    const int room = line.right() - left - factsWidth - 8;
-    painter.setFont(bold);
-    painter.setPen(state.options().theme().text);
-    painter.drawText(QPoint(left, baseline),
-                     distinctName(QString::fromStdString(state.trace()->title), otherTitle, boldMetrics, room));
-    painter.setFont(font);
-    painter.setPen(state.options().theme().mutedText);
-    painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
-}
-
-}  // namespace
 
 TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/compare/trackPairs.h"
+#include "model/compare/matchContributors.h"
 #include "views/timeline/TimelineCommands.h"
 #include "views/timeline/TimelinePlaces.h"
 #include "views/timeline/TimelineState.h"

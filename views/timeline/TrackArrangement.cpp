@@ -17,9 +17,7 @@
 namespace lanescope::views {
 
 LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight) {
-    LayoutMetrics metrics;
-    metrics.rowHeight = rowHeight;
-    metrics.laneHeight = std::max(20, textHeight + 4);
+    LayoutMetrics metrics{.laneHeight = std::max(20, textHeight + 4), .rowHeight = rowHeight};
     if (rowHeight == RowHeight::Compact) {
         metrics.laneHeight = std::max(14, textHeight - 1);
         metrics.padding = 1;
@@ -52,55 +50,6 @@ constexpr std::pair<const char*, RowHeight> heights[] = {{"compact", RowHeight::
                                                          {"normal", RowHeight::Normal},
                                                          {"tall", RowHeight::Tall},
                                                          {"fitted", RowHeight::Fitted}};
-
-}  // namespace
-
-std::vector<std::string> trackPaths(std::span<const Track> tracks) {
-    std::vector<std::string> paths;
-    paths.reserve(tracks.size());
-    std::unordered_map<std::string, int> uses;
-    for (size_t i = 0; i < tracks.size(); ++i) {
-        const int32_t parent = tracks[i].parent;
-        std::string path;
-        if (parent >= 0 && static_cast<size_t>(parent) < i) path = paths[parent] + "/";
-        path += tracks[i].title;
-        if (const int use = ++uses[path]; use > 1) path += "#" + std::to_string(use);
-        paths.push_back(std::move(path));
-    }
-    return paths;
-}
-
-QByteArray toJson(const TrackArrangement& arrangement) {
-    QJsonObject object;
-    for (const auto& [key, list] : lists) {
-        if ((arrangement.*list).empty()) continue;
-        QJsonArray array;
-        for (const std::string& path : arrangement.*list) array.append(toQString(path));
-        object.insert(QLatin1String(key), array);
-    }
-    for (const auto& [name, height] : heights) {
-        if (height == arrangement.height && height != RowHeight::Normal)
-            object.insert(QStringLiteral("height"), QLatin1String(name));
-    }
-    return QJsonDocument(object).toJson(QJsonDocument::Compact);
-}
-
-std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json) {
-    const QJsonDocument document = QJsonDocument::fromJson(json);
-    if (!document.isObject()) return std::nullopt;
-    const QJsonObject object = document.object();
-    TrackArrangement arrangement;
-    for (const auto& [key, list] : lists) {
-        for (const QJsonValue& value : object.value(QLatin1String(key)).toArray())
-            if (value.isString()) (arrangement.*list).push_back(value.toString().toStdString());
-    }
-    const QString height = object.value(QStringLiteral("height")).toString();
-    for (const auto& [name, value] : heights)
-        if (height == QLatin1String(name)) arrangement.height = value;
-    return arrangement;
-}
-
-namespace {
 
 /// GPUs before processes, each by rank; then idle GPUs, and last all tracks without a GPU.
 using Place = std::tuple<int, int, uint32_t>;
@@ -186,10 +135,6 @@ TrackArrangement busiestFirst(const Trace& trace) {
     return arrangement;
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns, by track, the processes of which only counters were recorded.
 std::vector<bool> processesOfCounters(const Trace& trace) {
     std::vector<bool> result(trace.tracks.size(), false);
@@ -205,6 +150,51 @@ std::vector<bool> processesOfCounters(const Trace& trace) {
 }
 
 }  // namespace
+
+std::vector<std::string> trackPaths(std::span<const Track> tracks) {
+    std::vector<std::string> paths;
+    paths.reserve(tracks.size());
+    std::unordered_map<std::string, int> uses;
+    for (size_t i = 0; i < tracks.size(); ++i) {
+        const int32_t parent = tracks[i].parent;
+        std::string path;
+        if (parent >= 0 && static_cast<size_t>(parent) < i) path = paths[parent] + "/";
+        path += tracks[i].title;
+        if (const int use = ++uses[path]; use > 1) path += "#" + std::to_string(use);
+        paths.push_back(std::move(path));
+    }
+    return paths;
+}
+
+QByteArray toJson(const TrackArrangement& arrangement) {
+    QJsonObject object;
+    for (const auto& [key, list] : lists) {
+        if ((arrangement.*list).empty()) continue;
+        QJsonArray array;
+        for (const std::string& path : arrangement.*list) array.append(toQString(path));
+        object.insert(QLatin1String(key), array);
+    }
+    for (const auto& [name, height] : heights) {
+        if (height == arrangement.height && height != RowHeight::Normal)
+            object.insert(QStringLiteral("height"), QLatin1String(name));
+    }
+    return QJsonDocument(object).toJson(QJsonDocument::Compact);
+}
+
+std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json) {
+    const QJsonDocument document = QJsonDocument::fromJson(json);
+    if (!document.isObject()) return std::nullopt;
+    const QJsonObject object = document.object();
+    TrackArrangement arrangement;
+    for (const auto& [key, list] : lists) {
+        for (const QJsonValue& value : object.value(QLatin1String(key)).toArray())
+            if (value.isString()) (arrangement.*list).push_back(value.toString().toStdString());
+    }
+    const QString height = object.value(QStringLiteral("height")).toString();
+    for (const auto& [name, value] : heights)
+        if (height == QLatin1String(name)) arrangement.height = value;
+    return arrangement;
+}
 
 TrackArrangement firstArrangement(const Trace& trace) {
     if (trace.gpus.empty() && trace.cpuStates.size() > 0) return busiestFirst(trace);

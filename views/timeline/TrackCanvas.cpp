@@ -5,8 +5,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "views/timeline/HoverTip.h"
 #include "views/timeline/RangeSelection.h"

@@ -2,21 +2,182 @@
 #include "views/timeline/TrackLayout.h"
 
 #include <QStringList>
+#include <QThread>
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
+
 namespace {
+
+/// More would wait for memory instead of helping.
+constexpr int maxHelpers = 3;
+
+/// The pieces that threads take. A late helper finds none left and does not use `work`, which is gone by then.
+struct Pieces {
+    const std::function<void(size_t)>& work;
+    const size_t count;
+    std::atomic<size_t> next{0};
+    std::atomic<size_t> done{0};
+    std::vector<char> hasFailed;  ///< By piece; set before `done` counts it.
+
+    Pieces(const std::function<void(size_t)>& whole, size_t pieces) : work(whole), count(pieces), hasFailed(pieces) {}
+
+    void take() {
+        for (size_t piece = next++; piece < count; piece = next++) {
+            try {
+                work(piece);
+            } catch (...) {
+                hasFailed[piece] = 1;
+            }
+            if (++done == count) done.notify_all();
+        }
+    }
+    void waitForOthers() const {
+        for (size_t seen = done; seen < count; seen = done) done.wait(seen);
+    }
+};
+
+uint64_t keyOf(LanePosition lane) { return uint64_t{lane.track} << 32 | lane.lane; }
 
 bool holdsOwnSlices(const Track& track) {
     return std::any_of(track.lanes.begin(), track.lanes.end(),
                        [](const Lane& lane) { return lane.size() > 0 && !lane.isSummary(); });
 }
 
+bool isNumber(const QString& word) {
+    return !word.isEmpty() && std::all_of(word.begin(), word.end(), [](QChar each) { return each.isDigit(); });
+}
+
+bool containsWord(const QString& name, const QString& word) {
+    if (!word.contains(' ')) return name.contains(word, Qt::CaseInsensitive);
+    // The number of a key is whole.
+    for (qsizetype at = name.indexOf(word, 0, Qt::CaseInsensitive); at >= 0;
+         at = name.indexOf(word, at + 1, Qt::CaseInsensitive)) {
+        const qsizetype end = at + word.size();
+        if (end >= name.size() || !name[end].isDigit()) return true;
+    }
+    return false;
+}
+
+/// Returns the words, each number together with its key before it: "rank 2".
+QStringList wordsOf(const QString& text) {
+    QStringList words;
+    for (const QString& word : text.split(' ', Qt::SkipEmptyParts)) {
+        if (isNumber(word) && !words.isEmpty() && !words.back().contains(' ') && !isNumber(words.back()))
+            words.back() += ' ' + word;
+        else
+            words << word;
+    }
+    return words;
+}
+
+/// Returns true if any track has the key of "rank 2" with some number.
+bool isKeyOf(std::span<const Track> tracks, const QString& word) {
+    const QString key = word.section(' ', 0, 0) + ' ';
+    return std::ranges::any_of(tracks, [&](const Track& track) {
+        const QString name = toQString(track.title) + '\n' + toQString(track.subtitle);
+        for (qsizetype at = name.indexOf(key, 0, Qt::CaseInsensitive); at >= 0;
+             at = name.indexOf(key, at + 1, Qt::CaseInsensitive))
+            if (at + key.size() < name.size() && name[at + key.size()].isDigit()) return true;
+        return false;
+    });
+}
+
+std::vector<bool> matchWords(std::span<const Track> tracks, const QStringList& words) {
+    std::vector<bool> matches(tracks.size(), false);
+    for (size_t i = 0; i < tracks.size(); ++i) {
+        const QString name = toQString(tracks[i].title) + '\n' + toQString(tracks[i].subtitle);
+        matches[i] =
+            std::all_of(words.begin(), words.end(), [&](const QString& word) { return containsWord(name, word); });
+    }
+    return matches;
+}
+
 }  // namespace
+
+SharedWork::SharedWork() { pool_.setMaxThreadCount(std::clamp(QThread::idealThreadCount() - 1, 0, maxHelpers)); }
+
+void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
+    const auto pieces = std::make_shared<Pieces>(work, count);
+    for (int helper = 0; helper < pool_.maxThreadCount(); ++helper) {
+        if (static_cast<size_t>(helper) + 1 >= count) break;
+        try {
+            if (!pool_.tryStart([pieces] { pieces->take(); })) break;
+        } catch (const std::bad_alloc&) {
+            // Started pieces use `work`: it is left only when all are done.
+            break;
+        }
+    }
+    pieces->take();
+    pieces->waitForOthers();
+    for (size_t piece = 0; piece < count; ++piece)
+        if (pieces->hasFailed[piece] != 0) work(piece);
+}
+
+void TrackGeometry::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    rectangles_.clear();
+    columns_.clear();
+}
+
+void TrackGeometry::setView(TimeRange range, int pixelWidth) {
+    if (range == range_ && pixelWidth == pixelWidth_) return;
+    range_ = range;
+    pixelWidth_ = pixelWidth;
+    grid_.reset();
+    if (pixelWidth > 0 && range.durationNs() >= pixelWidth) grid_.emplace(range, pixelWidth);
+    rectangles_.clear();
+    columns_.clear();
+}
+
+std::vector<PixelSlice> TrackGeometry::reduced(LanePosition lane) const {
+    const Lane& reducedLane = trace_->tracks[lane.track].lanes[lane.lane];
+    return grid_ ? reduceToPixels(reducedLane, *grid_) : reduceToPixels(reducedLane, range_, pixelWidth_);
+}
+
+void TrackGeometry::prepare(std::span<const LanePosition> lanes, std::span<const uint32_t> counters) {
+    if (!isReady()) return;
+    // Map entries first, on this thread: they do not move while others are filled.
+    std::vector<std::function<void()>> missing;
+    for (const LanePosition lane : lanes) {
+        const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));
+        if (isNew) missing.emplace_back([this, lane, &to = entry->second] { to = reduced(lane); });
+    }
+    for (const uint32_t counter : counters) {
+        const auto [entry, isNew] = columns_.try_emplace(counter);
+        if (isNew)
+            missing.emplace_back([this, counter, &to = entry->second] {
+                to = trace_->counters[counter].extremesAt(range_, pixelWidth_);
+            });
+    }
+    sharedWork_.run(missing.size(), [&missing](size_t piece) { missing[piece](); });
+}
+
+const std::vector<PixelSlice>& TrackGeometry::rectangles(LanePosition lane) {
+    const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));
+    if (isNew && isReady()) entry->second = reduced(lane);
+    return entry->second;
+}
+
+const std::vector<CounterColumn>& TrackGeometry::columns(uint32_t counter) {
+    const auto [entry, isNew] = columns_.try_emplace(counter);
+    if (isNew && isReady()) entry->second = trace_->counters[counter].extremesAt(range_, pixelWidth_);
+    return entry->second;
+}
+
+const PixelSlice* TrackGeometry::rectangleAt(LanePosition lane, float x) {
+    const std::vector<PixelSlice>& all = rectangles(lane);
+    const auto found =
+        std::partition_point(all.begin(), all.end(), [x](const PixelSlice& each) { return each.right <= x; });
+    return found != all.end() && found->left <= x ? &*found : nullptr;
+}
 
 /// The state that `rebuild` passes down the tree.
 struct TrackLayout::Walk {
@@ -294,9 +455,7 @@ bool TrackLayout::showsPreview(uint32_t track) const {
 }
 
 LayoutRow TrackLayout::makeRow(uint32_t track) const {
-    LayoutRow row;
-    row.track = track;
-    row.canFold = canFold(track);
+    LayoutRow row{.track = track, .canFold = canFold(track)};
     row.isFolded = row.canFold && folded_[track] && !isForcedOpen_[track];
     // A stream has children too, but its lanes are its own kernels and stay as they are.
     row.isHeader = !children_[track].empty() && !row.isFolded && !holdsOwnSlices(tracks_[track]);
@@ -420,59 +579,6 @@ std::optional<LaneArea> TrackLayout::areaOf(LanePosition lane) const {
     const LayoutRow& row = rows_[static_cast<size_t>(rowOfPreview_[lane.track])];
     return LaneArea{row.top + row.previewTop, row.previewHeight};
 }
-
-namespace {
-
-bool isNumber(const QString& word) {
-    return !word.isEmpty() && std::all_of(word.begin(), word.end(), [](QChar each) { return each.isDigit(); });
-}
-
-bool containsWord(const QString& name, const QString& word) {
-    if (!word.contains(' ')) return name.contains(word, Qt::CaseInsensitive);
-    // The number of a key is whole.
-    for (qsizetype at = name.indexOf(word, 0, Qt::CaseInsensitive); at >= 0;
-         at = name.indexOf(word, at + 1, Qt::CaseInsensitive)) {
-        const qsizetype end = at + word.size();
-        if (end >= name.size() || !name[end].isDigit()) return true;
-    }
-    return false;
-}
-
-/// Returns the words, each number together with its key before it: "rank 2".
-QStringList wordsOf(const QString& text) {
-    QStringList words;
-    for (const QString& word : text.split(' ', Qt::SkipEmptyParts)) {
-        if (isNumber(word) && !words.isEmpty() && !words.back().contains(' ') && !isNumber(words.back()))
-            words.back() += ' ' + word;
-        else
-            words << word;
-    }
-    return words;
-}
-
-/// Returns true if any track has the key of "rank 2" with some number.
-bool isKeyOf(std::span<const Track> tracks, const QString& word) {
-    const QString key = word.section(' ', 0, 0) + ' ';
-    return std::ranges::any_of(tracks, [&](const Track& track) {
-        const QString name = toQString(track.title) + '\n' + toQString(track.subtitle);
-        for (qsizetype at = name.indexOf(key, 0, Qt::CaseInsensitive); at >= 0;
-             at = name.indexOf(key, at + 1, Qt::CaseInsensitive))
-            if (at + key.size() < name.size() && name[at + key.size()].isDigit()) return true;
-        return false;
-    });
-}
-
-std::vector<bool> matchWords(std::span<const Track> tracks, const QStringList& words) {
-    std::vector<bool> matches(tracks.size(), false);
-    for (size_t i = 0; i < tracks.size(); ++i) {
-        const QString name = toQString(tracks[i].title) + '\n' + toQString(tracks[i].subtitle);
-        matches[i] =
-            std::all_of(words.begin(), words.end(), [&](const QString& word) { return containsWord(name, word); });
-    }
-    return matches;
-}
-
-}  // namespace
 
 std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
     const QStringList words = wordsOf(text);

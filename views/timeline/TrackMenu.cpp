@@ -42,6 +42,17 @@ void hide(TimelineState& state, const std::vector<bool>& tracks) {
     state.tracks().setCurrent(top ? top->track : noIndex);
 }
 
+constexpr size_t maxListed = 40;
+constexpr int maxNameLength = 60;
+
+/// A name from a file must set neither a mnemonic nor a shortcut.
+QString entryText(const Track& track) {
+    QString text = toQString(track.title).simplified();
+    if (!track.subtitle.empty()) text += ", " + toQString(track.subtitle).simplified();
+    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
+    return text.replace('&', "&&");
+}
+
 }  // namespace
 
 void addMenuTitle(QMenu& menu, const QString& text) {
@@ -157,21 +168,6 @@ void scrollTrackIntoView(TimelineState& state, uint32_t track) {
         state.scroll().setY(std::min(row->top - pinned, row->bottom() - state.scroll().viewportHeight()));
     }
 }
-
-namespace {
-
-constexpr size_t maxListed = 40;
-constexpr int maxNameLength = 60;
-
-/// A name from a file must set neither a mnemonic nor a shortcut.
-QString entryText(const Track& track) {
-    QString text = toQString(track.title).simplified();
-    if (!track.subtitle.empty()) text += ", " + toQString(track.subtitle).simplified();
-    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
-    return text.replace('&', "&&");
-}
-
-}  // namespace
 
 TrackMenu::TrackMenu(TimelineState& state, uint32_t track, QWidget* parent) : QMenu(parent) {
     if (state.hasTracks() && track < state.trace()->tracks.size()) addTrackEntries(state, track);

@@ -32,6 +32,44 @@ uint32_t processOf(const Trace& trace, const Track& track) {
     return noIndex;
 }
 
+constexpr double hatchDistance = 8;
+constexpr int unknownFill = 14, unknownLine = 60;  // opacity of 255
+
+/// Draws 45-degree lines that continue from one area to the next. Lines instead of a brush, which
+/// SVG pictures do not support.
+void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
+    QVector<QLineF> lines;
+    const double first = std::ceil((area.left() + area.top()) / hatchDistance) * hatchDistance;
+    for (double sum = first; sum < area.right() + area.bottom(); sum += hatchDistance) {
+        const double left = std::max(area.left(), sum - area.bottom());
+        const double right = std::min(area.right(), sum - area.top());
+        if (right > left) lines.append(QLineF(left, sum - left, right, sum - right));
+    }
+    painter.setPen(QPen(color, 1));
+    painter.drawLines(lines);
+}
+
+/// Fills and hatches `ranges`, each at least a pixel wide; touching ones become one.
+void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const TimeScale& scale, double top,
+                 double height, const QColor& fill, const QColor& line) {
+    const double end = scale.left + scale.width;
+    auto range = std::partition_point(ranges.begin(), ranges.end(),
+                                      [&](const TimeRange& each) { return each.endNs < scale.range.startNs; });
+    while (range != ranges.end() && range->startNs <= scale.range.endNs) {
+        const double left = std::clamp(scale.toX(range->startNs), scale.left, end);
+        double right = left + 1;
+        for (; range != ranges.end() && scale.toX(range->startNs) <= right; ++range)
+            right = std::max(right, std::min(end, scale.toX(range->endNs)));
+        const QRectF area(left, top, right - left, height);
+        paintHatched(painter, area, fill, line);
+    }
+}
+
+QColor translucent(QColor color, int alpha) {
+    color.setAlpha(alpha);
+    return color;
+}
+
 }  // namespace
 
 void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size) {
@@ -88,48 +126,6 @@ const WarningPlace* endAt(const TimelineState& state, uint32_t track, double x, 
     }
     return nullptr;
 }
-
-namespace {
-
-constexpr double hatchDistance = 8;
-constexpr int unknownFill = 14, unknownLine = 60;  // opacity of 255
-
-/// Draws 45-degree lines that continue from one area to the next. Lines instead of a brush, which
-/// SVG pictures do not support.
-void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
-    QVector<QLineF> lines;
-    const double first = std::ceil((area.left() + area.top()) / hatchDistance) * hatchDistance;
-    for (double sum = first; sum < area.right() + area.bottom(); sum += hatchDistance) {
-        const double left = std::max(area.left(), sum - area.bottom());
-        const double right = std::min(area.right(), sum - area.top());
-        if (right > left) lines.append(QLineF(left, sum - left, right, sum - right));
-    }
-    painter.setPen(QPen(color, 1));
-    painter.drawLines(lines);
-}
-
-/// Fills and hatches `ranges`, each at least a pixel wide; touching ones become one.
-void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const TimeScale& scale, double top,
-                 double height, const QColor& fill, const QColor& line) {
-    const double end = scale.left + scale.width;
-    auto range = std::partition_point(ranges.begin(), ranges.end(),
-                                      [&](const TimeRange& each) { return each.endNs < scale.range.startNs; });
-    while (range != ranges.end() && range->startNs <= scale.range.endNs) {
-        const double left = std::clamp(scale.toX(range->startNs), scale.left, end);
-        double right = left + 1;
-        for (; range != ranges.end() && scale.toX(range->startNs) <= right; ++range)
-            right = std::max(right, std::min(end, scale.toX(range->endNs)));
-        const QRectF area(left, top, right - left, height);
-        paintHatched(painter, area, fill, line);
-    }
-}
-
-QColor translucent(QColor color, int alpha) {
-    color.setAlpha(alpha);
-    return color;
-}
-
-}  // namespace
 
 void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line) {
     painter.fillRect(area, fill);

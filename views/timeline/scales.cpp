@@ -65,6 +65,26 @@ int64_t resolutionOf(int64_t timeNs) {
     return resolution;
 }
 
+/// Upper ends of a lane of percentages: the smallest one above all values, so that a rarely busy
+/// GPU still shows its variation.
+constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
+
+/// Counters whose minimum is above this share of their maximum are never near 0.
+constexpr double farFromZero = 0.25;
+
+/// Returns the minimum and maximum of all counters in a range of each.
+CounterColumn extremesOf(std::span<const ScaledCounter> counters, TimeRange ScaledCounter::*range) {
+    CounterColumn all;
+    for (const ScaledCounter& each : counters) {
+        const CounterColumn own = each.series->extremesIn(each.*range);
+        if (!own.hasValue) continue;
+        all.minimum = all.hasValue ? std::min(all.minimum, own.minimum) : own.minimum;
+        all.maximum = all.hasValue ? std::max(all.maximum, own.maximum) : own.maximum;
+        all.hasValue = true;
+    }
+    return all;
+}
+
 }  // namespace
 
 QString formatTime(int64_t timeNs) { return inUnit(timeNs, unitFor(std::abs(timeNs)), resolutionOf(timeNs), true); }
@@ -107,30 +127,6 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
     }
     return result;
 }
-
-namespace {
-
-/// Upper ends of a lane of percentages: the smallest one above all values, so that a rarely busy
-/// GPU still shows its variation.
-constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
-
-/// Counters whose minimum is above this share of their maximum are never near 0.
-constexpr double farFromZero = 0.25;
-
-/// Returns the minimum and maximum of all counters in a range of each.
-CounterColumn extremesOf(std::span<const ScaledCounter> counters, TimeRange ScaledCounter::*range) {
-    CounterColumn all;
-    for (const ScaledCounter& each : counters) {
-        const CounterColumn own = each.series->extremesIn(each.*range);
-        if (!own.hasValue) continue;
-        all.minimum = all.hasValue ? std::min(all.minimum, own.minimum) : own.minimum;
-        all.maximum = all.hasValue ? std::max(all.maximum, own.maximum) : own.maximum;
-        all.hasValue = true;
-    }
-    return all;
-}
-
-}  // namespace
 
 CounterScale scaleOf(std::span<const ScaledCounter> counters) {
     CounterScale scale;

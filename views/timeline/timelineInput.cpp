@@ -18,30 +18,6 @@ constexpr double zoomPerUnit = 1.0015;
 constexpr double screensPerUnit = 0.1 / 120;
 constexpr int pixelsPerNotch = 60;
 
-}  // namespace
-
-void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale, bool scrollsTracks) {
-    const QPoint angle = event.angleDelta();
-    const bool isPan = (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
-    const bool isScroll =
-        scrollsTracks && state.options().isWheelScrolling() && !(event.modifiers() & Qt::ControlModifier);
-    if (!isPan && isScroll) {
-        const QPoint pixels = event.pixelDelta();
-        const int moved = pixels.y() != 0 ? pixels.y() : angle.y() * pixelsPerNotch / 120;
-        return state.scroll().setY(state.scroll().y() - moved);
-    }
-    if (!isPan) {
-        state.range().zoomAt(scale.toTimeNs(event.position().x()), std::pow(zoomPerUnit, angle.y()));
-        return;
-    }
-    const int units = angle.x() != 0 ? angle.x() : angle.y();
-    const QPoint pixels = event.pixelDelta();
-    const double share = pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
-    state.range().axis().pan(-std::llround(share * double(state.range().visible().durationNs())));
-}
-
-namespace {
-
 constexpr int frameMs = 15;
 constexpr double firstStepSeconds = 0.09;  // the effect of a single tap
 constexpr double maxStepSeconds = 0.1;
@@ -63,7 +39,50 @@ Motion motionOf(int key) {
     }
 }
 
+bool handleWithControl(TimelineView& view, int key) {
+    switch (key) {
+        case Qt::Key_Home: view.commands().scrollToTop(); return true;
+        case Qt::Key_End: view.commands().scrollToBottom(); return true;
+        default: return false;
+    }
+}
+
+bool moveSelection(TimelineView& view, int key) {
+    switch (key) {
+        case Qt::Key_Left: view.commands().selectNeighbour(-1, SliceStep::Visible); return true;
+        case Qt::Key_Right: view.commands().selectNeighbour(1, SliceStep::Visible); return true;
+        case Qt::Key_Comma: view.commands().selectNeighbour(-1, SliceStep::Single); return true;
+        case Qt::Key_Period: view.commands().selectNeighbour(1, SliceStep::Single); return true;
+        case Qt::Key_Home: view.commands().selectEndOfLane(-1); return true;
+        case Qt::Key_End: view.commands().selectEndOfLane(1); return true;
+        case Qt::Key_Up: view.commands().selectAdjacentLane(-1); return true;
+        case Qt::Key_Down: view.commands().selectAdjacentLane(1); return true;
+        case Qt::Key_B: view.commands().selectCounterpart(); return true;
+        default: return false;
+    }
+}
+
 }  // namespace
+
+void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale, bool scrollsTracks) {
+    const QPoint angle = event.angleDelta();
+    const bool isPan = (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
+    const bool isScroll =
+        scrollsTracks && state.options().isWheelScrolling() && !(event.modifiers() & Qt::ControlModifier);
+    if (!isPan && isScroll) {
+        const QPoint pixels = event.pixelDelta();
+        const int moved = pixels.y() != 0 ? pixels.y() : angle.y() * pixelsPerNotch / 120;
+        return state.scroll().setY(state.scroll().y() - moved);
+    }
+    if (!isPan) {
+        state.range().zoomAt(scale.toTimeNs(event.position().x()), std::pow(zoomPerUnit, angle.y()));
+        return;
+    }
+    const int units = angle.x() != 0 ? angle.x() : angle.y();
+    const QPoint pixels = event.pixelDelta();
+    const double share = pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
+    state.range().axis().pan(-std::llround(share * double(state.range().visible().durationNs())));
+}
 
 KeyMotion::KeyMotion(TimelineState& state, std::function<int64_t()> anchor, QObject* parent)
     : QObject(parent), state_(state), anchor_(std::move(anchor)) {}
@@ -112,33 +131,6 @@ void KeyMotion::move(double seconds) {
         state_.range().axis().pan(panDirection_ * std::max<int64_t>(1, byNs));
     }
 }
-
-namespace {
-
-bool handleWithControl(TimelineView& view, int key) {
-    switch (key) {
-        case Qt::Key_Home: view.commands().scrollToTop(); return true;
-        case Qt::Key_End: view.commands().scrollToBottom(); return true;
-        default: return false;
-    }
-}
-
-bool moveSelection(TimelineView& view, int key) {
-    switch (key) {
-        case Qt::Key_Left: view.commands().selectNeighbour(-1, SliceStep::Visible); return true;
-        case Qt::Key_Right: view.commands().selectNeighbour(1, SliceStep::Visible); return true;
-        case Qt::Key_Comma: view.commands().selectNeighbour(-1, SliceStep::Single); return true;
-        case Qt::Key_Period: view.commands().selectNeighbour(1, SliceStep::Single); return true;
-        case Qt::Key_Home: view.commands().selectEndOfLane(-1); return true;
-        case Qt::Key_End: view.commands().selectEndOfLane(1); return true;
-        case Qt::Key_Up: view.commands().selectAdjacentLane(-1); return true;
-        case Qt::Key_Down: view.commands().selectAdjacentLane(1); return true;
-        case Qt::Key_B: view.commands().selectCounterpart(); return true;
-        default: return false;
-    }
-}
-
-}  // namespace
 
 bool handleTimelineKey(TimelineView& view, const QKeyEvent& event) {
     constexpr auto others = Qt::AltModifier | Qt::MetaModifier;

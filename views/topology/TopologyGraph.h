@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/bandwidth/LinkUse.h"
-#include "model/reports/describeTopology.h"
+#include "model/reports/describeTrace.h"
 #include "model/text/ReportTable.h"
 #include "views/theme/Theme.h"
 

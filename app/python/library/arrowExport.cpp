@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <exception>
-#include <optional>
 #include <utility>
 
 namespace lanescope::python {

@@ -9,13 +9,11 @@
 #include <cstdint>
 
 #include "app/python/library/EventTable.h"
-#include "app/python/library/RowTable.h"
 #include "model/explain/RuleCondition.h"
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"
-#include "model/query/TimedQuery.h"
+#include "model/query/TraceQuery.h"
 #include "model/reports/reports.h"
-#include "model/reports/reportsAsked.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::python {
@@ -150,6 +148,27 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     return std::make_shared<RowTable>(result->table, ColumnNames::Headers);
 }
 
+bool isNull(const ColumnValues& column, size_t row) {
+    const auto* bits = column.validity.as<uint8_t>();
+    return bits != nullptr && (bits[row / 8] >> row % 8 & 1) == 0;
+}
+
+Cell cellOf(const ColumnInfo& info, const ColumnValues& column, size_t row) {
+    if (isNull(column, row)) return {};
+    const Buffer& values = column.values;
+    switch (info.type) {
+        case ColumnType::Int32: return int64_t{values.as<int32_t>()[row]};
+        case ColumnType::UInt32: return int64_t{values.as<uint32_t>()[row]};
+        case ColumnType::Int64: return values.as<int64_t>()[row];
+        case ColumnType::UInt64: return fmt::format("{}", values.as<uint64_t>()[row]);
+        case ColumnType::Float64: return values.as<double>()[row];
+        case ColumnType::Name: return info.dictionary->texts[static_cast<size_t>(values.as<int32_t>()[row])];
+        case ColumnType::Text: break;
+    }
+    const auto* ends = values.as<int32_t>() + row;
+    return std::string(column.text.as<char>() + ends[0], column.text.as<char>() + ends[1]);
+}
+
 }  // namespace
 
 Result<TablePtr> makeTable(const OpenTrace& open, std::string_view name, Options& options) {
@@ -219,31 +238,6 @@ Result<report::ExplanationReport> explainTrace(const OpenTrace& open, Options& o
     report.explanation = explain::explain(report.run, muted);
     return report;
 }
-
-namespace {
-
-bool isNull(const ColumnValues& column, size_t row) {
-    const auto* bits = column.validity.as<uint8_t>();
-    return bits != nullptr && (bits[row / 8] >> row % 8 & 1) == 0;
-}
-
-Cell cellOf(const ColumnInfo& info, const ColumnValues& column, size_t row) {
-    if (isNull(column, row)) return {};
-    const Buffer& values = column.values;
-    switch (info.type) {
-        case ColumnType::Int32: return int64_t{values.as<int32_t>()[row]};
-        case ColumnType::UInt32: return int64_t{values.as<uint32_t>()[row]};
-        case ColumnType::Int64: return values.as<int64_t>()[row];
-        case ColumnType::UInt64: return fmt::format("{}", values.as<uint64_t>()[row]);
-        case ColumnType::Float64: return values.as<double>()[row];
-        case ColumnType::Name: return info.dictionary->texts[static_cast<size_t>(values.as<int32_t>()[row])];
-        case ColumnType::Text: break;
-    }
-    const auto* ends = values.as<int32_t>() + row;
-    return std::string(column.text.as<char>() + ends[0], column.text.as<char>() + ends[1]);
-}
-
-}  // namespace
 
 ReportTable previewOf(const Table& table, int64_t maxRows) {
     ReportTable shown;

@@ -12,8 +12,8 @@
 
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
+#include "model/format/ReadWatch.h"
 #include "model/format/Sqlite.h"
-#include "model/format/checkFile.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Enums.h"

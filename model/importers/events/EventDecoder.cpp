@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "model/format/checksums.h"
-#include "model/importers/events/ImportedChunk.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/roofline/operatorWork.h"
 
@@ -19,6 +19,15 @@ namespace {
 
 /// Decimal places from microseconds of a file to nanoseconds.
 constexpr int placesOfTime = 3;
+
+/// Returns nullopt if the text is not a finite number.
+std::optional<double> numberIn(std::string_view text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
 
 }  // namespace
 
@@ -186,10 +195,8 @@ void EventDecoder::keepComplete() {
 }
 
 void EventDecoder::keepSlice(ImportedEventKind kind, Times times) {
-    ImportedSlice slice;
-    slice.startNs = times.startNs;
-    slice.durationNs = times.durationNs;
-    slice.name = chunk_.strings.add(event_.name);
+    ImportedSlice slice{
+        .startNs = times.startNs, .durationNs = times.durationNs, .name = chunk_.strings.add(event_.name)};
     if (kind == ImportedEventKind::GpuAnnotation) {
         const int64_t device = decimalOf(event_.process.text, 0).value_or(-1);
         slice.extra = place({device, 0, streamNumberOf(event_.thread.text)});
@@ -203,10 +210,9 @@ void EventDecoder::keepSlice(ImportedEventKind kind, Times times) {
 }
 
 uint32_t EventDecoder::launch() {
-    ImportedLaunch launch;
-    launch.name = chunk_.strings.add(event_.name);
-    launch.registers = static_cast<uint32_t>(numberOr("registers per thread", 0));
-    launch.sharedBytes = static_cast<uint32_t>(numberOr("shared memory", 0));
+    ImportedLaunch launch{.name = chunk_.strings.add(event_.name),
+                          .registers = static_cast<uint32_t>(numberOr("registers per thread", 0)),
+                          .sharedBytes = static_cast<uint32_t>(numberOr("shared memory", 0))};
     const auto take = [this](std::string_view key, std::array<uint32_t, 3>& sizes) {
         const JsonValue* const value = argument(key);
         if (value == nullptr || value->kind != JsonValue::Kind::Nested) return;
@@ -301,13 +307,12 @@ void EventDecoder::keepMark() {
 void EventDecoder::keepEdge(char phase) {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ImportedEdge edge;
-    edge.timeNs = *timeNs;
-    edge.name = chunk_.strings.add(event_.name);
-    edge.thread = thread();
-    edge.category = chunk_.strings.add(event_.category);
-    edge.id = chunk_.strings.add(event_.id);
-    edge.phase = phase;
+    ImportedEdge edge{.timeNs = *timeNs,
+                      .name = chunk_.strings.add(event_.name),
+                      .thread = thread(),
+                      .category = chunk_.strings.add(event_.category),
+                      .id = chunk_.strings.add(event_.id),
+                      .phase = phase};
     chunk_.edges.push_back(edge);
 }
 
@@ -373,9 +378,9 @@ uint32_t EventDecoder::shapesOf(const JsonValue& shapes, const JsonValue* types,
 void EventDecoder::keepSequence(const JsonValue& number, const JsonValue* forwardThread) {
     const std::optional<int64_t> sequence = decimalOf(number.text, 0);
     if (!sequence || *sequence < 0) return;
-    ImportedSequence collective;
-    collective.sequence = *sequence;
-    collective.slice = static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(ImportedEventKind::Operator)].size());
+    ImportedSequence collective{
+        .sequence = *sequence,
+        .slice = static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(ImportedEventKind::Operator)].size())};
     if (forwardThread != nullptr)
         collective.forwardThread = static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
     chunk_.sequences.push_back(collective);
@@ -406,19 +411,6 @@ void EventDecoder::keepFlowEnd() {
     chunk_.flowEnds.push_back(end);
 }
 
-namespace {
-
-/// Returns nullopt if the text is not a finite number.
-std::optional<double> numberIn(std::string_view text) {
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
-    return number;
-}
-
-}  // namespace
-
 void EventDecoder::addSample(const ImportedCounter& counter, int64_t timeNs, double value) {
     const auto [found, isNew] = counters_.try_emplace(counter, static_cast<uint32_t>(chunk_.counters.size()));
     if (isNew) chunk_.counters.push_back(counter);
@@ -445,9 +437,7 @@ void EventDecoder::keepMemory(int64_t timeNs) {
 void EventDecoder::keepCounters() {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ImportedCounter counter;
-    counter.process = chunk_.strings.kept(event_.process);
-    counter.name = chunk_.strings.add(event_.name);
+    ImportedCounter counter{.process = chunk_.strings.kept(event_.process), .name = chunk_.strings.add(event_.name)};
     for (const Argument& each : arguments_) {
         const std::optional<double> value = numberIn(each.value.text);
         if (!value) continue;

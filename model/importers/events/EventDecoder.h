@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/importers/events/ImportedChunk.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/JsonCursor.h"
 
 namespace lanescope {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
@@ -102,51 +102,6 @@ void addOther(const TopLevelFacts& facts, std::string_view key, std::string_view
     if (found != facts.end() && !found->second.empty())
         trace.facts.others.push_back({std::string(shown), found->second});
 }
-
-}  // namespace
-
-int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path) {
-    constexpr int maxRank = 1 << 24;
-    const Json distributed = parsed(facts, "distributedInfo");
-    if (const std::optional<int64_t> rank = numberIn(distributed, "rank"))
-        return *rank >= 0 && *rank < maxRank ? static_cast<int>(*rank) : -1;
-    return rankInName(path.filename().string()).value_or(-1);
-}
-
-void describeImportedFile(const ImportedFile& file, EmitContext& output) {
-    const TopLevelFacts& facts = file.facts;
-    TraceDescription& trace = output.builder.description();
-    const bool isOfTorch =
-        facts.contains("schemaVersion") || facts.contains("deviceProperties") || facts.contains("distributedInfo");
-    trace.producer = isOfTorch ? "torch.profiler" : "a JSON trace";
-    const auto base = facts.find("baseTimeNanoseconds");
-    const int64_t baseNs = base != facts.end() ? decimalOf(base->second, 0).value_or(0) : int64_t{0};
-    // Older files have no base time and count since 1970. Times of newer files are far smaller.
-    constexpr int64_t minUnixTimeNs = int64_t{1'000'000'000} * 1'000'000'000;
-    constexpr int64_t maxTimeNs = int64_t{1} << 62;
-    if (baseNs > 0 && baseNs < maxTimeNs && output.zeroNs < maxTimeNs - baseNs)
-        trace.startUtcNs = baseNs + output.zeroNs;
-    else if (output.zeroNs > minUnixTimeNs)
-        trace.startUtcNs = output.zeroNs;
-    describeGpus(facts, output.builder);
-    describeRank(facts, output);
-    if (const auto host = facts.find("host_name"); host != facts.end()) trace.facts.host = host->second;
-    if (const auto version = facts.find("cuda_driver_version"); version != facts.end())
-        trace.facts.driverCudaVersion = cudaVersion(version->second);
-    trace.facts.recordOptions = options(facts);
-    if (const auto version = facts.find("cuda_runtime_version"); version != facts.end())
-        trace.facts.others.push_back({"CUDA runtime", cudaVersion(version->second)});
-    addOther(facts, "cupti_version", "CUPTI", trace);
-    addOther(facts, "hip_runtime_version", "HIP runtime", trace);
-    addOther(facts, "roctracer_version", "roctracer", trace);
-    addOther(facts, "trace_id", "Trace id", trace);
-    addOther(facts, "PT_PROFILER_JOB_NAME", "Job", trace);
-    const Json distributed = parsed(facts, "distributedInfo");
-    if (distributed.is_object() && distributed.contains("nccl_version") && distributed["nccl_version"].is_string())
-        trace.facts.others.push_back({"NCCL", distributed["nccl_version"].get<std::string>()});
-}
-
-namespace {
 
 class Notes : public FileNotes {
   public:
@@ -244,6 +199,47 @@ void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
 }
 
 }  // namespace
+
+int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path) {
+    constexpr int maxRank = 1 << 24;
+    const Json distributed = parsed(facts, "distributedInfo");
+    if (const std::optional<int64_t> rank = numberIn(distributed, "rank"))
+        return *rank >= 0 && *rank < maxRank ? static_cast<int>(*rank) : -1;
+    return rankInName(path.filename().string()).value_or(-1);
+}
+
+void describeImportedFile(const ImportedFile& file, EmitContext& output) {
+    const TopLevelFacts& facts = file.facts;
+    TraceDescription& trace = output.builder.description();
+    const bool isOfTorch =
+        facts.contains("schemaVersion") || facts.contains("deviceProperties") || facts.contains("distributedInfo");
+    trace.producer = isOfTorch ? "torch.profiler" : "a JSON trace";
+    const auto base = facts.find("baseTimeNanoseconds");
+    const int64_t baseNs = base != facts.end() ? decimalOf(base->second, 0).value_or(0) : int64_t{0};
+    // Older files have no base time and count since 1970. Times of newer files are far smaller.
+    constexpr int64_t minUnixTimeNs = int64_t{1'000'000'000} * 1'000'000'000;
+    constexpr int64_t maxTimeNs = int64_t{1} << 62;
+    if (baseNs > 0 && baseNs < maxTimeNs && output.zeroNs < maxTimeNs - baseNs)
+        trace.startUtcNs = baseNs + output.zeroNs;
+    else if (output.zeroNs > minUnixTimeNs)
+        trace.startUtcNs = output.zeroNs;
+    describeGpus(facts, output.builder);
+    describeRank(facts, output);
+    if (const auto host = facts.find("host_name"); host != facts.end()) trace.facts.host = host->second;
+    if (const auto version = facts.find("cuda_driver_version"); version != facts.end())
+        trace.facts.driverCudaVersion = cudaVersion(version->second);
+    trace.facts.recordOptions = options(facts);
+    if (const auto version = facts.find("cuda_runtime_version"); version != facts.end())
+        trace.facts.others.push_back({"CUDA runtime", cudaVersion(version->second)});
+    addOther(facts, "cupti_version", "CUPTI", trace);
+    addOther(facts, "hip_runtime_version", "HIP runtime", trace);
+    addOther(facts, "roctracer_version", "roctracer", trace);
+    addOther(facts, "trace_id", "Trace id", trace);
+    addOther(facts, "PT_PROFILER_JOB_NAME", "Job", trace);
+    const Json distributed = parsed(facts, "distributedInfo");
+    if (distributed.is_object() && distributed.contains("nccl_version") && distributed["nccl_version"].is_string())
+        trace.facts.others.push_back({"NCCL", distributed["nccl_version"].get<std::string>()});
+}
 
 void noteImportedFile(const ImportedFile& file, const EmitFindings& findings, EmitContext& output,
                       HealthCode corruption) {

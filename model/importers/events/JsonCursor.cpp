@@ -60,34 +60,6 @@ bool roundsUp(const Digits& digits, int64_t kept, bool isOdd) {
     return isOdd;
 }
 
-}  // namespace
-
-std::optional<int64_t> decimalOf(std::string_view text, int places) {
-    constexpr auto maxInt64 = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    const bool isNegative = takeSign(text);
-    Digits digits;
-    digits.whole = takeDigits(text);
-    if (text.starts_with('.')) {
-        text.remove_prefix(1);
-        digits.fraction = takeDigits(text);
-    }
-    const std::optional<int64_t> exponent = takeExponent(text);
-    if (!exponent || !text.empty() || digits.size() == 0) return std::nullopt;
-    const int64_t kept = static_cast<int64_t>(digits.whole.size()) + *exponent + places;
-    uint64_t value = 0;
-    for (int64_t index = 0; index < kept; ++index) {
-        if (index >= digits.size() && value == 0) break;
-        const auto digit = static_cast<uint64_t>(index < digits.size() ? digits.at(index) : 0);
-        if (value > (maxInt64 - digit) / 10) return std::nullopt;
-        value = value * 10 + digit;
-    }
-    if (roundsUp(digits, kept, value % 2 != 0)) ++value;
-    if (value > maxInt64) return std::nullopt;
-    return isNegative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
-}
-
-namespace {
-
 constexpr int maxDepth = 64;
 
 /// The characters of a word: numbers, names of values, and texts without their quotes.
@@ -171,6 +143,30 @@ void takeEscape(std::string_view& text, std::string& plain) {
 }
 
 }  // namespace
+
+std::optional<int64_t> decimalOf(std::string_view text, int places) {
+    constexpr auto maxInt64 = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    const bool isNegative = takeSign(text);
+    Digits digits;
+    digits.whole = takeDigits(text);
+    if (text.starts_with('.')) {
+        text.remove_prefix(1);
+        digits.fraction = takeDigits(text);
+    }
+    const std::optional<int64_t> exponent = takeExponent(text);
+    if (!exponent || !text.empty() || digits.size() == 0) return std::nullopt;
+    const int64_t kept = static_cast<int64_t>(digits.whole.size()) + *exponent + places;
+    uint64_t value = 0;
+    for (int64_t index = 0; index < kept; ++index) {
+        if (index >= digits.size() && value == 0) break;
+        const auto digit = static_cast<uint64_t>(index < digits.size() ? digits.at(index) : 0);
+        if (value > (maxInt64 - digit) / 10) return std::nullopt;
+        value = value * 10 + digit;
+    }
+    if (roundsUp(digits, kept, value % 2 != 0)) ++value;
+    if (value > maxInt64) return std::nullopt;
+    return isNegative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
+}
 
 std::string unescaped(std::string_view text) {
     std::string plain;

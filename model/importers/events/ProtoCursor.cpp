@@ -32,6 +32,11 @@ bool takeFixed(std::string_view& rest, size_t bytes, uint64_t& value) {
     return true;
 }
 
+/// Size of a read, and so the maximum loss before an unreadable place.
+constexpr size_t readBytes = size_t{1} << 17;
+/// A key and a length.
+constexpr size_t maxHeadBytes = 20;
+
 }  // namespace
 
 double ProtoField::real() const { return wire == Wire::Fixed64 ? std::bit_cast<double>(value) : 0.0; }
@@ -81,15 +86,6 @@ bool ProtoCursor::next(ProtoField& field) {
     isMalformed_ = false;
     return true;
 }
-
-namespace {
-
-/// Size of a read, and so the maximum loss before an unreadable place.
-constexpr size_t readBytes = size_t{1} << 17;
-/// A key and a length.
-constexpr size_t maxHeadBytes = 20;
-
-}  // namespace
 
 ProtoStream::ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes, uint64_t maxBytes)
     : source_(source), maxFieldBytes_(maxFieldBytes), maxBytes_(maxBytes), buffer_(memory) {}

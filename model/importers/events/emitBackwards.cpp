@@ -2,14 +2,13 @@
 #include "model/importers/events/emitBackwards.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <span>
 #include <tuple>
 #include <vector>
 
-#include "model/importers/events/ImportedChunk.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/emitEvents.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/trace/EventRef.h"
@@ -70,14 +69,6 @@ class OperatorFinder {
     uint32_t thread_ = noIndex;
     std::vector<const FlowOperator*> open_;
 };
-
-}  // namespace
-
-void findOperators(LargeVector<FlowEnd>& ends, const LargeVector<FlowOperator>& operators) {
-    OperatorFinder(operators).find(ends);
-}
-
-namespace {
 
 /// Maximum number of threads per process that are searched for one number. A hostile file may have any number of them.
 constexpr int maxThreads = 64;
@@ -164,36 +155,6 @@ uint32_t threadFor(const Forwards& forwards, Span backwards) {
 bool contains(const NumberedOperator& outer, const NumberedOperator& next) {
     return outer.sequence == next.sequence && outer.thread == next.thread && next.endNs <= outer.endNs;
 }
-
-}  // namespace
-
-void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperators& forwards,
-                    NumberedOperators& backwards) {
-    sortLarge(backwards,
-              [](const NumberedOperator& a, const NumberedOperator& b) { return backwardKey(a) < backwardKey(b); });
-    const Forwards numbers(forwards);
-    const Span all(backwards.data(), backwards.size());
-    for (size_t first = 0; first < all.size();) {
-        size_t end = first + 1;
-        while (end < all.size() && all[end].process == all[first].process &&
-               all[end].forwardThread == all[first].forwardThread)
-            ++end;
-        const Span ofThread = all.subspan(first, end - first);
-        const uint32_t thread = threadFor(numbers, ofThread);
-        for (size_t at = 0; at < ofThread.size(); ++at) {
-            const NumberedOperator& backward = ofThread[at];
-            if (at + 1 < ofThread.size() && contains(backward, ofThread[at + 1])) continue;
-            const NumberedOperator* const forward = thread != noIndex ? numbers.lastBefore(thread, backward) : nullptr;
-            if (forward != nullptr)
-                output.builder.backward({EventKind::Nvtx, forward->row}, {EventKind::Nvtx, backward.row});
-            else
-                ++findings.unmatchedBackwards;
-        }
-        first = end;
-    }
-}
-
-namespace {
 
 /// Emits the flow events of one id. Each start is connected with the next end, if the direction is known.
 class FlowConnector {
@@ -333,6 +294,36 @@ class BackwardEmitter {
 };
 
 }  // namespace
+
+void findOperators(LargeVector<FlowEnd>& ends, const LargeVector<FlowOperator>& operators) {
+    OperatorFinder(operators).find(ends);
+}
+
+void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperators& forwards,
+                    NumberedOperators& backwards) {
+    sortLarge(backwards,
+              [](const NumberedOperator& a, const NumberedOperator& b) { return backwardKey(a) < backwardKey(b); });
+    const Forwards numbers(forwards);
+    const Span all(backwards.data(), backwards.size());
+    for (size_t first = 0; first < all.size();) {
+        size_t end = first + 1;
+        while (end < all.size() && all[end].process == all[first].process &&
+               all[end].forwardThread == all[first].forwardThread)
+            ++end;
+        const Span ofThread = all.subspan(first, end - first);
+        const uint32_t thread = threadFor(numbers, ofThread);
+        for (size_t at = 0; at < ofThread.size(); ++at) {
+            const NumberedOperator& backward = ofThread[at];
+            if (at + 1 < ofThread.size() && contains(backward, ofThread[at + 1])) continue;
+            const NumberedOperator* const forward = thread != noIndex ? numbers.lastBefore(thread, backward) : nullptr;
+            if (forward != nullptr)
+                output.builder.backward({EventKind::Nvtx, forward->row}, {EventKind::Nvtx, backward.row});
+            else
+                ++findings.unmatchedBackwards;
+        }
+        first = end;
+    }
+}
 
 void emitBackwards(EmitContext& output, EmitFindings& findings, uint32_t first, uint32_t end) {
     BackwardEmitter emitter(output, findings, first, end);

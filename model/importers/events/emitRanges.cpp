@@ -87,45 +87,6 @@ uint64_t communicatorOf(std::string_view group, std::string_view ranks) {
     return hash.value();
 }
 
-}  // namespace
-
-NcclRow ncclRowOf(const ImportedCollective& collective, int rank, TraceBuilder& builder) {
-    NcclRow row;
-    const Operation* const operation = operationOf(builder.text(collective.operation));
-    if (operation == nullptr) return row;
-    row.operation = builder.intern(operation->operation);
-    const std::string group(builder.text(collective.group));
-    const std::string ranks(builder.text(collective.ranks));
-    // Files of `lanescope export` contain the communicator.
-    const std::optional<uint64_t> known = communicatorFrom(group);
-    if (!group.empty() || !ranks.empty()) row.communicator = known ? *known : communicatorOf(group, ranks);
-    NcclFacts& facts = row.facts;
-    const StringIndex name =
-        builder.text(collective.groupName).empty() && !known ? collective.group : collective.groupName;
-    if (builder.text(name) != "undefined") facts.communicatorName = name;
-    facts.rankCount = ncclRank(collective.groupSize);
-    facts.rank = placeOf(rank, ranks);
-    facts.sequence = std::max<int64_t>(-1, collective.sequence);
-    if (operation->operation == "Send") facts.peer = ncclRank(collective.destination);
-    if (operation->operation == "Recv") facts.peer = ncclRank(collective.source);
-    facts.count = operation->counted == Counted::Out ? collective.outElements : collective.inElements;
-    if (operation->counted == Counted::InOfEach)
-        facts.count = collective.groupSize > 0 ? collective.inElements / collective.groupSize : -1;
-    facts.count = std::max<int64_t>(-1, facts.count);
-    const std::string_view type = builder.text(collective.datatype);
-    for (const ElementType& each : elementTypes) {
-        if (each.torch != type) continue;
-        facts.datatype = builder.intern(each.nccl);
-        constexpr int64_t maxElements = INT64_MAX / 16;
-        if (facts.count >= 0 && facts.count < maxElements) row.bytes = facts.count * each.bytes;
-        return row;
-    }
-    facts.datatype = collective.datatype;
-    return row;
-}
-
-namespace {
-
 kinds::Nvtx::Row rowOf(const ImportedSlice& slice, int64_t zeroNs, uint32_t thread, StringIndex domain) {
     kinds::Nvtx::Row row;
     row.startNs = slice.startNs - zeroNs;
@@ -211,6 +172,41 @@ class EdgeConnector {
 };
 
 }  // namespace
+
+NcclRow ncclRowOf(const ImportedCollective& collective, int rank, TraceBuilder& builder) {
+    NcclRow row;
+    const Operation* const operation = operationOf(builder.text(collective.operation));
+    if (operation == nullptr) return row;
+    row.operation = builder.intern(operation->operation);
+    const std::string group(builder.text(collective.group));
+    const std::string ranks(builder.text(collective.ranks));
+    // Files of `lanescope export` contain the communicator.
+    const std::optional<uint64_t> known = communicatorFrom(group);
+    if (!group.empty() || !ranks.empty()) row.communicator = known ? *known : communicatorOf(group, ranks);
+    NcclFacts& facts = row.facts;
+    const StringIndex name =
+        builder.text(collective.groupName).empty() && !known ? collective.group : collective.groupName;
+    if (builder.text(name) != "undefined") facts.communicatorName = name;
+    facts.rankCount = ncclRank(collective.groupSize);
+    facts.rank = placeOf(rank, ranks);
+    facts.sequence = std::max<int64_t>(-1, collective.sequence);
+    if (operation->operation == "Send") facts.peer = ncclRank(collective.destination);
+    if (operation->operation == "Recv") facts.peer = ncclRank(collective.source);
+    facts.count = operation->counted == Counted::Out ? collective.outElements : collective.inElements;
+    if (operation->counted == Counted::InOfEach)
+        facts.count = collective.groupSize > 0 ? collective.inElements / collective.groupSize : -1;
+    facts.count = std::max<int64_t>(-1, facts.count);
+    const std::string_view type = builder.text(collective.datatype);
+    for (const ElementType& each : elementTypes) {
+        if (each.torch != type) continue;
+        facts.datatype = builder.intern(each.nccl);
+        constexpr int64_t maxElements = INT64_MAX / 16;
+        if (facts.count >= 0 && facts.count < maxElements) row.bytes = facts.count * each.bytes;
+        return row;
+    }
+    facts.datatype = collective.datatype;
+    return row;
+}
 
 void emitCalls(EmitContext& output) {
     for (const ImportedEventKind kind : {ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall})

@@ -223,15 +223,6 @@ constexpr std::array<std::string_view, 691> driverNames{
     "cuGraphAddKernelNode_v2", "cuGraphKernelNodeGetParams_v2"};
 // clang-format on
 
-}  // namespace
-
-std::string_view driverCallName(int64_t number) {
-    if (number <= 0 || number >= static_cast<int64_t>(driverNames.size())) return {};
-    return driverNames[static_cast<size_t>(number)];
-}
-
-namespace {
-
 // clang-format off
 constexpr std::array<std::string_view, 461> runtimeNames{
     "", "cudaDriverGetVersion", "cudaRuntimeGetVersion", "cudaGetDeviceCount",
@@ -399,6 +390,11 @@ constexpr std::array<std::string_view, 461> runtimeNames{
 // clang-format on
 
 }  // namespace
+
+std::string_view driverCallName(int64_t number) {
+    if (number <= 0 || number >= static_cast<int64_t>(driverNames.size())) return {};
+    return driverNames[static_cast<size_t>(number)];
+}
 
 std::string_view runtimeCallName(int64_t number) {
     if (number <= 0 || number >= static_cast<int64_t>(runtimeNames.size())) return {};

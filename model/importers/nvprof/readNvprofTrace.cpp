@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 
-#include "model/importers/nvprof/NvprofContext.h"
+#include "model/format/GlobalId.h"
+#include "model/format/factNames.h"
 #include "model/importers/nvprof/callNames.h"
+#include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
+#include "model/numbers/MixedMap.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 #include "model/trace/kinds/Api.h"
@@ -22,6 +26,172 @@
 namespace lanescope {
 
 namespace {
+
+/// The shared state of the readers of one nvprof file: its texts, its only process, its threads, and its start.
+class NvprofContext {
+  public:
+    explicit NvprofContext(LoadContext& context);
+
+    LoadContext& load() { return context_; }
+    TraceBuilder& builder() { return context_.builder(); }
+    /// Returns a time of the file on the clock of the trace, which begins with the first event.
+    TimeRange shifted(TimeRange times) const { return {times.startNs - zeroNs_, times.endNs - zeroNs_}; }
+    int64_t zeroNs() const { return zeroNs_; }
+
+    /// Returns the text of that number, or 0: as stored, or demangled as the name of a function.
+    StringIndex text(int64_t number) const;
+    StringIndex functionName(int64_t number);
+
+    uint32_t process();
+    /// Returns the thread. nvprof stores the low half of a system's thread handle.
+    uint32_t thread(int64_t number);
+    /// Returns the stream, or `noIndex` for a whole context.
+    uint32_t stream(int64_t device, int64_t contextId, int64_t streamId);
+    /// Returns the device of a context; 0 if unknown.
+    int64_t deviceOf(int64_t contextId) const;
+
+  private:
+    void readTexts();
+    void readProcess();
+    void readContexts();
+    void findZero();
+
+    LoadContext& context_;
+    MixedMap<int64_t, StringIndex> texts_, functions_;
+    MixedMap<int64_t, uint32_t> threads_;
+    MixedMap<int64_t, std::pair<int64_t, int64_t>> contexts_;  ///< Device and null stream.
+    int64_t processId_ = 0;
+    int64_t zeroNs_ = 0;
+};
+
+constexpr int64_t maxSystemId = 0xffffff;
+
+struct TimedTable {
+    const char* table;
+    const char* time;
+};
+constexpr std::array timedTables{TimedTable{"CUPTI_ACTIVITY_KIND_RUNTIME", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_DRIVER", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_KERNEL", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_MEMCPY", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_MEMCPY2", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_MEMSET", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start"},
+                                 TimedTable{"CUPTI_ACTIVITY_KIND_MARKER", "timestamp"}};
+
+NvprofContext::NvprofContext(LoadContext& context) : context_(context) {
+    readTexts();
+    readProcess();
+    readContexts();
+    findZero();
+}
+
+void NvprofContext::readTexts() {
+    RowReader reader(context_, "StringTable", {"_id_", "value"}, "strings");
+    while (reader.next()) {
+        const std::optional<int64_t> number = reader.integer(0);
+        // Text 0 means none.
+        if (number && *number != 0) texts_[*number] = builder().intern(reader.text(1));
+    }
+}
+
+void NvprofContext::readProcess() {
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
+        RowReader reader(context_, table, {"processId"}, "processes");
+        if (processId_ == 0 && reader.next()) processId_ = reader.integerOr(0, 0);
+        while (reader.next()) {
+        }
+    }
+    constexpr int64_t processKind = 1;
+    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_NAME", {"objectKind", "name", "objectId"}, "processes");
+    std::string command;
+    while (reader.next()) {
+        if (reader.integerOr(0, 0) != processKind) continue;
+        command = builder().text(text(reader.integerOr(1, 0)));
+        // Four bytes, little-endian.
+        const std::string_view object = reader.text(2);
+        if (processId_ == 0 && object.size() >= 4)
+            for (size_t byte = 4; byte-- > 0;) processId_ = processId_ << 8 | static_cast<unsigned char>(object[byte]);
+    }
+    const uint32_t index = process();
+    if (index == noIndex || command.empty()) return;
+    Process& named = builder().processes()[index];
+    named.facts.edit().commandLine = command;
+    const std::string program = command.substr(0, command.find(' '));
+    named.name = program.substr(program.rfind('/') + 1);
+}
+
+void NvprofContext::readContexts() {
+    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_CONTEXT", {"contextId", "deviceId", "nullStreamId"}, "contexts");
+    while (reader.next()) contexts_[reader.integerOr(0, 0)] = {reader.integerOr(1, 0), reader.integerOr(2, -1)};
+}
+
+/// Finds the start. Times count since 1970 on Linux and since boot on Windows.
+void NvprofContext::findZero() {
+    int64_t firstNs = std::numeric_limits<int64_t>::max();
+    for (const TimedTable& each : timedTables) {
+        RowReader reader(context_, each.table, {each.time}, "times");
+        while (reader.next())
+            if (const std::optional<int64_t> timeNs = reader.integer(0); timeNs && *timeNs > 0)
+                firstNs = std::min(firstNs, *timeNs);
+    }
+    constexpr int64_t maxStartNs = maxTimestampNs;
+    if (firstNs < maxStartNs) zeroNs_ = firstNs;
+    constexpr int64_t year2000Ns = int64_t{946'684'800} * 1'000'000'000;
+    if (zeroNs_ > year2000Ns) context_.description().startUtcNs = zeroNs_;
+}
+
+StringIndex NvprofContext::text(int64_t number) const {
+    const auto found = texts_.find(number);
+    return found != texts_.end() ? found->second : 0;
+}
+
+StringIndex NvprofContext::functionName(int64_t number) {
+    const auto [found, isNew] = functions_.try_emplace(number, 0);
+    if (isNew) {
+        const std::string mangled(builder().text(text(number)));
+        found->second = builder().intern(demangledName(mangled).value_or(mangled));
+    }
+    return found->second;
+}
+
+uint32_t NvprofContext::process() {
+    const int64_t id = processId_ > 0 && processId_ <= maxSystemId ? processId_ : 0;
+    return builder().process(globalPid(static_cast<uint32_t>(id)));
+}
+
+uint32_t NvprofContext::thread(int64_t number) {
+    const auto [found, isNew] = threads_.try_emplace(number, noIndex);
+    if (!isNew) return found->second;
+    const uint32_t owner = process();
+    if (owner == noIndex) return noIndex;
+    const int64_t own = builder().processes()[owner].globalPid;
+    const bool isPlain = number > 0 && number <= maxSystemId;
+    // Other threads are distinguished by their number in the file.
+    const int64_t id = isPlain ? number : maxSystemId - static_cast<int64_t>(threads_.size());
+    const int64_t packed = own | std::max<int64_t>(id, 0);
+    if (!isPlain) builder().nameThread(packed, fmt::format("Thread {:#x}", static_cast<uint32_t>(number)));
+    return found->second = builder().thread(packed);
+}
+
+int64_t NvprofContext::deviceOf(int64_t contextId) const {
+    const auto found = contexts_.find(contextId);
+    return found != contexts_.end() ? found->second.first : 0;
+}
+
+uint32_t NvprofContext::stream(int64_t device, int64_t contextId, int64_t streamId) {
+    constexpr int64_t wholeContext = 0xffffffff;
+    if (streamId < 0 || streamId == wholeContext || device < 0) return noIndex;
+    const uint32_t gpu = builder().gpu(device);
+    const uint32_t owner = process();
+    if (gpu == noIndex || owner == noIndex) return noIndex;
+    const uint32_t index = builder().stream(owner, gpu, contextId, streamId);
+    const auto found = contexts_.find(contextId);
+    if (index != noIndex && found != contexts_.end() && found->second.second == streamId)
+        builder().streams()[index].isNullStream = true;
+    return index;
+}
 
 /// CUPTI's object kind of threads.
 constexpr int64_t threadKind = 2;
@@ -69,108 +239,6 @@ void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& un
     rows += reader.rowCount();
     untimed += reader.untimedCount();
 }
-
-}  // namespace
-
-void readNvprofCalls(NvprofContext& context) {
-    int64_t rows = 0, untimed = 0;
-    for (const bool isDriver : {false, true}) readCalls(context, isDriver, rows, untimed);
-    context.builder().count(kinds::Api::plural, rows, untimed);
-}
-
-void readNvprofMarkers(NvprofContext& context) {
-    enum : int { Flags, Time, Id, Kind, Object, Name, Domain };
-    constexpr int64_t isMark = 1, isStart = 2, isEnd = 4;
-    MixedMap<int64_t, kinds::Nvtx::Row> open;
-    int64_t unmatched = 0;
-    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MARKER",
-                     {"flags", "timestamp", "id", "objectKind", "objectId", "name", "domain"}, "NVTX ranges");
-    while (reader.next()) {
-        const int64_t flags = reader.integerOr(Flags, 0);
-        const std::optional<int64_t> timeNs = reader.time(Time);
-        if (!timeNs || (flags & (isMark | isStart | isEnd)) == 0) continue;
-        const int64_t id = reader.integerOr(Id, 0);
-        if ((flags & isEnd) != 0) {
-            const auto begun = open.find(id);
-            if (begun == open.end()) {
-                ++unmatched;
-                continue;
-            }
-            kinds::Nvtx::Row row = begun->second;
-            row.endNs = std::max(row.startNs, *timeNs - context.zeroNs());
-            context.builder().add<kinds::Nvtx>(row);
-            open.erase(begun);
-            continue;
-        }
-        kinds::Nvtx::Row row;
-        const std::optional<int64_t> thread = threadIn(reader.integerOr(Kind, 0), reader.text(Object));
-        row.thread = context.thread(thread.value_or(0));
-        row.startNs = row.endNs = *timeNs - context.zeroNs();
-        row.text = context.text(reader.integerOr(Name, 0));
-        row.domain = context.text(reader.integerOr(Domain, 0));
-        if ((flags & isMark) != 0) {
-            row.style = NvtxStyle::Mark;
-            context.builder().add<kinds::Nvtx>(row);
-        } else if (!open.try_emplace(id, row).second) {
-            ++unmatched;
-        }
-    }
-    for (auto& [id, row] : open) {
-        row.isOpen = true;
-        context.builder().add<kinds::Nvtx>(row);
-    }
-    context.builder().skip("ends of ranges without a start", unmatched);
-}
-
-void readNvprofOverhead(NvprofContext& context) {
-    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end"}, "overhead");
-    int64_t totalNs = 0;
-    while (reader.next())
-        if (const std::optional<TimeRange> times = reader.times(0, 1)) {
-            const int64_t room = std::numeric_limits<int64_t>::max() / 2 - totalNs;
-            totalNs += std::min(times->durationNs(), room);
-        }
-    if (totalNs > 0)
-        context.load().note({Severity::Info, HealthCode::ProfilerOverhead,
-                             fmt::format("Profiler overhead: {}.", formatDuration(totalNs))});
-}
-
-void readNvprofDevices(NvprofContext& context) {
-    enum : int { Id, Name, Memory, Bandwidth, Multiprocessors, Major, Minor, Uuid };
-    constexpr int64_t bytesOfKilobyte = 1000;
-    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_DEVICE",
-                     {"id", "name", "globalMemorySize", "globalMemoryBandwidth", "numMultiprocessors",
-                      "computeCapabilityMajor", "computeCapabilityMinor", "uuid"},
-                     "GPUs");
-    while (reader.next()) {
-        const uint32_t index = context.builder().gpu(reader.integerOr(Id, 0));
-        if (index == noIndex) {
-            reader.skipRow();
-            continue;
-        }
-        Gpu& gpu = context.builder().gpus()[index];
-        gpu.name = context.builder().text(context.text(reader.integerOr(Name, 0)));
-        gpu.memoryBytes = reader.bytes(Memory);
-        const int64_t bandwidth = reader.integerOr(Bandwidth, 0);
-        if (bandwidth > 0 && bandwidth < INT64_MAX / bytesOfKilobyte)
-            gpu.memoryBandwidthBytesPerSecond = bandwidth * bytesOfKilobyte;
-        gpu.smCount = static_cast<int>(reader.unsigned32(Multiprocessors) & 0xffff);
-        gpu.computeMajor = static_cast<int>(reader.unsigned32(Major) & 0xff);
-        gpu.computeMinor = static_cast<int>(reader.unsigned32(Minor) & 0xff);
-        const std::string_view uuid = reader.text(Uuid);
-        if (uuid.size() != 16) continue;
-        for (size_t byte = 0; byte < uuid.size(); ++byte) {
-            const bool isParted = byte == 4 || byte == 6 || byte == 8 || byte == 10;
-            gpu.uuid += fmt::format("{}{:02x}",
-                                    isParted    ? "-"
-                                    : byte == 0 ? "GPU-"
-                                                : "",
-                                    static_cast<unsigned char>(uuid[byte]));
-        }
-    }
-}
-
-namespace {
 
 /// Converts a memory kind of CUPTI, which is ours plus 1. 0 is unknown.
 MemoryKind memoryFrom(int64_t number) { return number > 0 ? memoryKindFrom(number - 1) : MemoryKind::Unknown; }
@@ -275,7 +343,127 @@ void readMemsets(NvprofContext& context) {
     reader.countAs(kinds::Memset::plural);
 }
 
+constexpr std::array otherTables{
+    UnreadTable{"CUPTI_ACTIVITY_KIND_METRIC", "values of metrics"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_METRIC_INSTANCE", "values of metrics by instance"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_EVENT", "values of hardware events"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_EVENT_INSTANCE", "values of hardware events by instance"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_PC_SAMPLING", "samples of the instructions of kernels"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_INSTRUCTION_EXECUTION", "counts of executed instructions"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_GLOBAL_ACCESS", "counts of global memory accesses"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_SHARED_ACCESS", "counts of shared memory accesses"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_BRANCH", "counts of branches"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_SOURCE_LOCATOR", "lines of source"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_ENVIRONMENT", "samples of clocks, power and temperature"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER", "events of unified memory"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_CDP_KERNEL", "kernels launched by kernels"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_PREEMPTION", "preemptions"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_DATA", "data operations of OpenACC"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", "launches of OpenACC"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_OTHER", "other events of OpenACC"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENMP", "events of OpenMP"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_MEMORY", "allocations"},
+};
+
 }  // namespace
+
+void readNvprofCalls(NvprofContext& context) {
+    int64_t rows = 0, untimed = 0;
+    for (const bool isDriver : {false, true}) readCalls(context, isDriver, rows, untimed);
+    context.builder().count(kinds::Api::plural, rows, untimed);
+}
+
+void readNvprofMarkers(NvprofContext& context) {
+    enum : int { Flags, Time, Id, Kind, Object, Name, Domain };
+    constexpr int64_t isMark = 1, isStart = 2, isEnd = 4;
+    MixedMap<int64_t, kinds::Nvtx::Row> open;
+    int64_t unmatched = 0;
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MARKER",
+                     {"flags", "timestamp", "id", "objectKind", "objectId", "name", "domain"}, "NVTX ranges");
+    while (reader.next()) {
+        const int64_t flags = reader.integerOr(Flags, 0);
+        const std::optional<int64_t> timeNs = reader.time(Time);
+        if (!timeNs || (flags & (isMark | isStart | isEnd)) == 0) continue;
+        const int64_t id = reader.integerOr(Id, 0);
+        if ((flags & isEnd) != 0) {
+            const auto begun = open.find(id);
+            if (begun == open.end()) {
+                ++unmatched;
+                continue;
+            }
+            kinds::Nvtx::Row row = begun->second;
+            row.endNs = std::max(row.startNs, *timeNs - context.zeroNs());
+            context.builder().add<kinds::Nvtx>(row);
+            open.erase(begun);
+            continue;
+        }
+        kinds::Nvtx::Row row;
+        const std::optional<int64_t> thread = threadIn(reader.integerOr(Kind, 0), reader.text(Object));
+        row.thread = context.thread(thread.value_or(0));
+        row.startNs = row.endNs = *timeNs - context.zeroNs();
+        row.text = context.text(reader.integerOr(Name, 0));
+        row.domain = context.text(reader.integerOr(Domain, 0));
+        if ((flags & isMark) != 0) {
+            row.style = NvtxStyle::Mark;
+            context.builder().add<kinds::Nvtx>(row);
+        } else if (!open.try_emplace(id, row).second) {
+            ++unmatched;
+        }
+    }
+    for (auto& [id, row] : open) {
+        row.isOpen = true;
+        context.builder().add<kinds::Nvtx>(row);
+    }
+    context.builder().skip("ends of ranges without a start", unmatched);
+}
+
+void readNvprofOverhead(NvprofContext& context) {
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end"}, "overhead");
+    int64_t totalNs = 0;
+    while (reader.next())
+        if (const std::optional<TimeRange> times = reader.times(0, 1)) {
+            const int64_t room = std::numeric_limits<int64_t>::max() / 2 - totalNs;
+            totalNs += std::min(times->durationNs(), room);
+        }
+    if (totalNs > 0)
+        context.load().note({Severity::Info, HealthCode::ProfilerOverhead,
+                             fmt::format("Profiler overhead: {}.", formatDuration(totalNs))});
+}
+
+void readNvprofDevices(NvprofContext& context) {
+    enum : int { Id, Name, Memory, Bandwidth, Multiprocessors, Major, Minor, Uuid };
+    constexpr int64_t bytesOfKilobyte = 1000;
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_DEVICE",
+                     {"id", "name", "globalMemorySize", "globalMemoryBandwidth", "numMultiprocessors",
+                      "computeCapabilityMajor", "computeCapabilityMinor", "uuid"},
+                     "GPUs");
+    while (reader.next()) {
+        const uint32_t index = context.builder().gpu(reader.integerOr(Id, 0));
+        if (index == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        Gpu& gpu = context.builder().gpus()[index];
+        gpu.name = context.builder().text(context.text(reader.integerOr(Name, 0)));
+        gpu.memoryBytes = reader.bytes(Memory);
+        const int64_t bandwidth = reader.integerOr(Bandwidth, 0);
+        if (bandwidth > 0 && bandwidth < INT64_MAX / bytesOfKilobyte)
+            gpu.memoryBandwidthBytesPerSecond = bandwidth * bytesOfKilobyte;
+        gpu.smCount = static_cast<int>(reader.unsigned32(Multiprocessors) & 0xffff);
+        gpu.computeMajor = static_cast<int>(reader.unsigned32(Major) & 0xff);
+        gpu.computeMinor = static_cast<int>(reader.unsigned32(Minor) & 0xff);
+        const std::string_view uuid = reader.text(Uuid);
+        if (uuid.size() != 16) continue;
+        for (size_t byte = 0; byte < uuid.size(); ++byte) {
+            const bool isParted = byte == 4 || byte == 6 || byte == 8 || byte == 10;
+            gpu.uuid += fmt::format("{}{:02x}",
+                                    isParted    ? "-"
+                                    : byte == 0 ? "GPU-"
+                                                : "",
+                                    static_cast<unsigned char>(uuid[byte]));
+        }
+    }
+}
 
 void readNvprofWork(NvprofContext& context) {
     Tally kernels, copies;
@@ -310,32 +498,6 @@ void readNvprofWaits(NvprofContext& context) {
     }
     reader.countAs(kinds::Sync::plural);
 }
-
-namespace {
-
-constexpr std::array otherTables{
-    UnreadTable{"CUPTI_ACTIVITY_KIND_METRIC", "values of metrics"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_METRIC_INSTANCE", "values of metrics by instance"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_EVENT", "values of hardware events"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_EVENT_INSTANCE", "values of hardware events by instance"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_PC_SAMPLING", "samples of the instructions of kernels"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_INSTRUCTION_EXECUTION", "counts of executed instructions"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_GLOBAL_ACCESS", "counts of global memory accesses"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_SHARED_ACCESS", "counts of shared memory accesses"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_BRANCH", "counts of branches"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_SOURCE_LOCATOR", "lines of source"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_ENVIRONMENT", "samples of clocks, power and temperature"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER", "events of unified memory"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_CDP_KERNEL", "kernels launched by kernels"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_PREEMPTION", "preemptions"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_DATA", "data operations of OpenACC"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", "launches of OpenACC"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_OTHER", "other events of OpenACC"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENMP", "events of OpenMP"},
-    UnreadTable{"CUPTI_ACTIVITY_KIND_MEMORY", "allocations"},
-};
-
-}  // namespace
 
 Result<void> readNvprofTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                              const LoadProgress& progress) {

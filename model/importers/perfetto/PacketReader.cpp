@@ -9,11 +9,117 @@
 #include <array>
 #include <memory>
 
-#include "model/importers/events/ImportedChunk.h"
+#include "model/format/text.h"
+#include "model/importers/events/ImportedEvents.h"
 
 namespace lanescope {
 
 namespace {
+
+constexpr int maxValueDepth = 16;
+/// Maximum for a list as text. Longer ones are not useful.
+constexpr size_t maxListTextBytes = size_t{1} << 16;
+
+using Texts = PacketSequence::Texts;
+
+struct Value {
+    JsonValue::Kind kind = JsonValue::Kind::Word;
+    std::string text;
+};
+
+Value word(std::string text) { return {JsonValue::Kind::Word, std::move(text)}; }
+
+std::string asJson(const Value& value) {
+    return value.kind == JsonValue::Kind::String ? jsonQuoted(value.text) : value.text;
+}
+
+/// The items of a list, or the members of a group, as JSON.
+class Parts {
+  public:
+    void add(const Value& value, const std::string* name) {
+        if (text_.size() > maxListTextBytes) return;
+        if (!text_.empty()) text_ += ", ";
+        if (name != nullptr) text_ += jsonQuoted(*name) + ": ";
+        text_ += asJson(value);
+        isAny_ = true;
+    }
+    bool isAny() const { return isAny_; }
+    Value value(char open, char close) const {
+        return {JsonValue::Kind::Nested, fmt::format("{}{}{}", open, text_, close)};
+    }
+
+  private:
+    std::string text_;
+    bool isAny_ = false;
+};
+
+/// Reads a NestedValue, which writers used before lists became arguments.
+Value nestedValueOf(std::string_view message, int depth) {
+    if (depth >= maxValueDepth) return word("");
+    Parts parts;
+    std::vector<std::string> keys;
+    size_t next = 0;
+    Value value = word("");
+    bool isGroup = false;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        switch (field.number) {
+            case 2:
+                isGroup = true;
+                if (keys.size() < maxListTextBytes) keys.emplace_back(field.bytes);
+                break;
+            case 3:
+                if (next < keys.size()) parts.add(nestedValueOf(field.bytes, depth + 1), &keys[next++]);
+                break;
+            case 4: parts.add(nestedValueOf(field.bytes, depth + 1), nullptr); break;
+            case 5: value = word(fmt::format("{}", field.signedValue())); break;
+            case 6: value = word(fmt::format("{}", field.real())); break;
+            case 7: value = word(field.value != 0 ? "true" : "false"); break;
+            case 8: value = {JsonValue::Kind::String, std::string(field.bytes)}; break;
+            default: break;
+        }
+    }
+    return parts.isAny() ? parts.value(isGroup ? '{' : '[', isGroup ? '}' : ']') : value;
+}
+
+Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name, int depth) {
+    Value value = word("");
+    if (depth >= maxValueDepth) return value;
+    Parts list, group;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        switch (field.number) {
+            case 1: name = sequence.text(Texts::ArgumentNames, field.value); break;
+            case 10: name = field.bytes; break;
+            case 2: value = word(field.value != 0 ? "true" : "false"); break;
+            case 3:
+            case 7: value = word(fmt::format("{}", field.value)); break;
+            case 4: value = word(fmt::format("{}", field.signedValue())); break;
+            case 5: value = word(fmt::format("{}", field.real())); break;
+            case 6: value = {JsonValue::Kind::String, std::string(field.bytes)}; break;
+            case 17:
+                value = {JsonValue::Kind::String, std::string(sequence.text(Texts::ArgumentValues, field.value))};
+                break;
+            case 8: value = nestedValueOf(field.bytes, depth + 1); break;
+            case 9: value = {JsonValue::Kind::Nested, std::string(field.bytes)}; break;
+            case 11: {
+                std::string key;
+                const Value member = valueOf(field.bytes, sequence, key, depth + 1);
+                group.add(member, &key);
+                break;
+            }
+            case 12: {
+                std::string ignored;
+                list.add(valueOf(field.bytes, sequence, ignored, depth + 1), nullptr);
+                break;
+            }
+            default: break;
+        }
+    }
+    if (group.isAny()) return group.value('{', '}');
+    if (list.isAny()) return list.value('[', ']');
+    return value;
+}
 
 constexpr size_t atOnce = size_t{1} << 16;
 /// 16 MiB: larger than the window that a writer needs for one buffer, and the maximum allocation for a frame.
@@ -27,7 +133,76 @@ size_t maxUnpackedBytesOf(std::string_view packed) {
     return packed.size() > maxUnpackedBytes / highestRatio ? maxUnpackedBytes : packed.size() * highestRatio + atOnce;
 }
 
+constexpr size_t maxSequences = size_t{1} << 16;
+constexpr size_t chunkEvents = size_t{1} << 15;
+constexpr size_t chunkTextBytes = size_t{8} << 20;
+/// The limit of decompressed bytes is above the ratio of about 10 that writers reach, so that the
+/// memory depends on the size of the file.
+constexpr uint64_t minUnpackedLimit = uint64_t{256} << 20, maxUnpackedFactor = 200;
+constexpr uint32_t clearedFlag = 1;
+
+/// Returns true for payloads without information on execution.
+bool isAuxiliary(uint32_t number) {
+    constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38, 45, 46, 47, 48,  49,  51,
+                                               67, 68, 69, 72, 82, 87, 89, 90, 98, 107, 124, 126};
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+/// Returns true for members of a packet other than its payload.
+bool isOfHead(uint32_t number) {
+    constexpr std::array<uint32_t, 12> numbers{3, 8, 10, 12, 13, 41, 42, 58, 59, 79, 87, 98};
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+using Texts = PacketSequence::Texts;
+
+constexpr size_t maxCounterNames = size_t{1} << 16;
+/// Marks numbers of interned descriptors, to separate them from those of GPUs.
+constexpr uint64_t internedFlag = uint64_t{1} << 63;
+
+std::string sizesIn(std::string_view message) {
+    std::array<uint64_t, 3> sizes{1, 1, 1};
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);)
+        if (field.isNumber() && field.number >= 1 && field.number <= 3) sizes[field.number - 1] = field.value;
+    return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
+}
+
+/// Reads a launch: its grid and block sizes become arguments.
+void takeLaunch(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);)
+        if (field.isBytes() && (field.number == 1 || field.number == 2))
+            arguments.push_back({field.number == 1 ? "grid" : "block",
+                                 {JsonValue::Kind::Nested, false, texts.kept(sizesIn(field.bytes))}});
+}
+
+void takeExtra(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
+    constexpr size_t maxArguments = 256;
+    std::string_view name, value;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 1 && field.isBytes()) name = field.bytes;
+        if (field.number == 2 && field.isBytes()) value = field.bytes;
+    }
+    if (arguments.size() < maxArguments)
+        arguments.push_back({texts.kept(name), {JsonValue::Kind::String, false, texts.kept(value)}});
+}
+
 }  // namespace
+
+void takeDebugArgument(std::string_view message, const PacketSequence& sequence, KeptTexts& keeper,
+                       std::vector<EventDecoder::Argument>& arguments) {
+    constexpr size_t maxArguments = 256;
+    if (arguments.size() >= maxArguments) return;
+    std::string name;
+    const Value value = valueOf(message, sequence, name, 0);
+    EventDecoder::Argument argument;
+    argument.key = keeper.kept(name);
+    argument.value.kind = value.kind;
+    argument.value.text = keeper.kept(value.text);
+    arguments.push_back(argument);
+}
 
 UnpackedPackets unpackDeflate(std::string_view packed) {
     UnpackedPackets unpacked;
@@ -71,31 +246,6 @@ UnpackedPackets unpackZstandard(std::string_view packed) {
     unpacked.isWhole = true;
     return unpacked;
 }
-
-namespace {
-
-constexpr size_t maxSequences = size_t{1} << 16;
-constexpr size_t chunkEvents = size_t{1} << 15;
-constexpr size_t chunkTextBytes = size_t{8} << 20;
-/// The limit of decompressed bytes is above the ratio of about 10 that writers reach, so that the
-/// memory depends on the size of the file.
-constexpr uint64_t minUnpackedLimit = uint64_t{256} << 20, maxUnpackedFactor = 200;
-constexpr uint32_t clearedFlag = 1;
-
-/// Returns true for payloads without information on execution.
-bool isAuxiliary(uint32_t number) {
-    constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38, 45, 46, 47, 48,  49,  51,
-                                               67, 68, 69, 72, 82, 87, 89, 90, 98, 107, 124, 126};
-    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-}
-
-/// Returns true for members of a packet other than its payload.
-bool isOfHead(uint32_t number) {
-    constexpr std::array<uint32_t, 12> numbers{3, 8, 10, 12, 13, 41, 42, 58, 59, 79, 87, 98};
-    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
-}
-
-}  // namespace
 
 PacketReader::PacketReader(ImportedEvents& events, LargeMemory* memory) : events_(events), joiner_(memory) { flush(); }
 
@@ -208,10 +358,9 @@ void PacketReader::takeProcessTree(std::string_view message) {
     const auto keep = [this](std::string_view process, std::string_view thread, bool isOfThread,
                              std::string_view name) {
         if (name.empty()) return;
-        ImportedName named;
-        named.owner = {texts_->kept(process), texts_->kept(thread)};
-        named.isOfThread = isOfThread;
-        named.name = chunk_->strings.add(texts_->kept(name));
+        ImportedName named{.owner = {texts_->kept(process), texts_->kept(thread)},
+                           .isOfThread = isOfThread,
+                           .name = chunk_->strings.add(texts_->kept(name))};
         chunk_->names.push_back(named);
         flushIfFull();
     };
@@ -233,45 +382,6 @@ void PacketReader::takeProcessTree(std::string_view message) {
             keep(std::to_string(process), std::to_string(own), true, name);
     }
 }
-
-namespace {
-
-using Texts = PacketSequence::Texts;
-
-constexpr size_t maxCounterNames = size_t{1} << 16;
-/// Marks numbers of interned descriptors, to separate them from those of GPUs.
-constexpr uint64_t internedFlag = uint64_t{1} << 63;
-
-std::string sizesIn(std::string_view message) {
-    std::array<uint64_t, 3> sizes{1, 1, 1};
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);)
-        if (field.isNumber() && field.number >= 1 && field.number <= 3) sizes[field.number - 1] = field.value;
-    return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
-}
-
-/// Reads a launch: its grid and block sizes become arguments.
-void takeLaunch(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);)
-        if (field.isBytes() && (field.number == 1 || field.number == 2))
-            arguments.push_back({field.number == 1 ? "grid" : "block",
-                                 {JsonValue::Kind::Nested, false, texts.kept(sizesIn(field.bytes))}});
-}
-
-void takeExtra(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
-    constexpr size_t maxArguments = 256;
-    std::string_view name, value;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
-        if (field.number == 1 && field.isBytes()) name = field.bytes;
-        if (field.number == 2 && field.isBytes()) value = field.bytes;
-    }
-    if (arguments.size() < maxArguments)
-        arguments.push_back({texts.kept(name), {JsonValue::Kind::String, false, texts.kept(value)}});
-}
-
-}  // namespace
 
 void PacketReader::takeRenderStage(std::string_view message, PacketSequence& sequence, int64_t timeNs) {
     arguments_.clear();

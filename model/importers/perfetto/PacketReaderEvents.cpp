@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "model/importers/events/ImportedChunk.h"
+#include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/perfetto/PacketReader.h"
 

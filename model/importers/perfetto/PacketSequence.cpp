@@ -19,6 +19,31 @@ void takeNumbers(const ProtoField& field, std::vector<uint64_t>& into) {
     });
 }
 
+constexpr uint64_t timeOfDayClock = 1, bootClock = 6, firstOwnClock = 64, lastOwnClock = 127;
+constexpr size_t maxClocks = 256;
+
+/// Returns the sum with wrap-around. Invalid times are detected later.
+int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+
+int64_t product(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+bool isOwn(uint64_t clock) { return clock >= firstOwnClock && clock <= lastOwnClock; }
+
+PerfettoClock clockIn(std::string_view message) {
+    PerfettoClock clock;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (!field.isNumber()) continue;
+        if (field.number == 1) clock.id = field.value;
+        if (field.number == 2) clock.time = field.signedValue();
+        if (field.number == 3) clock.isIncremental = field.value != 0;
+        if (field.number == 4 && field.value > 0) clock.unitNs = field.signedValue();
+    }
+    return clock;
+}
+
 }  // namespace
 
 void PacketSequence::clear() {
@@ -84,35 +109,6 @@ std::string_view PacketSequence::text(Texts which, uint64_t number) const {
     const auto found = table.find(number);
     return found != table.end() ? std::string_view(found->second) : std::string_view();
 }
-
-namespace {
-
-constexpr uint64_t timeOfDayClock = 1, bootClock = 6, firstOwnClock = 64, lastOwnClock = 127;
-constexpr size_t maxClocks = 256;
-
-/// Returns the sum with wrap-around. Invalid times are detected later.
-int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
-
-int64_t product(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-
-bool isOwn(uint64_t clock) { return clock >= firstOwnClock && clock <= lastOwnClock; }
-
-PerfettoClock clockIn(std::string_view message) {
-    PerfettoClock clock;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
-        if (!field.isNumber()) continue;
-        if (field.number == 1) clock.id = field.value;
-        if (field.number == 2) clock.time = field.signedValue();
-        if (field.number == 3) clock.isIncremental = field.value != 0;
-        if (field.number == 4 && field.value > 0) clock.unitNs = field.signedValue();
-    }
-    return clock;
-}
-
-}  // namespace
 
 void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequence) {
     std::vector<PerfettoClock> clocks;

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/format/text.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/text/kernelNames.h"

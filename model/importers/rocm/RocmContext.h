@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/numbers/MixedMap.h"

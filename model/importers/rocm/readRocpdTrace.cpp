@@ -34,10 +34,6 @@ struct RocpdTables {
         counterEvents, samples;
 };
 
-/// Returns the tables of each process in the file, by name. Names with characters other than
-/// letters, digits and '_' are ignored and never become a part of a statement.
-std::vector<RocpdTables> rocpdTablesIn(const Database& database);
-
 namespace {
 
 /// A run has one set of tables for each process.
@@ -48,36 +44,6 @@ bool isPlain(std::string_view suffix) {
     return suffix.size() <= maxSuffixBytes &&
            std::all_of(suffix.begin(), suffix.end(), [](char c) { return isLetter(c) || isDigit(c) || c == '_'; });
 }
-
-}  // namespace
-
-RocpdTables::RocpdTables(const std::string& suffix)
-    : strings("rocpd_string" + suffix),
-      nodes("rocpd_info_node" + suffix),
-      processes("rocpd_info_process" + suffix),
-      threads("rocpd_info_thread" + suffix),
-      agents("rocpd_info_agent" + suffix),
-      symbols("rocpd_info_kernel_symbol" + suffix),
-      events("rocpd_event" + suffix),
-      regions("rocpd_region" + suffix),
-      kernels("rocpd_kernel_dispatch" + suffix),
-      copies("rocpd_memory_copy" + suffix),
-      allocations("rocpd_memory_allocate" + suffix),
-      counterEvents("rocpd_pmc_event" + suffix),
-      samples("rocpd_sample" + suffix) {}
-
-std::vector<RocpdTables> rocpdTablesIn(const Database& database) {
-    constexpr std::string_view strings = "rocpd_string";
-    std::vector<RocpdTables> all;
-    for (const std::string& table : database.tables()) {
-        if (!table.starts_with(strings) || all.size() >= maxProcesses) continue;
-        const std::string suffix = table.substr(strings.size());
-        if (isPlain(suffix)) all.emplace_back(suffix);
-    }
-    return all;
-}
-
-namespace {
 
 /// Returns true if regions of the category are calls of a GPU library. Others are ranges.
 bool isApi(std::string_view category) { return category.starts_with("HIP_") || category.starts_with("HSA_"); }
@@ -455,6 +421,34 @@ class RocpdReader {
 };
 
 }  // namespace
+
+RocpdTables::RocpdTables(const std::string& suffix)
+    : strings("rocpd_string" + suffix),
+      nodes("rocpd_info_node" + suffix),
+      processes("rocpd_info_process" + suffix),
+      threads("rocpd_info_thread" + suffix),
+      agents("rocpd_info_agent" + suffix),
+      symbols("rocpd_info_kernel_symbol" + suffix),
+      events("rocpd_event" + suffix),
+      regions("rocpd_region" + suffix),
+      kernels("rocpd_kernel_dispatch" + suffix),
+      copies("rocpd_memory_copy" + suffix),
+      allocations("rocpd_memory_allocate" + suffix),
+      counterEvents("rocpd_pmc_event" + suffix),
+      samples("rocpd_sample" + suffix) {}
+
+/// Returns the tables of each process in the file, by name. Names with characters other than
+/// letters, digits and '_' are ignored and never become a part of a statement.
+std::vector<RocpdTables> rocpdTablesIn(const Database& database) {
+    constexpr std::string_view strings = "rocpd_string";
+    std::vector<RocpdTables> all;
+    for (const std::string& table : database.tables()) {
+        if (!table.starts_with(strings) || all.size() >= maxProcesses) continue;
+        const std::string suffix = table.substr(strings.size());
+        if (isPlain(suffix)) all.emplace_back(suffix);
+    }
+    return all;
+}
 
 Result<void> readRocpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                             const LoadProgress& progress) {

@@ -6,7 +6,6 @@
 #include <set>
 #include <tuple>
 
-#include "model/importers/sqlite/FileStrings.h"
 #include "model/importers/sqlite/LoadContext.h"
 
 namespace lanescope {

@@ -2,18 +2,139 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "model/format/Sqlite.h"
 #include "model/format/Table.h"
+#include "model/format/TimeRange.h"
+#include "model/importers/sqlite/Identities.h"
 #include "model/importers/sqlite/LoadContext.h"
-#include "model/importers/sqlite/TableRows.h"
 
 namespace lanescope {
+
+/// The cells of some rows of a query, so that one thread can read the file while another builds tables.
+class RowBatch {
+  public:
+    static constexpr size_t maxRows = 2048;
+    /// A batch ends when its texts reach this size. A single row may be longer.
+    static constexpr size_t maxTextBytes = size_t{1} << 20;
+
+    struct Cell {
+        int64_t bits = 0;  ///< For a text: its offset.
+        uint32_t length = 0;
+        CellType type = CellType::Null;
+    };
+
+    /// The reason for the end of a batch.
+    enum class End : uint8_t { Full, NoMoreRows, Corrupt };
+
+    /// Replaces the rows by the next rows of a statement. If `isNumbered`, the last column is the
+    /// row number and not a cell.
+    End fill(Statement& statement, bool isNumbered);
+
+    size_t rowCount() const { return rowCount_; }
+    size_t textBytes() const { return text_.size(); }
+    const Cell* row(size_t index) const { return cells_.data() + index * columnCount_; }
+    std::string_view text(const Cell& cell) const {
+        return std::string_view(text_).substr(static_cast<size_t>(cell.bits), cell.length);
+    }
+    int64_t lastNumber() const { return lastNumber_; }
+
+  private:
+    size_t columnCount_ = 0;
+    size_t rowCount_ = 0;
+    std::vector<Cell> cells_;  ///< Row by row.
+    std::string text_;
+    int64_t lastNumber_ = 0;
+};
+
+/// Reads a table in ranges of row numbers, some ahead of the consumer, on the threads of a load, or
+/// on one thread while another table uses these. Ranges are returned in order. The consumer reads a
+/// range itself if none is ready. Memory is bounded by the ranges read ahead.
+class RowRangeReader {
+  public:
+    /// `sql` selects the rows numbered from its first to its second parameter, with the number as
+    /// last column. Returns null if the statement is invalid.
+    static std::unique_ptr<RowRangeReader> create(LoadContext& context, const std::string& sql, int64_t first,
+                                                  int64_t last);
+    /// Stops the other threads and waits for their current ranges.
+    ~RowRangeReader();
+    RowRangeReader(const RowRangeReader&) = delete;
+    RowRangeReader& operator=(const RowRangeReader&) = delete;
+
+    /// Returns the next rows. Null at the end and after a corrupt place. Valid until the next call.
+    const RowBatch* next();
+    bool isCorrupt() const { return isCorrupt_; }
+
+  private:
+    struct Slot {
+        RowBatch batch;
+        RowBatch::End end = RowBatch::End::NoMoreRows;
+        std::exception_ptr error;  ///< Out of memory.
+        bool isReady = false;
+    };
+
+    RowRangeReader(LoadContext& context, std::string sql, Statement own, int64_t first, int64_t last);
+    void start();
+    static RowBatch::End read(Statement& statement, int64_t from, int64_t to, RowBatch& batch);
+    int64_t firstOf(int64_t range) const;
+    int64_t lastOf(int64_t range) const;
+    Slot& slotOf(int64_t range) { return slots_[static_cast<size_t>(range) % slots_.size()]; }
+    bool mayRead() const;
+    void readNext(Statement& statement, std::unique_lock<std::mutex>& lock);
+    void work(Statement& statement);
+    bool continueRange();
+
+    LoadContext& context_;
+    const std::string sql_;
+    const int64_t firstNumber_, lastNumber_;
+    const int64_t rangeCount_;
+    std::vector<Statement> statements_;  ///< One per thread, the consumer's first.
+    std::vector<Slot> slots_;
+    bool hasStarted_ = false;
+    bool hasBorrowed_ = false;  ///< The connections of the other threads.
+    int64_t current_ = -1;      ///< The range that was returned last.
+    bool isCorrupt_ = false;
+
+    std::mutex mutex_;
+    std::condition_variable isReady_, isWanted_;
+    // Guarded by the mutex:
+    int64_t unread_ = 0;  ///< The first range that is not yet started.
+    int64_t wanted_ = 0;  ///< The first range that is not yet returned.
+    bool isStopped_ = false;
+    std::vector<std::thread> threads_;
+};
+
+/// The rows of a table in the order of the file, in batches. All threads of the load read a large
+/// table with row numbers. The result does not depend on their number.
+class TableRows {
+  public:
+    /// `columns` is the text after SELECT. `table` is a constant of this program.
+    TableRows(LoadContext& context, const char* table, const std::string& columns);
+
+    /// Returns the next rows. Null at the end and after a corrupt place. Valid until the next call.
+    const RowBatch* next();
+    bool isCorrupt() const { return isCorrupt_; }
+
+  private:
+    bool readByRanges(LoadContext& context, const char* table, const std::string& columns);
+
+    std::unique_ptr<RowRangeReader> ranges_;  ///< Null if one statement reads everything.
+    std::optional<Statement> statement_;
+    RowBatch batch_;
+    bool isCorrupt_ = false;
+};
 
 class FileStrings;
 
@@ -162,5 +283,82 @@ class TableReader : private RowReader {
 
     std::array<int, tables::Table::maxColumns + 1> places_;  ///< By column. The last is the row number.
 };
+
+/// The handling of a row without a thread.
+enum class UnnamedRows : uint8_t {
+    Skipped,  ///< Skipped and tallied.
+    Kept,     ///< Assigned to an unnamed thread.
+};
+
+/// Reads a table of thread activity. Calls `take(thread, times)` for each valid row and tallies the
+/// others. A table without an end column has points in time.
+template <class Table, class Take>
+void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities& identities, UnnamedRows nameless,
+                      Take take) {
+    while (reader.next()) {
+        std::optional<TimeRange> times;
+        if constexpr (requires { table.end; })
+            times = reader.times(table.start, table.end);
+        else if (const std::optional<int64_t> timeNs = reader.time(table.start))
+            times = TimeRange{*timeNs, *timeNs};
+        if (!times) continue;
+        uint32_t thread = noIndex;
+        if (const std::optional<int64_t> tid = reader.integer(table.globalTid))
+            thread = identities.thread(*tid);
+        else if (nameless == UnnamedRows::Kept)
+            thread = identities.unnamedThread();
+        if (thread == noIndex)
+            reader.skipRow();
+        else
+            take(thread, *times);
+    }
+}
+
+struct GpuPlace {
+    uint32_t process = noIndex;
+    /// `noIndex` also for a whole context or an unknown device.
+    uint32_t stream = noIndex;
+};
+
+/// Reads the place from the row. Both are `noIndex` if the maximum of processes or streams is reached.
+template <class Table>
+GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
+    constexpr int64_t wholeContext = 0xffffffff;
+    GpuPlace place;
+    const std::optional<int64_t> pid = reader.integer(table.globalPid);
+    place.process = pid ? identities.process(*pid) : identities.unnamedProcess();
+    if (place.process == noIndex) return {};
+    const int64_t stream = reader.integerOr(table.streamId, 0);
+    if (stream == wholeContext || stream < 0) return place;
+    const int64_t device = reader.integerOr(table.deviceId, 0);
+    if (device < 0) return place;  // The recorder's value for unknown.
+    place.stream = identities.stream(place.process, device, reader.integerOr(table.contextId, 0), stream);
+    return place;
+}
+
+/// Reads a table of GPU activity. Calls `take(place, times, correlation)` for each valid row and tallies the others. A
+/// row without a stream is invalid unless `mayBeOfContext`. Calls `tally(isUntimed)` for every row.
+template <class Table, class Take, class Tally>
+void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities, Take take,
+                   bool mayBeOfContext, Tally tally) {
+    while (reader.next()) {
+        const int64_t untimed = reader.untimedCount();
+        const std::optional<TimeRange> times = reader.times(table.start, table.end);
+        tally(reader.untimedCount() > untimed);
+        if (!times) continue;
+        const GpuPlace place = readGpuPlace(reader, table, identities);
+        if (place.process == noIndex || (place.stream == noIndex && !mayBeOfContext)) {
+            reader.skipRow();
+            continue;
+        }
+        take(place, *times, reader.unsigned32(table.correlationId));
+    }
+}
+
+template <class Table, class Take>
+void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities, Take take,
+                   bool mayBeOfContext = false) {
+    forEachGpuRow(reader, table, identities, take, mayBeOfContext, [](bool) {});
+}
 
 }  // namespace lanescope

@@ -1,18 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include "model/format/tables/Hardware.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readers.h"
 #include "model/numbers/MixedMap.h"
-#include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/CounterSample.h"
 
 namespace lanescope {
 
 namespace {
+
+constexpr size_t maxConnections = 1 << 13;
+constexpr int64_t maxTopologyGpu = 1 << 16;
+constexpr const auto& topologyColumns = tables::topology;
+
+/// Returns nvidia-smi's abbreviation of a connection, for files without it.
+std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
+    if (nvlinks > 0) return fmt::format("NV{}", nvlinks);
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{{{"same board", "PIX"},
+                                                                                         {"PCIe switch", "PIX"},
+                                                                                         {"PCIe switches", "PXB"},
+                                                                                         {"host bridge", "PHB"},
+                                                                                         {"NUMA node", "NODE"},
+                                                                                         {"system", "SYS"}}};
+    for (const auto& [connection, word] : words)
+        if (connection == name) return std::string(word);
+    return {};
+}
+
+void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& reader, int64_t gpu, int64_t peer) {
+    if (gpu < 0 || peer < 0 || gpu > maxTopologyGpu || peer > maxTopologyGpu) return;
+    GpuConnection connection;
+    connection.gpu = gpu;
+    connection.peer = peer;
+    connection.nvlinks =
+        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(topologyColumns.nvlinkCount, 0), 0, maxTopologyGpu));
+    connection.name = reader.text(topologyColumns.connection);
+    connection.abbreviation = reader.text(topologyColumns.abbreviation);
+    if (connection.abbreviation.empty()) connection.abbreviation = abbreviationOf(connection.name, connection.nvlinks);
+    interconnect.connections.push_back(std::move(connection));
+}
+
+/// Sorts connections, adds missing reverse directions, and removes duplicates.
+void tidy(std::vector<GpuConnection>& connections) {
+    const size_t count = connections.size();
+    for (size_t index = 0; index < count; ++index) {
+        connections.push_back(connections[index]);
+        std::swap(connections.back().gpu, connections.back().peer);
+    }
+    const auto key = [](const GpuConnection& each) { return std::pair(each.gpu, each.peer); };
+    std::stable_sort(connections.begin(), connections.end(),
+                     [&key](const auto& a, const auto& b) { return key(a) < key(b); });
+    const auto last = std::unique(connections.begin(), connections.end(),
+                                  [&key](const auto& a, const auto& b) { return key(a) == key(b); });
+    connections.erase(last, connections.end());
+}
+
+constexpr size_t maxPeaks = 1 << 14;
+constexpr size_t maxSampledRanges = 1 << 20;
+constexpr size_t maxProcessUses = 1 << 22;
+constexpr int64_t maxGpuNumber = 1 << 16;
+/// More than any link or memory transfers per second. A higher value means a corrupt file.
+constexpr int64_t maxRate = int64_t{1} << 50;
+constexpr int64_t maxLinkCount = 1 << 16;
+
+template <class Table>
+int64_t gpuIn(TableReader<Table>& reader, tables::ColumnOf<Table> column) {
+    const int64_t number = reader.integerOr(column, noGpuId);
+    return number >= 0 && number <= maxGpuNumber ? number : noGpuId;
+}
+
+template <class Table>
+int32_t countIn(TableReader<Table>& reader, tables::ColumnOf<Table> column) {
+    return static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(column, 0), 0, maxLinkCount));
+}
+
+std::optional<LinkKind> linkKindFrom(std::string_view text) {
+    if (text == "pcie") return LinkKind::Pcie;
+    if (text == "nvlink") return LinkKind::NvLink;
+    if (text == "dram") return LinkKind::Dram;
+    if (text == "host-copy") return LinkKind::HostCopy;
+    return std::nullopt;
+}
+
+LinkDirection directionFrom(std::string_view text) {
+    if (text == "tx" || text == "DtoH") return LinkDirection::Transmit;
+    if (text == "rx" || text == "HtoD") return LinkDirection::Receive;
+    return LinkDirection::Unknown;
+}
+
+MemoryKind memoryFrom(std::string_view text) {
+    if (text == "pinned") return MemoryKind::Pinned;
+    if (text == "pageable") return MemoryKind::Pageable;
+    return MemoryKind::Unknown;
+}
+
+void readAffinities(LoadContext& context) {
+    std::vector<GpuAffinity>& affinities = context.description().interconnect.affinities;
+    constexpr const auto& t = tables::affinities;
+    TableReader reader(context, t, {t.gpuId, t.cpus, t.numaNode}, "description");
+    while (reader.next()) {
+        const int64_t gpu = gpuIn<tables::Affinities>(reader, t.gpuId);
+        const int64_t node = reader.integerOr(t.numaNode, -1);
+        if (gpu == noGpuId || affinities.size() >= maxPeaks) {
+            reader.skipRow();
+            continue;
+        }
+        const bool isNode = node >= 0 && node <= maxLinkCount;
+        affinities.push_back({gpu, std::string(reader.text(t.cpus)), isNode ? static_cast<int32_t>(node) : -1});
+    }
+    std::stable_sort(affinities.begin(), affinities.end(), [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
+}
+
+struct RangeTimes {
+    std::optional<int64_t> startNs, endNs;
+    TimeRange startReading, endReading;
+};
+
+/// Returns an empty reading if it is unknown or out of the range of times.
+TimeRange readingIn(TableReader<tables::SamplingMoments>& reader) {
+    const std::optional<int64_t> startNs = reader.integer(tables::samplingMoments.readStart),
+                                 endNs = reader.integer(tables::samplingMoments.readEnd);
+    const bool isKnown =
+        startNs && endNs && *startNs < *endNs && *startNs >= -maxTimestampNs && *endNs <= maxTimestampNs;
+    return isKnown ? TimeRange{*startNs, *endNs} : TimeRange{};
+}
 
 constexpr int64_t maxNumber = 1 << 16;  ///< Maximum number of a link or a core.
 /// A day, longer than any real interval.
@@ -202,6 +323,132 @@ void readMetricSamples(LoadContext& context, Metrics& metrics) {
 }
 
 }  // namespace
+
+void readTopology(LoadContext& context) {
+    Interconnect& interconnect = context.description().interconnect;
+    TableReader reader(context, topologyColumns,
+                       {topologyColumns.gpuId, topologyColumns.peerGpuId, topologyColumns.nvlinkCount,
+                        topologyColumns.connection, topologyColumns.abbreviation},
+                       "description");
+    while (reader.next()) {
+        const std::optional<int64_t> gpu = reader.integer(topologyColumns.gpuId);
+        const std::optional<int64_t> peer = reader.integer(topologyColumns.peerGpuId);
+        if (!gpu || !peer || *gpu == *peer || interconnect.connections.size() >= maxConnections) {
+            reader.skipRow();
+            continue;
+        }
+        keepConnection(interconnect, reader, *gpu, *peer);
+    }
+    tidy(interconnect.connections);
+}
+
+void readLinkPeaks(LoadContext& context) {
+    constexpr const auto& t = tables::linkPeaks;
+    std::vector<LinkPeak>& peaks = context.description().interconnect.peaks;
+    TableReader reader(context, t,
+                       {t.kind, t.gpuId, t.peerGpuId, t.direction, t.memory, t.bytesPerSecond, t.links, t.generation,
+                        t.width, t.origin},
+                       "description");
+    while (reader.next()) {
+        const std::optional<LinkKind> link = linkKindFrom(reader.text(t.kind));
+        const int64_t bytesPerSecond = reader.integerOr(t.bytesPerSecond, 0);
+        if (!link || bytesPerSecond <= 0 || bytesPerSecond > maxRate || peaks.size() >= maxPeaks) {
+            reader.skipRow();
+            continue;
+        }
+        LinkPeak peak;
+        peak.kind = *link;
+        peak.gpu = gpuIn<tables::LinkPeaks>(reader, t.gpuId);
+        peak.peer = gpuIn<tables::LinkPeaks>(reader, t.peerGpuId);
+        peak.direction = directionFrom(reader.text(t.direction));
+        peak.memory = memoryFrom(reader.text(t.memory));
+        peak.bytesPerSecond = bytesPerSecond;
+        peak.links = countIn<tables::LinkPeaks>(reader, t.links);
+        peak.generation = countIn<tables::LinkPeaks>(reader, t.generation);
+        peak.width = countIn<tables::LinkPeaks>(reader, t.width);
+        peak.origin = reader.text(t.origin) == "measured" ? PeakOrigin::Measured : PeakOrigin::Nominal;
+        peaks.push_back(peak);
+    }
+    readAffinities(context);
+}
+
+void readRoofs(LoadContext& context) {
+    constexpr const auto& t = tables::roofs;
+    std::vector<Roof>& roofs = context.description().interconnect.roofs;
+    TableReader reader(context, t,
+                       {t.kind, t.gpuId, t.operation, t.m, t.n, t.k, t.perSecond, t.smClockHz, t.powerMilliwatts,
+                        t.temperature, t.software},
+                       "description");
+    while (reader.next()) {
+        Roof roof;
+        const std::string_view kind = reader.text(t.kind);
+        roof.kind = kind == "gemm" ? RoofKind::Gemm : RoofKind::Dram;
+        roof.gpu = gpuIn<tables::Roofs>(reader, t.gpuId);
+        roof.perSecond = reader.integerOr(t.perSecond, 0);
+        if ((kind != "gemm" && kind != "dram") || roof.gpu == noGpuId || roof.perSecond <= 0 ||
+            roofs.size() >= maxPeaks) {
+            reader.skipRow();
+            continue;
+        }
+        const auto atLeastZero = [&](const auto& column) { return std::max<int64_t>(reader.integerOr(column, 0), 0); };
+        roof.operation = reader.text(t.operation);
+        roof.m = atLeastZero(t.m);
+        roof.n = atLeastZero(t.n);
+        roof.k = atLeastZero(t.k);
+        roof.smClockHz = atLeastZero(t.smClockHz);
+        roof.powerMilliwatts = atLeastZero(t.powerMilliwatts);
+        roof.temperature = atLeastZero(t.temperature);
+        roof.software = reader.text(t.software);
+        roofs.push_back(std::move(roof));
+    }
+}
+
+void readSampledRanges(LoadContext& context) {
+    constexpr const auto& t = tables::samplingMoments;
+    std::map<std::tuple<int64_t, std::string, int64_t>, RangeTimes> found;
+    TableReader reader(context, t, {t.timestamp, t.range, t.occurrence, t.isEnd, t.globalPid, t.readStart, t.readEnd},
+                       "counters");
+    while (reader.next()) {
+        const std::optional<int64_t> timeNs = reader.time(t.timestamp);
+        if (!timeNs) continue;
+        if (found.size() >= maxSampledRanges) {
+            reader.skipRow();
+            continue;
+        }
+        RangeTimes& times = found[{reader.integerOr(t.globalPid, 0), std::string(reader.text(t.range)),
+                                   reader.integerOr(t.occurrence, 0)}];
+        const bool isOfEnd = reader.integerOr(t.isEnd, 0) != 0;
+        (isOfEnd ? times.endNs : times.startNs) = *timeNs;
+        (isOfEnd ? times.endReading : times.startReading) = readingIn(reader);
+    }
+    std::vector<SampledRange>& ranges = context.description().interconnect.sampledRanges;
+    for (const auto& [key, times] : found) {
+        const auto& [pid, name, number] = key;
+        // An instance that was open at the end of the run has no second reading.
+        if (!times.startNs || !times.endNs || *times.endNs < *times.startNs) continue;
+        ranges.push_back({name, number, pid, {*times.startNs, *times.endNs}, times.startReading, times.endReading});
+    }
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [](const auto& a, const auto& b) { return a.range.startNs < b.range.startNs; });
+}
+
+void readGpuProcesses(LoadContext& context) {
+    constexpr const auto& t = tables::gpuProcesses;
+    std::vector<GpuProcessUse>& uses = context.description().interconnect.gpuProcesses;
+    TableReader reader(context, t, {t.timestamp, t.gpuId, t.pid, t.name, t.bytes, t.smPercent}, "counters");
+    while (reader.next()) {
+        const std::optional<int64_t> timeNs = reader.time(t.timestamp);
+        const int64_t number = gpuIn<tables::GpuProcesses>(reader, t.gpuId);
+        if (!timeNs || number == noGpuId || uses.size() >= maxProcessUses) {
+            if (timeNs) reader.skipRow();
+            continue;
+        }
+        const auto percent = static_cast<double>(reader.number(t.smPercent));
+        uses.push_back({*timeNs, number, reader.integerOr(t.pid, 0), std::string(reader.text(t.name)),
+                        reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes), percent >= 0 ? percent : -1.0});
+    }
+    std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.timeNs < b.timeNs; });
+}
 
 void readCounters(LoadContext& context, FileDirectory& directory) {
     Counters counters = readDefinitions(context, directory);

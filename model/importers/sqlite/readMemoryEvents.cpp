@@ -95,15 +95,6 @@ void readPools(LoadContext& context, FileDirectory& directory) {
     }
 }
 
-}  // namespace
-
-void readMemoryEvents(LoadContext& context, FileDirectory& directory) {
-    readUsage(context, directory);
-    readPools(context, directory);
-}
-
-namespace {
-
 FaultAccess accessFrom(int64_t number) {
     const bool isKnown = number >= 0 && number <= static_cast<int64_t>(FaultAccess::Prefetch);
     return isKnown ? static_cast<FaultAccess>(number) : FaultAccess::Unknown;
@@ -168,6 +159,11 @@ void readOfGpus(LoadContext& context, FileDirectory& directory) {
 }
 
 }  // namespace
+
+void readMemoryEvents(LoadContext& context, FileDirectory& directory) {
+    readUsage(context, directory);
+    readPools(context, directory);
+}
 
 void readUnifiedMemory(LoadContext& context, FileDirectory& directory) {
     readOfCpu(context, directory);

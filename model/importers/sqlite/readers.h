@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "model/format/Memory.h"
-#include "model/importers/sqlite/FileStrings.h"
 #include "model/importers/sqlite/Identities.h"
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/RowReader.h"

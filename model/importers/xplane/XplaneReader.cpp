@@ -4,46 +4,120 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string>
+#include <utility>
 
-#include "model/format/sourceNames.h"
-#include "model/importers/xplane/xplaneWork.h"
+#include "model/format/factNames.h"
+#include "model/format/text.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
 
-uint32_t XplaneChunk::thread(const ImportedThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
-
-uint32_t XplaneChunk::place(const ImportedPlace& place) { return indexIn(places_, chunk_.places, place); }
-
-uint32_t XplaneChunk::launch(const ImportedLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
-
-void XplaneChunk::slice(ImportedEventKind kind, const ImportedSlice& slice) {
-    chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
-    ++count_;
-}
-
-void XplaneChunk::work(const ImportedGpuWork& work) {
-    chunk_.gpuWork.push_back(work);
-    ++count_;
-}
-
-void XplaneChunk::sample(const ImportedCounter& counter, int64_t timeNs, double value) {
-    chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
-    ++count_;
-}
-
-void XplaneChunk::flush() {
-    events_.take(chunk_, 0);
-    chunk_ = ImportedChunk();
-    made_.clear();
-    threads_.clear();
-    places_.clear();
-    launches_.clear();
-    counters_.clear();
-    count_ = 0;
-}
-
 namespace {
+
+template <class Number>
+Number numberIn(std::string_view text) {
+    Number number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// Calls `visit(key, value)` for each "key:value" of a text.
+template <class Visitor>
+void forEachDetail(std::string_view details, Visitor visit) {
+    while (!details.empty()) {
+        const size_t end = std::min(details.find(' '), details.size());
+        const std::string_view word = details.substr(0, end);
+        const size_t colon = word.find(':');
+        if (colon != std::string_view::npos) visit(word.substr(0, colon), word.substr(colon + 1));
+        details.remove_prefix(std::min(end + 1, details.size()));
+    }
+}
+
+std::array<uint32_t, 3> sizesIn(std::string_view text) {
+    std::array<uint32_t, 3> sizes{};
+    for (uint32_t& size : sizes) {
+        size = numberIn<uint32_t>(text);
+        const size_t comma = text.find(',');
+        if (comma == std::string_view::npos) break;
+        text.remove_prefix(comma + 1);
+    }
+    return sizes;
+}
+
+std::string plain(std::string_view text) {
+    std::string word;
+    for (const char c : text)
+        if (isLetter(c) || isDigit(c)) word += lowerCase(c);
+    return word;
+}
+
+MemoryKind memoryIn(std::string_view word) {
+    constexpr std::array<std::pair<std::string_view, MemoryKind>, 8> kinds{{
+        {"pageable", MemoryKind::Pageable},
+        {"pinned", MemoryKind::Pinned},
+        {"device", MemoryKind::Device},
+        {"array", MemoryKind::Array},
+        {"managed", MemoryKind::Managed},
+        {"unified", MemoryKind::Managed},
+        {"devicestatic", MemoryKind::DeviceStatic},
+        {"managedstatic", MemoryKind::ManagedStatic},
+    }};
+    const std::string wanted = plain(word);
+    for (const auto& [name, kind] : kinds)
+        if (wanted == name) return kind;
+    return MemoryKind::Unknown;
+}
+
+MemcpyKind directionIn(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, MemcpyKind>, 10> kinds{{
+        {"memcpyh2d", MemcpyKind::HtoD},
+        {"memcpyd2h", MemcpyKind::DtoH},
+        {"memcpyd2d", MemcpyKind::DtoD},
+        {"memcpyp2p", MemcpyKind::PtoP},
+        {"memcpyh2h", MemcpyKind::HtoH},
+        {"memcpyhtod", MemcpyKind::HtoD},
+        {"memcpydtoh", MemcpyKind::DtoH},
+        {"memcpydtod", MemcpyKind::DtoD},
+        {"memcpyptop", MemcpyKind::PtoP},
+        {"memcpyhtoh", MemcpyKind::HtoH},
+    }};
+    const std::string wanted = plain(name);
+    for (const auto& [word, kind] : kinds)
+        if (wanted.starts_with(word)) return kind;
+    return MemcpyKind::Unknown;
+}
+
+bool beginsWith(std::string_view name, std::string_view lower) { return plain(name.substr(0, lower.size())) == lower; }
+
+/// Used for events if the plane lacks their kind.
+const XplaneEventKind unknownKind{"(without a name)", {}, {}};
+
+// More than any real file has. Entries of two bytes must not become as many of 100 bytes.
+constexpr size_t maxLines = size_t{1} << 17;
+constexpr size_t maxNames = size_t{1} << 20;
+constexpr size_t maxStats = 64;
+
+void keep(std::vector<std::string_view>& list, std::string_view message, size_t maxSize) {
+    if (list.size() < maxSize) list.push_back(message);
+}
+
+struct Entry {
+    uint64_t number = 0;
+    std::string_view value;
+};
+
+Entry entryIn(std::string_view message) {
+    Entry entry;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 1 && field.isNumber()) entry.number = field.value;
+        if (field.number == 2 && field.isBytes()) entry.value = field.bytes;
+    }
+    return entry;
+}
 
 constexpr int64_t picosecondsPerNs = 1000;
 /// A limit so that the sum of two times of a file cannot overflow.
@@ -78,6 +152,180 @@ std::string_view withoutEnding(std::string_view kernel) {
 }
 
 }  // namespace
+
+XplaneLaunch launchOf(std::string_view details) {
+    XplaneLaunch launch;
+    forEachDetail(details, [&](std::string_view key, std::string_view value) {
+        if (key == "grid") launch.grid = sizesIn(value);
+        if (key == "block") launch.block = sizesIn(value);
+        if (key == "regs") launch.registers = numberIn<uint32_t>(value);
+        if (key == "static_shared" || key == "dynamic_shared" || key == "group_mem")
+            launch.sharedBytes += numberIn<uint32_t>(value);
+    });
+    return launch;
+}
+
+XplaneCopy copyOf(std::string_view name, std::string_view details) {
+    XplaneCopy copy;
+    copy.kind = directionIn(name);
+    forEachDetail(details, [&](std::string_view key, std::string_view value) {
+        if (key == "size" || key == "num_bytes") copy.bytes = std::max<int64_t>(0, numberIn<int64_t>(value));
+        if (key == "kind_src") copy.source = memoryIn(value);
+        if (key == "kind_dst" || key == "kind") copy.destination = memoryIn(value);
+    });
+    return copy;
+}
+
+bool isCopyName(std::string_view name) { return beginsWith(name, "memcpy"); }
+
+bool isMemsetName(std::string_view name) { return beginsWith(name, "memset"); }
+
+bool isDriverName(std::string_view name) {
+    return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
+}
+
+bool isApiName(std::string_view name) {
+    const auto isOf = [name](std::string_view family) {
+        return name.starts_with(family) && name.size() > family.size() &&
+               std::isupper(static_cast<unsigned char>(name[family.size()])) != 0;
+    };
+    return isOf("cu") || isOf("cuda") || isOf("hip") || name.starts_with("hsa_");
+}
+
+int64_t numberAfter(std::string_view text, std::string_view word) {
+    const size_t found = text.find(word);
+    if (found == std::string_view::npos) return -1;
+    const std::string_view digits = text.substr(found + word.size());
+    int64_t number = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc{} && end != digits.data() && number >= 0 ? number : -1;
+}
+
+XplanePlane::XplanePlane(std::string_view message) {
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (!field.isBytes()) continue;
+        switch (field.number) {
+            case 2: name_ = field.bytes; break;
+            case 3: keep(lines_, field.bytes, maxLines); break;
+            case 4: addEventKind(field.bytes); break;
+            case 5: addStatName(field.bytes); break;
+            case 6: keep(stats_, field.bytes, maxStats); break;
+            default: break;
+        }
+    }
+    see(cursor);
+}
+
+void XplanePlane::addEventKind(std::string_view entry) {
+    const Entry found = entryIn(entry);
+    if (eventKinds_.size() >= maxNames) return;
+    XplaneEventKind& kind = eventKinds_[found.number] = {};
+    ProtoCursor cursor(found.value);
+    for (ProtoField field; cursor.next(field);) {
+        if (!field.isBytes()) continue;
+        if (field.number == 2) kind.name = field.bytes;
+        if (field.number == 4) kind.displayName = field.bytes;
+        if (field.number == 5) keep(kind.stats, field.bytes, maxStats);
+    }
+    see(cursor);
+}
+
+void XplanePlane::addStatName(std::string_view entry) {
+    const Entry found = entryIn(entry);
+    if (statNames_.size() >= maxNames) return;
+    std::string_view& name = statNames_[found.number] = {};
+    ProtoCursor cursor(found.value);
+    for (ProtoField field; cursor.next(field);)
+        if (field.number == 2 && field.isBytes()) name = field.bytes;
+    see(cursor);
+}
+
+XplaneLine XplanePlane::line(std::string_view message) {
+    XplaneLine line;
+    line.message = message;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 1 && field.isNumber()) line.id = field.signedValue();
+        if (field.number == 2 && field.isBytes()) line.name = field.bytes;
+        if (field.number == 3 && field.isNumber()) line.timeNs = field.signedValue();
+        if (field.number == 11 && field.isBytes()) line.displayName = field.bytes;
+    }
+    see(cursor);
+    return line;
+}
+
+XplaneEvent XplanePlane::event(std::string_view message) {
+    XplaneEvent event;
+    event.message = message;
+    uint64_t kind = 0;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (!field.isNumber()) continue;
+        if (field.number == 1) kind = field.value;
+        if (field.number == 2) event.offsetPs = field.signedValue();
+        if (field.number == 3) event.durationPs = field.signedValue();
+        if (field.number == 5) event.isAggregated = true;
+    }
+    see(cursor);
+    const auto found = eventKinds_.find(kind);
+    event.kind = found != eventKinds_.end() ? &found->second : &unknownKind;
+    return event;
+}
+
+XplaneStat XplanePlane::stat(std::string_view message) {
+    XplaneStat stat;
+    ProtoCursor cursor(message);
+    const auto nameOf = [this](uint64_t number) {
+        const auto found = statNames_.find(number);
+        return found != statNames_.end() ? found->second : std::string_view();
+    };
+    for (ProtoField field; cursor.next(field);) {
+        switch (field.number) {
+            case 1: stat.name = nameOf(field.value); break;
+            case 2: stat.real = field.real(); break;
+            case 3:
+            case 4: stat.number = field.signedValue(); break;
+            case 5: stat.text = field.bytes; break;
+            case 7: stat.text = nameOf(field.value); break;
+            default: break;
+        }
+    }
+    see(cursor);
+    return stat;
+}
+
+uint32_t XplaneChunk::thread(const ImportedThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
+
+uint32_t XplaneChunk::place(const ImportedPlace& place) { return indexIn(places_, chunk_.places, place); }
+
+uint32_t XplaneChunk::launch(const ImportedLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
+
+void XplaneChunk::slice(ImportedEventKind kind, const ImportedSlice& slice) {
+    chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
+    ++count_;
+}
+
+void XplaneChunk::work(const ImportedGpuWork& work) {
+    chunk_.gpuWork.push_back(work);
+    ++count_;
+}
+
+void XplaneChunk::sample(const ImportedCounter& counter, int64_t timeNs, double value) {
+    chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
+    ++count_;
+}
+
+void XplaneChunk::flush() {
+    events_.take(chunk_, 0);
+    chunk_ = ImportedChunk();
+    made_.clear();
+    threads_.clear();
+    places_.clear();
+    launches_.clear();
+    counters_.clear();
+    count_ = 0;
+}
 
 const std::string* XplaneReader::keptName(std::string_view name) {
     const auto found = names_.find(name);
@@ -231,10 +479,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
 void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const ImportedThread& thread,
                               std::string name, std::string_view domain) {
     const bool isHost = domain == xlaDomain;
-    ImportedName named;
-    named.owner = thread;
-    named.isOfThread = true;
-    named.name = chunk_.text(chunk_.made(std::move(name)));
+    ImportedName named{.owner = thread, .isOfThread = true, .name = chunk_.text(chunk_.made(std::move(name)))};
     chunk_.name(named);
     std::vector<Operation> operations;
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
@@ -289,10 +534,8 @@ void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, I
 }
 
 void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_t timeNs) {
-    ImportedCounter counter;
-    counter.process = hostProcess;
-    counter.name = chunk_.text(stats.allocator);
-    counter.part = chunk_.text("bytes allocated");
+    ImportedCounter counter{
+        .process = hostProcess, .name = chunk_.text(stats.allocator), .part = chunk_.text("bytes allocated")};
     chunk_.sample(counter, timeNs, static_cast<double>(*stats.allocated));
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <utility>
 
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/CounterSample.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "model/trace/collectives.h"
+#include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/kinds/rangeDetails.h"
 
 namespace lanescope {
 

@@ -9,7 +9,7 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
+#include "app/viewer/tracePanels.h"
 #include "tests/support/SimulatedRanks.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"

@@ -2,12 +2,12 @@
 #include <QtWidgets>
 
 #include "app/viewer/DocumentTabs.h"
-#include "app/viewer/FinderEntry.h"
+#include "app/viewer/Finder.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/helpWindows.h"
+#include "app/viewer/tracePanels.h"
 #include "app/viewer/windowStyle.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/runTest.h"

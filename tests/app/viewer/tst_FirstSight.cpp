@@ -7,10 +7,10 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
+#include "app/viewer/tracePanels.h"
 #include "app/viewer/windowStyle.h"
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/explain/rules.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/app/viewer/ShownWindow.h"
@@ -22,13 +22,12 @@
 #include "views/details/DetailsPanel.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
-#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 #include "views/sql/SqlPanel.h"
 #include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/TimelineState.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
-#include "views/timeline/VisibleRange.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;

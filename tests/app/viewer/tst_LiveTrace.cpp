@@ -14,7 +14,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"

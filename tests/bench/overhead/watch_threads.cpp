@@ -13,12 +13,11 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 
 #include "capture/log/clocks.h"
 #include "capture/record/Recorder.h"
-#include "capture/record/ThreadWatch.h"
+#include "capture/record/RunSamplers.h"
 
 namespace {
 

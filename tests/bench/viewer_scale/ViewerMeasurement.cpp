@@ -12,7 +12,6 @@
 #include "model/assemble/TraceBuilder.h"
 #include "model/index/openTrace.h"
 #include "model/lod/SelectionStatistics.h"
-#include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "tests/bench/viewer_scale/FrameTimes.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"

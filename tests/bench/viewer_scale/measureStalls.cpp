@@ -10,10 +10,9 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerOptions.h"
+#include "app/viewer/tracePanels.h"
 #include "tests/bench/viewer_scale/StallWatch.h"
 #include "views/timeline/TimelineView.h"
 

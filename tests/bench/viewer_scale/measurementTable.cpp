@@ -2,7 +2,6 @@
 #include "tests/bench/viewer_scale/measurementTable.h"
 
 #include <QJsonObject>
-#include <functional>
 
 namespace lanescope {
 

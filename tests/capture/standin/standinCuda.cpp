@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 

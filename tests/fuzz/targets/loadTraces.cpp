@@ -9,8 +9,8 @@
 
 #include "model/format/Result.h"
 #include "model/format/tables/Schema.h"
+#include "model/importers/TraceFormat.h"
 #include "model/importers/importedFormats.h"
-#include "model/importers/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"

@@ -5,7 +5,7 @@
 #include "model/export/traceFile.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/loadTrace.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/IndexFile.h"
 #include "model/index/checkTrace.h"
 #include "model/index/openTrace.h"

@@ -7,7 +7,7 @@
 #include "model/compare/CompareSelection.h"
 #include "model/format/optionValues.h"
 #include "model/format/text.h"
-#include "model/reports/reportsAsked.h"
+#include "model/reports/reports.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 #include "tests/fuzz/targets/Sheet.h"

@@ -3,7 +3,6 @@
 // Passes all files of some folders once to a target: replay TARGET FOLDER...
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <string>
 

@@ -2,7 +2,6 @@
 #include "model/lod/SelectionStatistics.h"
 #include "model/reports/reports.h"
 #include "model/search/NamePattern.h"
-#include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"

@@ -11,7 +11,7 @@
 #include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
-#include "views/timeline/VisibleRange.h"
+#include "views/timeline/TimelineState.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;

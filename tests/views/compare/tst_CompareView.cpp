@@ -27,7 +27,7 @@
 #include "views/details/DetailsPanel.h"
 #include "views/details/WarningPanel.h"
 #include "views/tables/ReportModel.h"
-#include "views/timeline/VisibleRange.h"
+#include "views/timeline/TimelineState.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

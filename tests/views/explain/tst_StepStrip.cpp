@@ -3,7 +3,6 @@
 
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
-#include "views/explain/PartsLegend.h"
 #include "views/explain/StepStrip.h"
 
 using namespace lanescope;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
-#include "model/notes/Mark.h"
+#include "model/notes/NotesFile.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
 #include "tests/support/doubleClick.h"

@@ -2,7 +2,7 @@
 #include <QtWidgets>
 
 #include "model/lod/SelectionStatistics.h"
-#include "model/lod/traceSums.h"
+#include "model/lod/SumTable.h"
 #include "model/reports/reports.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
@@ -21,18 +21,19 @@ namespace {
 
 /// Total times whose text sorts differently from their values.
 ReportTable kernelTable() {
-    ReportTable table;
-    table.name = "cuda_gpu_kern_sum";
-    table.columns = {
-        {"Time", Unit::Percent}, {"Total Time", Unit::Nanoseconds}, {"Instances", Unit::Count}, {"Name", Unit::Text}};
-    table.rows = {
-        {50.0, int64_t{9'000}, int64_t{2}, std::string("gemm_fast")},
-        {30.0, int64_t{12'000'000'000}, int64_t{100}, std::string("softmax_forward")},
-        {20.0, int64_t{100'000'000}, int64_t{30}, std::string("gemm\tslow")},
-        {std::monostate{}, std::monostate{}, std::monostate{}, std::string("never ran")},
-    };
-    table.searches = {"gemm_fast", "softmax_forward", "gemm\tslow", "never ran"};
-    return table;
+    return ReportTable{.name = "cuda_gpu_kern_sum",
+                       .columns = {{"Time", Unit::Percent},
+                                   {"Total Time", Unit::Nanoseconds},
+                                   {"Instances", Unit::Count},
+                                   {"Name", Unit::Text}},
+                       .rows =
+                           {
+                               {50.0, int64_t{9'000}, int64_t{2}, std::string("gemm_fast")},
+                               {30.0, int64_t{12'000'000'000}, int64_t{100}, std::string("softmax_forward")},
+                               {20.0, int64_t{100'000'000}, int64_t{30}, std::string("gemm\tslow")},
+                               {std::monostate{}, std::monostate{}, std::monostate{}, std::string("never ran")},
+                           },
+                       .searches = {"gemm_fast", "softmax_forward", "gemm\tslow", "never ran"}};
 }
 
 QStringList namesOf(const ReportView& view) {

@@ -3,8 +3,6 @@
 
 #include "model/format/text.h"
 #include "tests/support/runTest.h"
-#include "views/text/distinctName.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/text/typedText.h"
 

@@ -6,7 +6,7 @@
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/views/timeline/timelineParts.h"
-#include "views/timeline/paintCounter.h"
+#include "views/timeline/TrackPainter.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

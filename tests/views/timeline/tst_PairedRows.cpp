@@ -14,7 +14,7 @@
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/FlowOverlay.h"
 #include "views/timeline/TimelineView.h"
-#include "views/timeline/TrackGeometry.h"
+#include "views/timeline/TrackLayout.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;

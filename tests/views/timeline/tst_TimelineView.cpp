@@ -9,7 +9,6 @@
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/FlowOverlay.h"
-#include "views/timeline/OpaqueFill.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/TrackPainter.h"
 #include "views/timeline/exportPicture.h"

@@ -7,7 +7,7 @@
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/PairedRows.h"
 #include "views/timeline/TimeRuler.h"
-#include "views/timeline/VisibleRange.h"
+#include "views/timeline/TimelineState.h"
 #include "views/timeline/scales.h"
 
 using namespace lanescope;

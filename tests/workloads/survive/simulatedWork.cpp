@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <string>
 #include <thread>
 
 #include "tests/capture/standin/SimulatedGpu.h"
