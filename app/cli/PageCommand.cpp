@@ -10,7 +10,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/pages/TimelineData.h"
-#include "model/reports/reportsAsked.h"
+#include "model/reports/reports.h"
 
 namespace lanescope::cli {
 

@@ -15,7 +15,6 @@
 #include "app/viewer/exportDocument.h"
 #include "model/pages/TimelineData.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shortDuration.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 #include "views/timeline/TimelineView.h"

@@ -708,9 +708,8 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               areForecastsGood(worker) &&
-               arePhasesGood(worker) && areDistinctionsGood(worker) && areConditionsGood(worker) && isUseGood(worker) &&
-               areKernelGroupsGood(worker);
+               areForecastsGood(worker) && arePhasesGood(worker) && areDistinctionsGood(worker) &&
+               areConditionsGood(worker) && isUseGood(worker) && areKernelGroupsGood(worker);
     });
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/answers/limitAnswer.h"
 #include "model/answers/toolList.h"
 #include "model/answers/unknowns.h"
@@ -16,10 +16,9 @@
 #include "model/index/openTrace.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/pages/makeComparison.h"
-#include "model/query/TimedQuery.h"
+#include "model/query/TraceQuery.h"
 #include "model/reports/describeTrace.h"
 #include "model/reports/reports.h"
-#include "model/reports/reportsAsked.h"
 #include "model/text/formatTable.h"
 
 namespace lanescope::answers {

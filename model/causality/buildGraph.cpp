@@ -14,7 +14,7 @@
 #include "model/causality/implicitOrder.h"
 #include "model/text/apiCalls.h"
 #include "model/text/callWaits.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/workStacks.h"

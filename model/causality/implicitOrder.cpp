@@ -7,7 +7,7 @@
 
 #include "model/numbers/Statistics.h"
 #include "model/text/apiCalls.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 
 namespace lanescope::causality {
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "model/lod/SelectionStatistics.h"
+#include "model/lod/SumTable.h"
 #include "model/lod/reduceToPixels.h"
-#include "model/lod/traceSums.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/eventFacts.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "model/analysis/IdleGaps.h"
+#include "model/analysis/IdleCauses.h"
 #include "model/format/TimeRange.h"
 #include "model/pages/NameFilter.h"
 #include "model/trace/Trace.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/analysis/StepSelection.h"
-#include "model/lod/traceSums.h"
+#include "model/lod/SumTable.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::report {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/format/sourceNames.h"
+#include "model/format/factNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/roofline/OperatorCall.h"
 #include "model/trace/rangeDomains.h"

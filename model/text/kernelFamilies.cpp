@@ -271,6 +271,8 @@ bool isOfDouble(std::string_view name) {
     return includes(name, "lambda(double)");
 }
 
+}  // namespace
+
 KernelPrecision productPrecision(std::string_view kernel) {
     const std::string name = lowered(withoutParameters(kernel));
     using enum KernelPrecision;

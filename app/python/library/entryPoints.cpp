@@ -24,7 +24,7 @@
 #include "model/pages/TimelineData.h"
 #include "model/pages/htmlPage.h"
 #include "model/pages/makeComparison.h"
-#include "model/reports/reportsAsked.h"
+#include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/trace/healthNotes.h"
 
