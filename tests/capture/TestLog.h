@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "capture/log/Records.h"
 
@@ -77,12 +78,13 @@ class TestLog {
     }
 
     void flush(int64_t minTimeNs = 0, int64_t maxTimeNs = 0) {
-        log::BlockHeader block{.magic = log::blockMagic,
-                               .type = log::BlockType::Records,
-                               .payloadBytes = static_cast<uint32_t>(payload_.size()),
-                               .sequence = sequence_++,
-                               .minTimeNs = minTimeNs,
-                               .maxTimeNs = maxTimeNs};
+        log::BlockHeader block{};
+        block.magic = log::blockMagic;
+        block.type = log::BlockType::Records;
+        block.payloadBytes = static_cast<uint32_t>(payload_.size());
+        block.sequence = sequence_++;
+        block.minTimeNs = minTimeNs;
+        block.maxTimeNs = maxTimeNs;
         auto checksum = crc32(0, reinterpret_cast<const Bytef*>(&block.sequence), 24);
         checksum = crc32(checksum, reinterpret_cast<const Bytef*>(payload_.data()), static_cast<uInt>(payload_.size()));
         block.checksum = static_cast<uint32_t>(checksum);

@@ -76,20 +76,22 @@ class Simulation {
     }
 
     void category(uint32_t domain, uint32_t number, const char* name) {
-        NvtxCategoryRecord record{.timestampNs = nowNs_,
-                                  .category = number,
-                                  .domain = domain,
-                                  .name = log_.string(name),
-                                  .threadId = processId};
+        NvtxCategoryRecord record{};
+        record.timestampNs = nowNs_;
+        record.domain = domain;
+        record.category = number;
+        record.name = log_.string(name);
+        record.threadId = processId;
         log_.add(record);
     }
 
     void call(const char* name, uint32_t thread = processId) {
-        ApiRecord record{.endNs = nowNs_ + 2'000,
-                         .startNs = nowNs_,
-                         .name = log_.string(name),
-                         .threadId = thread,
-                         .correlationId = ++correlation_};
+        ApiRecord record{};
+        record.startNs = nowNs_;
+        record.endNs = nowNs_ + 2'000;
+        record.name = log_.string(name);
+        record.threadId = thread;
+        record.correlationId = ++correlation_;
         log_.add(record);
         nowNs_ += 3'000;
     }
@@ -273,17 +275,18 @@ class Simulation {
               uint64_t bits = 0, uint32_t color = 0, uint32_t categoryNumber = 0) {
         int32_t& level = levels_[{thread_, domain}];
         if (event == NvtxEvent::Pop) --level;
-        NvtxRecord record{.timestampNs = nowNs_,
-                          .rangeId = event == NvtxEvent::Start || event == NvtxEvent::End ? 1 : 0,
-                          .payloadBits = bits,
-                          .threadId = thread_,
-                          .domain = domain,
-                          .text = log_.string(text),
-                          .category = categoryNumber,
-                          .colorArgb = color,
-                          .level = level,
-                          .event = event,
-                          .payload = payload};
+        NvtxRecord record{};
+        record.event = event;
+        record.timestampNs = nowNs_;
+        record.rangeId = event == NvtxEvent::Start || event == NvtxEvent::End ? 1 : 0;
+        record.payload = payload;
+        record.payloadBits = bits;
+        record.threadId = thread_;
+        record.domain = domain;
+        record.text = log_.string(text);
+        record.category = categoryNumber;
+        record.colorArgb = color;
+        record.level = level;
         log_.add(record);
         if (event == NvtxEvent::Push) ++level;
         nowNs_ += 100;

@@ -80,7 +80,10 @@ CUptiResult CUPTIAPI callName(CUpti_CallbackDomain domain, uint32_t id, const ch
 /// memory, with its length in that version.
 template <class Activity>
 std::unique_ptr<ProcessLog> decoded(const Activity& activity, uint32_t version = newest) {
-    CuptiLibrary cupti{.version = version, .getNextRecord = nextRecord, .getCallbackName = callName};
+    CuptiLibrary cupti;
+    cupti.version = version;
+    cupti.getNextRecord = nextRecord;
+    cupti.getCallbackName = callName;
     const QTemporaryDir folder;
     const std::string path = folder.filePath("box.-.1").toStdString();
     {

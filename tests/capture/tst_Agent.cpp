@@ -522,7 +522,9 @@ class tst_Agent : public QObject {
     void recordsPython() {
         if (script_.isEmpty()) QSKIP("No nvtx package.");
         QFETCH(QString, method);
-        AgentRun run{.program = python_, .arguments = {script_, method}};
+        AgentRun run;
+        run.program = python_;
+        run.arguments = {script_, method};
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 4);
         QCOMPARE(run.output, QByteArray("True\n"));

@@ -203,8 +203,9 @@ class tst_AgentHardship : public QObject {
         QProcess probe;
         probe.start("unshare", {"--pid", "--fork", "true"});
         if (!probe.waitForFinished() || probe.exitCode() != 0) QSKIP("There are no process namespaces here.");
-        AgentRun run{.program = "unshare",
-                     .arguments = {"--pid", "--fork", LANESCOPE_BINARY_DIR "/bin/standin-hardship", "term"}};
+        AgentRun run;
+        run.program = "unshare";
+        run.arguments = {"--pid", "--fork", LANESCOPE_BINARY_DIR "/bin/standin-hardship", "term"};
         // Its leak check uses /proc, which has outside process numbers.
         if (test::hasAddressSanitizer) run.environment.insert("ASAN_OPTIONS", "detect_leaks=0");
         QVERIFY(run.run());

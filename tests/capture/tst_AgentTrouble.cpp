@@ -369,7 +369,9 @@ class tst_AgentTrouble : public QObject {
     }
     void worksWithoutFolder() {
         QFETCH(QString, folder);
-        AgentRun run{.arguments = {"--exit-code", "5", "--step-ms", "60"}, .folder = folder};
+        AgentRun run;
+        run.folder = folder;
+        run.arguments = {"--exit-code", "5", "--step-ms", "60"};
         QVERIFY(run.run());
         verifyUntouched(run, 5);
         QVERIFY(run.tookMs < 60'000);

@@ -67,6 +67,13 @@ std::vector<std::string> pushes(const ProcessLog& log) {
 
 using Steps = std::map<int, int>;
 
+}  // namespace
+
+using lanescope::test::AgentRun;
+using lanescope::test::ProcessLog;
+
+namespace {
+
 /// Checks that the program behaves as without the agent.
 void verifyUntouched(const AgentRun& run, int kernels) {
     QCOMPARE(run.exitCode, 0);
@@ -79,6 +86,15 @@ int steps(const ProcessLog& log) {
     for (const auto& event : log.nvtx) count += event.text.rfind("step ", 0) == 0;
     return count;
 }
+
+}  // namespace
+
+using lanescope::test::agentLibrary;
+using lanescope::test::AgentRun;
+using lanescope::test::ProcessLog;
+using log::NcclEvent;
+
+namespace {
 
 /// Runs the NCCL stand-in with the agent as its plugin.
 void runNccl(AgentRun& run, int version, const char* scenario) {
@@ -109,14 +125,6 @@ void addVersions() {
 }
 
 }  // namespace
-
-using lanescope::test::AgentRun;
-using lanescope::test::ProcessLog;
-
-using lanescope::test::agentLibrary;
-using lanescope::test::AgentRun;
-using lanescope::test::ProcessLog;
-using log::NcclEvent;
 
 /// Tests of the agent as NCCL's profiler plugin, driven by a stand-in for NCCL.
 class tst_AgentWindows : public QObject {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
+#include <ctime>
 
 #include "capture/collector/Collector.h"
 #include "model/format/GlobalId.h"

@@ -248,10 +248,11 @@ class tst_HealthFacts : public QObject {
     void equalNotesOfSeveralProcessesAreShownOnce() {
         for (const uint32_t pid : {11, 12}) {
             TestLog log = logOf(pid);
-            NoteRecord note{.timestampNs = startNs + 10,
-                            .severity = Severity::Warning,
-                            .code = log.string(identifier(HealthCode::Cupti1300)),
-                            .sentence = log.string("The same for both.")};
+            NoteRecord note{};
+            note.timestampNs = startNs + 10;
+            note.severity = Severity::Warning;
+            note.code = log.string(identifier(HealthCode::Cupti1300));
+            note.sentence = log.string("The same for both.");
             log.add(note);
             log.end(startNs + 1000);
             add(log, pid);
@@ -263,10 +264,11 @@ class tst_HealthFacts : public QObject {
 
     void codeOfANewerAgentIsKeptAndShown() {
         TestLog log = logOf(4242);
-        NoteRecord note{.timestampNs = startNs + 10,
-                        .severity = Severity::Warning,
-                        .code = log.string("brand-new"),
-                        .sentence = log.string("Something new happened.")};
+        NoteRecord note{};
+        note.timestampNs = startNs + 10;
+        note.severity = Severity::Warning;
+        note.code = log.string("brand-new");
+        note.sentence = log.string("Something new happened.");
         log.add(note);
         log.end(startNs + 1000);
         add(log, 4242);

@@ -77,6 +77,12 @@ AgentOptions read(const char* text) {
     return options;
 }
 
+}  // namespace
+
+Q_DECLARE_METATYPE(lanescope::agent::AgentOptions)
+
+namespace {
+
 constexpr int64_t shortNs = 20'000'000;
 constexpr int64_t longNs = 60'000'000'000;  // no test takes that long
 
@@ -134,8 +140,6 @@ std::string read(const void* memory, size_t bytes) {
 }
 
 }  // namespace
-
-Q_DECLARE_METATYPE(lanescope::agent::AgentOptions)
 
 class tst_LogFile : public QObject {
     Q_OBJECT

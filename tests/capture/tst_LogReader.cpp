@@ -50,14 +50,22 @@ TestLog sampleLog() {
     return log;
 }
 
+}  // namespace
+
+using log::NcclEvent;
+
+namespace {
+
 log::NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t timeNs, uint64_t parent = 0, uint32_t thread = 1,
                                uint64_t communicator = 0xabc) {
-    return log::NcclOperationRecord{.timestampNs = timeNs,
-                                    .id = id,
-                                    .parent = parent,
-                                    .communicator = communicator,
-                                    .threadId = thread,
-                                    .event = event};
+    log::NcclOperationRecord record{};
+    record.event = event;
+    record.id = id;
+    record.timestampNs = timeNs;
+    record.parent = parent;
+    record.threadId = thread;
+    record.communicator = communicator;
+    return record;
 }
 
 log::NcclStopRecord stop(uint64_t id, int64_t timeNs) {
@@ -69,6 +77,13 @@ struct Assembly {
     std::vector<NcclOperation> operations;
     NcclAssembler assembler{[this](const NcclOperation& one) { operations.push_back(one); }};
 };
+
+}  // namespace
+
+using log::NvtxEvent;
+using log::NvtxRecord;
+
+namespace {
 
 /// begin, end (-1 for open), text
 using Line = std::tuple<int64_t, int64_t, uint32_t>;
@@ -152,11 +167,6 @@ std::span<const std::byte> bytesOf(const T& value) {
 }
 
 }  // namespace
-
-using log::NcclEvent;
-
-using log::NvtxEvent;
-using log::NvtxRecord;
 
 class tst_LogReader : public QObject {
     Q_OBJECT

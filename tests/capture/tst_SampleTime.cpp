@@ -28,6 +28,17 @@ namespace {
 
 std::atomic<time_t> clockAheadSeconds{0};
 
+}  // namespace
+
+/// SIMULATED: replaces the kernel's function, so that tests can set the clock of this process.
+static int readSetClock(clockid_t clock, timespec* time) {
+    const long result = ::syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clockAheadSeconds.load();
+    return static_cast<int>(result);
+}
+
+namespace {
+
 constexpr int64_t ms = 1'000'000;
 constexpr int64_t inWindows = globalTid(7, 7), always = globalTid(8, 8);
 
@@ -55,13 +66,6 @@ class WithoutMemory : public Sampler {
 };
 
 }  // namespace
-
-/// SIMULATED: replaces the kernel's function, so that tests can set the clock of this process.
-static int readSetClock(clockid_t clock, timespec* time) {
-    const long result = ::syscall(SYS_clock_gettime, clock, time);
-    if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clockAheadSeconds.load();
-    return static_cast<int>(result);
-}
 
 class tst_SampleTime : public QObject {
     Q_OBJECT

@@ -120,11 +120,9 @@ class tst_Windows : public QObject {
     }
 
     void windowsMissedDuringSleepAreSkipped() {
-        WindowOptions options{.trigger = WindowTrigger::Time,
-                              .baseNs = realtimeNs() - int64_t{24} * 3600 * 1'000'000'000,
-                              .delayNs = 1'000'000,
-                              .durationNs = 1'000'000,
-                              .repeat = 0};
+        WindowOptions options{.trigger = WindowTrigger::Time, .delayNs = 1'000'000, .durationNs = 1'000'000};
+        options.baseNs = realtimeNs() - int64_t{24} * 3600 * 1'000'000'000;
+        options.repeat = 0;
         Windows windows(options, 0);
         windows.refresh(writer_);
         QVERIFY(windows.windows().size() <= Windows::maxRememberedWindows + 1);

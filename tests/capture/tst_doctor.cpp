@@ -286,9 +286,9 @@ class tst_doctor : public QObject {
 
     void peaksAreStoredByGpu() {
         const std::string file = in("state/lanescope/peaks.json");
-        MeasuredPeaks peaks{
-            .measuredAtUtcNs = 5,
-            .peaks = {{"host-copy", "GPU-a", "", "rx", "pinned", 55}, {"dram", "GPU-b", "", "", "", 7}}};
+        MeasuredPeaks peaks;
+        peaks.measuredAtUtcNs = 5;
+        peaks.peaks = {{"host-copy", "GPU-a", "", "rx", "pinned", 55}, {"dram", "GPU-b", "", "", "", 7}};
         QVERIFY(peaks.save(file));
         Result<MeasuredPeaks> read = MeasuredPeaks::load(file);
         QVERIFY(read);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
 
 #include "capture/log/LogReader.h"
 #include "model/format/tables/TableWriter.h"

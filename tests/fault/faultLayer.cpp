@@ -213,6 +213,16 @@ __attribute__((destructor)) void writeCount() {
     ::syscall(SYS_close, file);
 }
 
+}  // namespace
+
+/// Also for programs that exit without their exit handlers.
+SHOWN [[noreturn]] void _exit(int status) {
+    writeCount();
+    for (;;) ::syscall(SYS_exit_group, status);
+}
+
+namespace {
+
 using Main = int (*)(int, char**, char**);
 Main realMain = nullptr;
 
@@ -230,12 +240,6 @@ int opened(const char* path, int flags, unsigned mode) {
 }
 
 }  // namespace
-
-/// Also for programs that exit without their exit handlers.
-SHOWN [[noreturn]] void _exit(int status) {
-    writeCount();
-    for (;;) ::syscall(SYS_exit_group, status);
-}
 
 #define CALLER __builtin_return_address(0)
 /// The mode argument of an open that creates a file.

@@ -43,13 +43,17 @@ bool isUsable(const Trace& trace) {
     return true;
 }
 
-constexpr SourceKey source{1, 2, 3};
-
 }  // namespace
 
 using lanescope::fuzz::sealIndex;
 using lanescope::fuzz::useSums;
 using lanescope::fuzz::useTrace;
+
+namespace {
+
+constexpr SourceKey source{1, 2, 3};
+
+}  // namespace
 
 class tst_LoadFuzz : public QObject {
     Q_OBJECT

@@ -16,7 +16,7 @@
 using namespace lanescope;
 using namespace lanescope::torchTrace;
 
-namespace {}  // namespace
+namespace fs = std::filesystem;
 
 class tst_JsonTraces : public QObject {
     Q_OBJECT

@@ -65,17 +65,6 @@ class tst_NcclInspector : public QObject {
     TemporaryFolder folder_;
     int files_ = 0;
 
-  private:
-    TracePtr load(const std::string& text) {
-        const fs::path path = folder_ / fmt::format("node-pid{}.log", ++files_).c_str();
-        std::ofstream(path, std::ios::binary) << text;
-        const Result<TracePtr> trace = loadTrace(path);
-        return trace ? *trace : nullptr;
-    }
-
-    TemporaryFolder folder_;
-    int files_ = 0;
-
   private slots:
     void verboseLinesGiveKernelTimes() {
         const Rank rank{.rank = 2, .pid = 438776, .name = "DP Group 0"};

@@ -441,8 +441,11 @@ class tst_RunComparison : public QObject {
         std::mt19937 random(9);
         for (int round = 0; round < 40; ++round) {
             const auto trainingOf = [&](uint32_t seed) {
-                return Training{
-                    .ranks = 1 + static_cast<int>(random() % 2), .seed = seed, .kernelUs = 300 + random() % 400};
+                Training training;
+                training.ranks = 1 + static_cast<int>(random() % 2);
+                training.seed = seed;
+                training.kernelUs = 300 + random() % 400;
+                return training;
             };
             const RunComparison comparison = comparisonOf(trainingOf(1), trainingOf(2));
             for (size_t index = 0; index < comparison.workers.size(); ++index) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/viewer_scale/measureReading.h"
 
+#include <algorithm>
+
 #include "model/format/Sqlite.h"
 #include "model/index/openTrace.h"
 #include "tests/bench/viewer_scale/Times.h"

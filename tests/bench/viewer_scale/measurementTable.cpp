@@ -2,6 +2,7 @@
 #include "tests/bench/viewer_scale/measurementTable.h"
 
 #include <QJsonObject>
+#include <functional>
 
 namespace lanescope {
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -96,16 +96,17 @@ capture::RunInfo infoOf(bool isKnown) {
     info.version = "1.0";
     info.machine.driverVersion = "580.1";
     for (const int64_t index : {0, 1}) {
-        capture::MachineGpu gpu{.index = index,
-                                .name = "Simulated GPU",
-                                .uuid = "GPU-0" + std::to_string(index + 1) + "000000-0000-0000-0000-000000000000",
-                                .memoryBytes = int64_t{80} << 30,
-                                .pcieGeneration = 5,
-                                .pcieWidth = 16,
-                                .nvlinkCount = 18,
-                                .nvlinkBytesPerSecond = 25'000'000'000,
-                                .memoryClockMhz = 2619,
-                                .memoryBusBits = 5120};
+        capture::MachineGpu gpu;
+        gpu.index = index;
+        gpu.name = "Simulated GPU";
+        gpu.uuid = "GPU-0" + std::to_string(index + 1) + "000000-0000-0000-0000-000000000000";
+        gpu.memoryBytes = int64_t{80} << 30;
+        gpu.pcieGeneration = 5;
+        gpu.pcieWidth = 16;
+        gpu.nvlinkCount = 18;
+        gpu.nvlinkBytesPerSecond = 25'000'000'000;
+        gpu.memoryClockMhz = 2619;
+        gpu.memoryBusBits = 5120;
         info.machine.gpus.push_back(gpu);
     }
     info.machine.links.push_back({0, 1, 18, "NVSwitch", "NV18"});

@@ -3,6 +3,7 @@
 // Passes all files of some folders once to a target: replay TARGET FOLDER...
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 

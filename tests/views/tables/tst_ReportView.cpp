@@ -21,19 +21,18 @@ namespace {
 
 /// Total times whose text sorts differently from their values.
 ReportTable kernelTable() {
-    return ReportTable{.name = "cuda_gpu_kern_sum",
-                       .columns = {{"Time", Unit::Percent},
-                                   {"Total Time", Unit::Nanoseconds},
-                                   {"Instances", Unit::Count},
-                                   {"Name", Unit::Text}},
-                       .rows =
-                           {
-                               {50.0, int64_t{9'000}, int64_t{2}, std::string("gemm_fast")},
-                               {30.0, int64_t{12'000'000'000}, int64_t{100}, std::string("softmax_forward")},
-                               {20.0, int64_t{100'000'000}, int64_t{30}, std::string("gemm\tslow")},
-                               {std::monostate{}, std::monostate{}, std::monostate{}, std::string("never ran")},
-                           },
-                       .searches = {"gemm_fast", "softmax_forward", "gemm\tslow", "never ran"}};
+    ReportTable table;
+    table.name = "cuda_gpu_kern_sum";
+    table.columns = {
+        {"Time", Unit::Percent}, {"Total Time", Unit::Nanoseconds}, {"Instances", Unit::Count}, {"Name", Unit::Text}};
+    table.rows = {
+        {50.0, int64_t{9'000}, int64_t{2}, std::string("gemm_fast")},
+        {30.0, int64_t{12'000'000'000}, int64_t{100}, std::string("softmax_forward")},
+        {20.0, int64_t{100'000'000}, int64_t{30}, std::string("gemm\tslow")},
+        {std::monostate{}, std::monostate{}, std::monostate{}, std::string("never ran")},
+    };
+    table.searches = {"gemm_fast", "softmax_forward", "gemm\tslow", "never ran"};
+    return table;
 }
 
 QStringList namesOf(const ReportView& view) {

@@ -749,7 +749,9 @@ class tst_TrackLayout : public QObject {
         const std::vector<Track> tracks = {track(-1, "GPU 1"), track(0, "Stream 7"), track(-1, "GPU 0")};
         TrackLayout layout;
         layout.setTracks(tracks);
-        TrackArrangement arrangement{.order = {"GPU 0", "GPU 7", "GPU 1"}, .pinned = {"GPU 1/Stream 7", "GPU 3"}};
+        TrackArrangement arrangement;
+        arrangement.order = {"GPU 0", "GPU 7", "GPU 1"};
+        arrangement.pinned = {"GPU 1/Stream 7", "GPU 3"};
         layout.setArrangement(arrangement);
         QCOMPARE(shown(layout), Tracks({1, 2, 0}));
     }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/startedProcesses.h"
+#include "model/analysis/streamOrder.h"
+#include "model/explain/Explanation.h"
+#include "model/explain/rules.h"
+#include "model/trace/kinds/CpuState.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::analysis;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t us = 1'000, ms = 1'000'000;
+
+/// State of the launching thread between its steps.
+struct Pause {
+    ThreadState state = ThreadState::Gil;
+    double ranShare = 0.2;               ///< As the kernel counts.
+    const char* file = "/srv/train.py";  ///< File of the function around the one at "/srv/own.py".
+    bool isHolderLaunching = false;      ///< The thread with the GIL launches half of the work.
+};
+
+/// A simulated program of 30 steps: two kernels of 5 ms, then 20 ms in which the GPU waits.
+TracePtr programOf(const Pause& pause) {
+    SimulatedTrace made;
+    const uint32_t main = made.addThread(0, 4242, "python3"), other = made.addThread(0, 4243, "metrics");
+    const uint32_t stream = made.defaultStream();
+    const uint32_t outer = made.stack(noIndex, made.intern("outer"), made.intern(pause.file), 7);
+    const uint32_t own = made.stack(outer, made.intern("prepare"), made.intern("/srv/own.py"), 3);
+    const uint32_t held = made.stack(noIndex, made.intern("count"), made.intern("/srv/metrics.py"), 46);
+    int64_t at = 1 * ms;
+    for (int64_t step = 0; step < 30; ++step) {
+        const int64_t startNs = at;
+        for (int kernel = 0; kernel < 2; ++kernel, at += 10 * us) {
+            const int64_t fromNs = startNs + 20 * us + kernel * 5 * ms;
+            made.launch(pause.isHolderLaunching && kernel == 0 ? other : main, stream, "gemm", at, fromNs,
+                        fromNs + 5 * ms);
+        }
+        const int64_t untilNs = startNs + 30 * ms;
+        kinds::CpuState::Row row;
+        row.startNs = at;
+        row.endNs = untilNs;
+        row.thread = main;
+        row.state = pause.state;
+        row.stack = own;
+        row.cpuNs = static_cast<int64_t>(pause.ranShare * static_cast<double>(untilNs - at));
+        if (pause.state == ThreadState::Gil) {
+            row.holder = other;
+            row.holderStack = held;
+        }
+        made.add<kinds::CpuState>(row);
+        at = untilNs;
+        made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+    }
+    return made.finish();
+}
+
+Explanation explained(const Pause& pause) { return explain::explain(*summarizeRun(*programOf(pause))); }
+
+const Finding* findingOf(const Explanation& explanation, const Rule& rule) {
+    const auto found = std::ranges::find(explanation.findings, &rule, &Finding::rule);
+    return found == explanation.findings.end() ? nullptr : &*found;
+}
+
+std::vector<StepSummary> stepsWithLongOnes(int64_t count, int64_t period) {
+    std::vector<StepSummary> steps;
+    int64_t atNs = 0;
+    for (int64_t number = 0; number < count; ++number) {
+        StepSummary step{
+            .number = number, .startNs = atNs, .wallNs = number % period == period - 1 ? 2'000 * ms : 100 * ms};
+        atNs += step.wallNs;
+        steps.push_back(step);
+    }
+    return steps;
+}
+
+}  // namespace
+
+/// Tests of the facts about what keeps the launching thread from launching. All programs are simulated.
+class tst_ThreadCauses : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void waitForTheGilOfAnotherThreadIsEstimated() {
+        const Explanation made = explained({});
+        const Finding* found = findingOf(made, gilWaitsRule);
+        QVERIFY(found != nullptr);
+        QCOMPARE(found, &made.findings.front());
+        // The GPU waits 20 ms, and the thread ran for a fifth of them.
+        QVERIFY2(std::abs(found->maxGainNs - 16 * ms) < ms, found->sentence.c_str());
+        for (const char* part : {"the GIL that the thread metrics has", "seen mostly at own.py:3 in prepare",
+                                 "that other thread mostly at metrics.py:46 in count"})
+            QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
+        // The rest is no part of it.
+        const Finding* rest = findingOf(made, launchBoundRule);
+        QVERIFY(rest == nullptr || rest->maxGainNs < 5 * ms);
+    }
+
+    void gilOfALaunchingThreadIsNoFinding() {
+        QVERIFY(findingOf(explained({.isHolderLaunching = true}), gilWaitsRule) == nullptr);
+    }
+
+    void compilingIsOneFindingInWhateverState_data() {
+        QTest::addColumn<ThreadState>("state");
+        QTest::addColumn<double>("ranShare");
+        QTest::newRow("running") << ThreadState::Running << 1.0;
+        QTest::newRow("waits") << ThreadState::Lock << 0.01;
+        QTest::newRow("alternates") << ThreadState::Lock << 0.5;
+    }
+
+    void compilingIsOneFindingInWhateverState() {
+        QFETCH(ThreadState, state);
+        QFETCH(double, ranShare);
+        const Explanation made =
+            explained({.state = state, .ranShare = ranShare, .file = "/x/torch/_inductor/compile_fx.py"});
+        const Finding* found = findingOf(made, compilingRule);
+        QVERIFY(found != nullptr);
+        QVERIFY2(std::abs(found->maxGainNs - 20 * ms * 29 / 30) < ms, found->sentence.c_str());
+        QVERIFY(findingOf(made, hostWorkRule) == nullptr && findingOf(made, hostWaitsRule) == nullptr &&
+                findingOf(made, launchBoundRule) == nullptr);
+        QVERIFY(findingOf(explained({.state = state, .ranShare = ranShare}), compilingRule) == nullptr);
+    }
+
+    void placeOfAlternatingWaitIsWhereSamplesSawIt() {
+        const Explanation made = explained({.state = ThreadState::Lock, .ranShare = 0.5});
+        QVERIFY(!made.findings.empty());
+        const std::string& sentence = made.findings.front().sentence;
+        QVERIFY2(sentence.find("seen mostly at own.py:3 in prepare") != std::string::npos, sentence.c_str());
+    }
+
+    void processesThatStartInLongStepsAreFound() {
+        const std::vector<StepSummary> steps = stepsWithLongOnes(40, 10);
+        const std::set<uint32_t> longOnes{9, 19, 29, 39};
+        ProcessStarts starts{.areLoaders = true, .name = "python3.12"};
+        // The loaders of the first epoch, and those of three more, seen up to a second late.
+        starts.seenNs = {5 * ms, 6 * ms};
+        for (const uint32_t step : {9, 19, 29})
+            for (int loader = 0; loader < 4; ++loader)
+                starts.seenNs.push_back(steps[step].startNs + 50 * ms * loader + 2'500 * ms);
+        const std::optional<Distinction> found = startsIn(DistinctionOf::Pattern, starts, steps, longOnes);
+        QVERIFY(found.has_value());
+        QCOMPARE(*found, (Distinction{DistinctionOf::Pattern, DistinctionKind::Loader, "python3.12", 3, 0, 12, 0}));
+        // Others that start at any time are not the cause.
+        ProcessStarts anyTime = starts;
+        for (int number = 0; number < 12; ++number) anyTime.seenNs.push_back(steps[4].startNs + number * 1'000 * ms);
+        std::ranges::sort(anyTime.seenNs);
+        QVERIFY(!startsIn(DistinctionOf::Pattern, anyTime, steps, longOnes));
+        // A single time may be chance.
+        QVERIFY(!startsIn(DistinctionOf::Pattern, {.seenNs = {steps[9].startNs}}, steps, longOnes));
+    }
+
+    void defaultStreamOrdersOthers_data() {
+        QTest::addColumn<bool>("hasDefault");
+        QTest::addColumn<bool>("isOverlapping");
+        QTest::newRow("memsets between two streams") << true << false;
+        QTest::newRow("streams overlap") << true << true;
+        QTest::newRow("no default stream") << false << false;
+    }
+
+    void defaultStreamOrdersOthers() {
+        QFETCH(bool, hasDefault);
+        QFETCH(bool, isOverlapping);
+        SimulatedTrace made;
+        const uint32_t thread = made.defaultThread(), gpu = made.addGpu();
+        const uint32_t none = made.addStream(0, gpu, 7, true);
+        const uint32_t streams[]{made.addStream(0, gpu, 13), made.addStream(0, gpu, 14)};
+        std::vector<TimeRange> steps;
+        for (int64_t step = 0; step < 20; ++step) {
+            const int64_t atNs = (step + 1) * 10 * ms;
+            for (int64_t side = 0; side < 2; ++side) {
+                const int64_t fromNs = atNs + side * (isOverlapping ? 1 : 5) * ms;
+                if (hasDefault) made.addMemset(none, 4096, fromNs - 10 * us, fromNs - 5 * us);
+                made.launch(thread, streams[side], "work", atNs - 20 * us, fromNs, fromNs + 4 * ms);
+            }
+            made.addNvtx(thread, "step " + std::to_string(step), atNs - 30 * us, atNs + 9 * ms);
+        }
+        const auto run = summarizeRun(*made.finish());
+        QVERIFY(run.has_value());
+        const StreamOrder& order = run->workers.front().streams;
+        QCOMPARE(order.streams, hasDefault && !isOverlapping ? 2 : 0);
+        QVERIFY(order.streams == 0 || order.operations >= 36);
+    }
+};
+
+LANESCOPE_TEST(tst_ThreadCauses, NoApplication)
+#include "tst_ThreadCauses.moc"
