@@ -24,6 +24,14 @@ uint64_t share(const Frame& frame, uint64_t depth, uint64_t module) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
+/// Returns the module that a frame calls, given the code that calls modules; 0 for most frames.
+inline uint64_t moduleOf(const FrameLayout& layout, const Frame& frame, uint64_t moduleCall) {
+    uint64_t self = 0;
+    if (frame.code == moduleCall) [[unlikely]]
+        PlainMemory::get(frame.at + layout.firstLocal, self);
+    return self & ~uint64_t{7};
+}
+
 constexpr uint64_t noModuleCall = 1;
 constexpr uint64_t seed = 0x2545f4914f6cdd1d, truncationSeed = 0x9fb21c651e98df25;
 
@@ -74,12 +82,16 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     if (!numbers.distinguishModules()) moduleCall_ = noModuleCall;
     // Counts frames from the innermost one, since their number is known only at the end.
     const FrameLayout& layout = interpreter.layout();
-    uint64_t key = 0, depth = 0;
+    uint64_t key = 0, depth = 0, modules = 0;
     const uint64_t moduleCall = moduleCall_;
-    const auto take = [&](const Frame& frame) { key += share(frame, depth++, moduleOf(layout, frame)); };
+    const auto take = [&, moduleCall](const Frame& frame) {
+        key += share(frame, depth++, 0);
+        if (frame.code == moduleCall) [[unlikely]]
+            modules = (modules ^ moduleOf(layout, frame, moduleCall)) * 0x9e3779b97f4a7c15;
+    };
     const Walked walked = visitFrames(PlainMemory(), layout, state, maxFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
-    key |= 1;
+    key = (key ^ modules) | 1;
     if (const Entry* known = known_.find(key)) [[likely]]
         return known->number;
     if (numbers.isFull()) return 0;
@@ -114,9 +126,10 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
 uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked) {
     uint64_t key = walked.isCut ? truncationSeed : seed;
     const FrameLayout& layout = interpreter.layout();
+    const uint64_t moduleCall = moduleCall_;
     for (uint32_t depth = 0; depth < walked.count; ++depth) {
         const Frame& frame = frames_[walked.count - 1 - depth];
-        key += share(frame, depth, moduleOf(layout, frame));
+        key += share(frame, depth, moduleOf(layout, frame, moduleCall));
         keys_[depth] = key | 1;
     }
     uint32_t number = 0;
@@ -132,7 +145,7 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
     ModuleCall module;
     for (uint32_t at = 0; at < walked.count; ++at) {
         const Frame& frame = frames_[walked.count - 1 - at];
-        if (const uint64_t called = moduleOf(layout, frame); called != 0)
+        if (const uint64_t called = moduleOf(layout, frame, moduleCall); called != 0)
             module = {called, module.module, true};
         else
             module.isCall = false;
@@ -181,14 +194,6 @@ uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers,
     spareCode_ = 0;
     codes_.insert(key, number);
     return number;
-}
-
-uint64_t StackTable::moduleOf(const FrameLayout& layout, const Frame& frame) const {
-    if (frame.code != moduleCall_) [[likely]]
-        return 0;
-    uint64_t self = 0;
-    PlainMemory::get(frame.at + layout.firstLocal, self);
-    return self & ~uint64_t{7};
 }
 
 /// Adds the entry that stands for the omitted frames.

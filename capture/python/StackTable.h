@@ -77,8 +77,6 @@ class StackTable {
                   ModuleCall module, uint64_t key, uint32_t& number);
     uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
                         ModuleCall module);
-    /// Returns the module that a frame calls; 0 for most frames.
-    uint64_t moduleOf(const FrameLayout& layout, const Frame& frame) const;
     bool addTruncated(StackNumbers& numbers, StackSink& sink, uint32_t& number);
 
     // All zeros is an empty map.
