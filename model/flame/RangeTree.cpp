@@ -212,8 +212,9 @@ class TreeMaker {
             for (const uint32_t range : rangesOf(work.call)) place = withinRange(place, range);
         if (work.node != noIndex) {
             const GraphNodeTable& nodes = trace_.graphNodes;
+            // The step of the capture is another one.
             for (const uint32_t range : open_.at(nodes.thread[work.node], nodes.timeNs[work.node]))
-                place = withinRange(place, range);
+                if (!isStep(range)) place = withinRange(place, range);
         }
         if (place == 0) place = within(0, made_.tree.nameNumber(noRange), {.kind = FrameKind::Unknown});
         const uint32_t node = within(place, works_.numberOf(work.work), works_.frameOf(work.work));
