@@ -1,53 +1,5 @@
 // The picture of a timeline on a canvas, and its keys, mouse and touches.
 
-// The colours of the viewer (views/theme): light and dark.
-const themes = [
-  { window: "#f3f5f8", canvas: "#ffffff", band: "#e9edf3", band2: "#f6f8fa", panel: "#f8f9fb", separator: "#dfe3ea", grid: "#ebeef3",
-    text: "#1d2430", muted: "#667080", accent: "#1b66c9", accentText: "#ffffff", selection: "#1b66c91c", hit: "#d6006e", flow: "#2a3444",
-    busyGpu: "#6f9fd0", busyCpu: "#6f8a86",
-    categories: "4f8fc9 9d5bb5 e2d0ea e39b3b bb5034 e3cb5c 86ab45 b09a7c 9c8878 8aa9c9 d4b286 eed6d2 b4bcc6 8fbdb2 b996cb a5cbc2 3fa39a d76b8a 7d9cc0 6f9fd0 86bd8c cf5b4a d9a441 d9c596 a3bfdb dfe2e6 b3b2d6 b0c191",
-    parts: "4f8fc9 9d5bb5 86ab45 e39b3b bb5034 e3cb5c b09a7c 9c8878 d3b6df 4fb0a0 e88f98 d92b4b c9d0da",
-    kernels: "5b9bd5 8fc1e8 3873aa 5fb3b3 9cd3cd 8c9fd9 b5c2ea 93a8bf 6c8fb0 7cc0d8", ranges: "8fbdb2 b3d1a8 a9c4d6 c9cfa6 e2bfa6" },
-  { window: "#15181d", canvas: "#181b21", band: "#252a33", band2: "#1e222a", panel: "#1d2128", separator: "#30363f", grid: "#242932",
-    text: "#e4e8ee", muted: "#97a1b0", accent: "#5aa7ff", accentText: "#0c1622", selection: "#5aa7ff1e", hit: "#ff5fb0", flow: "#f2f5f9",
-    busyGpu: "#4376ab", busyCpu: "#7d9995",
-    categories: "4f8fc9 9d5bb5 564161 e39b3b bb5034 e3cb5c 86ab45 b09a7c 9c8878 557599 9e7c4f 5e4448 5d6672 47756d 8a61a3 3d665f 3fa39a d76b8a 7f9bbd 4376ab 539460 cf5b4a d9a441 9a8458 4f6f8f 3d4248 6b6a8f 76845c",
-    parts: "4f8fc9 9d5bb5 86ab45 e39b3b bb5034 e3cb5c b09a7c 9c8878 6b4f7a 3d8b7e 99525c cf3d5a 454d59",
-    kernels: "4f8fc9 7fb2dc 34689c 4a9f9f 84c2bb 7a8fcf a3b2e0 7d93ab 4d6f92 5fa9c4", ranges: "47756d 5b7852 4c6f8a 77754a 7d6150" },
-];
-// Pixels are written as 0xAABBGGRR.
-const pixelOf = hex => { const rgb = parseInt(hex.replace("#", ""), 16); return (0xff000000 | (rgb & 255) << 16 | rgb & 0xff00 | rgb >> 16) >>> 0; };
-const listOf = text => text.split(" ").map(pixelOf);
-for (const theme of themes) {
-  theme.fills = listOf(theme.categories).concat(listOf(theme.parts));
-  theme.kernelFills = listOf(theme.kernels);
-  theme.rangeFills = listOf(theme.ranges);
-}
-const hexOf = pixel => "#" + ((pixel & 255) << 16 | pixel & 0xff00 | pixel >> 16 & 255).toString(16).padStart(6, "0");
-const mixed = (under, over, share) => {
-  const channel = shift => Math.round((under >> shift & 255) * (1 - share) + (over >> shift & 255) * share) << shift;
-  return (0xff000000 | channel(16) | channel(8) | channel(0)) >>> 0;
-};
-const darker = pixel => (0xff000000 | (pixel >> 16 & 255) * 3 / 4 << 16 | (pixel >> 8 & 255) * 3 / 4 << 8 | (pixel & 255) * 3 / 4) >>> 0;
-const inkCache = new Map();
-function inkOn(pixel) {
-  if (!inkCache.has(pixel)) {
-    const linear = value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-    const light = 0.2126 * linear((pixel & 255) / 255) + 0.7152 * linear((pixel >> 8 & 255) / 255) + 0.0722 * linear((pixel >> 16 & 255) / 255);
-    inkCache.set(pixel, (light + 0.05) / 0.0577 >= 1.05 / (light + 0.05) ? "#10161f" : "#ffffff");
-  }
-  return inkCache.get(pixel);
-}
-// FNV-1a, as the viewer: one name has one colour everywhere.
-function hashOf(text, skipsDigits) {
-  let hash = 2166136261;
-  for (const byte of new TextEncoder().encode(text)) {
-    if (skipsDigits && byte >= 48 && byte <= 57) continue;
-    hash = Math.imul(hash ^ byte, 16777619);
-  }
-  return (hash ^ hash >>> 15) >>> 0;
-}
-
 const darkQuery = matchMedia("(prefers-color-scheme: dark)");
 let chosenTheme = null;
 const isDark = () => chosenTheme === null ? darkQuery.matches : chosenTheme;
@@ -422,18 +374,36 @@ class TimelineView {
   }
   paintNames() {
     const { context, trace } = this;
-    context.save();
-    context.beginPath();
-    context.rect(this.left, this.top, this.width - this.left, this.height - this.top);
-    context.clip();
+    this.clip(this.left, this.top);
     context.font = this.font();
     for (const [item, x0, x1, y, fill] of this.texts) {
       const label = this.fitted(trace.text(trace.name[item]), x1 - x0 - 8);
       if (!label) continue;
-      context.fillStyle = inkOn(fill);
-      context.fillText(label, x0 + 4, y);
+      this.say(label, x0 + 4, y, inkOn(fill));
     }
     context.restore();
+  }
+  // Limits drawing to what is right of and below a place until `restore`.
+  clip(left, top, bottom = this.height) {
+    const area = new Path2D();
+    area.rect(left, top, this.width - left, bottom - top);
+    this.context.save();
+    this.context.clip(area);
+  }
+  box(color, x, y, width, height, radius = 0) {
+    this.context.fillStyle = color;
+    this.context.beginPath();
+    this.context.roundRect(x, y, width, height, radius);
+    this.context.fill();
+  }
+  say(text, x, y, color) {
+    this.context.fillStyle = color;
+    this.context.fillText(text, x, y);
+  }
+  line(path, color, width) {
+    this.context.strokeStyle = color;
+    this.context.lineWidth = width;
+    this.context.stroke(new Path2D(path));
   }
   boxOf(item) {
     const lane = this.trace.laneAt(item), row = this.rowOf(this.trace.trackAt(item));
@@ -443,33 +413,22 @@ class TimelineView {
   }
   paintMarks() {
     const { context, theme, trace } = this;
-    context.save();
-    context.beginPath();
-    context.rect(this.left, this.top, this.width - this.left, this.height - this.top);
-    context.clip();
+    this.clip(this.left, this.top);
     if (this.range) {
       const [x0, x1] = this.range.map(time => this.xOf(time));
-      context.fillStyle = theme.selection;
-      context.fillRect(x0, this.top, x1 - x0, this.height);
-      context.fillStyle = theme.accent;
-      context.fillRect(x0 - 0.5, this.top, 1, this.height);
-      context.fillRect(x1 - 0.5, this.top, 1, this.height);
+      this.box(theme.selection, x0, this.top, x1 - x0, this.height);
+      for (const edge of [x0, x1]) this.box(theme.accent, edge - 0.5, this.top, 1, this.height);
       context.font = this.font("600");
       const label = durationText(this.range[1] - this.range[0]), width = context.measureText(label).width + 16;
       const x = Math.max(this.left + 4, Math.min(this.width - width - 4, (Math.max(x0, this.left) + Math.min(x1, this.width)) / 2 - width / 2));
-      context.beginPath();
-      context.roundRect(x, this.top + 6, width, 20, 10);
-      context.fill();
-      context.fillStyle = theme.accentText;
-      context.fillText(label, x + 8, this.top + 16.5);
+      this.box(theme.accent, x, this.top + 6, width, 20, 10);
+      this.say(label, x + 8, this.top + 16.5, theme.accentText);
     }
     for (const [item, color, line] of [[this.hover, theme.muted, 1], [this.selected, theme.text, 2]]) {
       const box = item === null ? null : this.boxOf(item);
       if (!box) continue;
-      context.strokeStyle = color;
-      context.lineWidth = line;
       const x0 = Math.max(box.x0, this.left - 2), x1 = Math.min(Math.max(box.x1, box.x0 + 2), this.width + 2);
-      context.strokeRect(x0, box.y0, x1 - x0, box.y1 - box.y0);
+      this.line(`M${x0} ${box.y0}H${x1}V${box.y1}H${x0}Z`, color, line);
     }
     if (this.selected !== null) for (const [cause, effect] of trace.arrows(this.selected).slice(0, 48)) this.paintArrow(cause, effect);
     context.restore();
@@ -479,80 +438,42 @@ class TimelineView {
     if (!from || !to) return;
     const x0 = Math.min(from.x1, Math.max(from.x0, to.x0)), y0 = (from.y0 + from.y1) / 2, x1 = to.x0, y1 = (to.y0 + to.y1) / 2;
     const bend = Math.max(16, Math.min(160, Math.abs(x1 - x0) / 2));
-    context.strokeStyle = context.fillStyle = theme.flow;
-    context.lineWidth = 1.25;
-    context.beginPath();
-    context.moveTo(x0, y0);
-    context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 6, y1);
-    context.stroke();
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.lineTo(x1 - 7, y1 - 4);
-    context.lineTo(x1 - 7, y1 + 4);
-    context.fill();
-    context.beginPath();
-    context.arc(x0, y0, 2.5, 0, 7);
-    context.fill();
+    this.line(`M${x0} ${y0}C${x0 + bend} ${y0} ${x1 - bend} ${y1} ${x1 - 6} ${y1}`, theme.flow, 1.25);
+    context.fillStyle = theme.flow;
+    context.fill(new Path2D(`M${x1} ${y1}l-7 -4v8Z`));
+    this.box(theme.flow, x0 - 2.5, y0 - 2.5, 5, 5, 2.5);
   }
   paintLabels(shown) {
     const { context, theme } = this;
-    context.save();
-    context.beginPath();
-    context.rect(0, this.top, this.width, this.height - this.top);
-    context.clip();
-    context.fillStyle = theme.panel;
-    context.fillRect(0, this.top, this.left, this.height - this.top);
+    this.clip(0, this.top);
+    this.box(theme.panel, 0, this.top, this.left, this.height);
     const narrow = this.left < 200;
     for (const row of shown) {
       const y = this.top + row.y - this.scroll, track = row.track, x = 8 + track.depth * (narrow ? 8 : 14);
-      if (row.isHeader) {
-        context.fillStyle = track.depth ? theme.band2 : theme.band;
-        context.fillRect(0, y, this.left, row.height);
-      }
-      context.fillStyle = theme.separator;
-      context.fillRect(0, y + row.height - 1, this.left, 1);
-      if (row.canFold) {
-        context.strokeStyle = theme.muted;
-        context.lineWidth = 1.5;
-        context.beginPath();
-        const cy = y + 14;
-        if (row.isFolded) { context.moveTo(x + 2, cy - 4); context.lineTo(x + 6, cy); context.lineTo(x + 2, cy + 4); }
-        else { context.moveTo(x, cy - 2); context.lineTo(x + 4, cy + 2); context.lineTo(x + 8, cy - 2); }
-        context.stroke();
-      }
+      if (row.isHeader) this.box(track.depth ? theme.band2 : theme.band, 0, y, this.left, row.height);
+      this.box(theme.separator, 0, y + row.height - 1, this.left, 1);
+      if (row.canFold) this.line(row.isFolded ? `M${x + 2} ${y + 10}l4 4l-4 4` : `M${x} ${y + 12}l4 4l4 -4`, theme.muted, 1.5);
       const at = x + 16, room = this.left - at - 10;
-      context.fillStyle = theme.text;
       context.font = this.font(track.depth === 0 ? "600" : "", narrow ? 11 : 12);
       const title = this.fitted(track.title, room + 8), used = context.measureText(title).width;
-      context.fillText(title, at, y + 14);
-      context.fillStyle = theme.muted;
+      this.say(title, at, y + 14, theme.text);
       context.font = this.font("", 11);
-      if (track.more && row.height >= 38) context.fillText(this.fitted(track.more, room + 8), at, y + 29);
-      else if (track.more && room - used > 40) context.fillText(this.fitted(track.more, room - used - 8), at + used + 8, y + 14);
-      if (track.counter) {
-        context.fillText(counterText(row.most || 0, track.counter.unit), at, y + 31);
-      }
+      const isBelow = row.height >= 38, more = track.counter ? counterText(row.most || 0, track.counter.unit) : track.more;
+      if (more && isBelow) this.say(this.fitted(more, room + 8), at, y + 29, theme.muted);
+      else if (more && room - used > 40) this.say(this.fitted(more, room - used - 8), at + used + 8, y + 14, theme.muted);
     }
-    context.fillStyle = theme.separator;
-    context.fillRect(this.left - 1, this.top, 1, this.height);
-    const room = this.height - this.top;
-    if (this.total > room) {
-      context.fillStyle = theme.muted + "77";
-      context.beginPath();
-      context.roundRect(this.width - 8, this.top + 2 + this.scroll / this.total * room, 6, Math.max(24, room / this.total * room - 4), 3);
-      context.fill();
-    }
+    const room = this.height - this.top, { trace, left } = this;
+    this.box(theme.separator, left - 1, this.top, 1, this.height);
+    if (this.total > room) this.box(theme.muted + "77", this.width - 8, this.top + 2 + this.scroll / this.total * room, 6, Math.max(24, room / this.total * room - 4), 3);
     context.restore();
-    context.fillStyle = theme.panel;
-    context.fillRect(0, 0, this.left, this.top);
-    context.fillStyle = theme.separator;
-    context.fillRect(this.left - 1, 0, 1, this.top);
-    context.fillRect(0, this.top - 1, this.left, 1);
-    context.fillStyle = theme.muted;
+    this.box(theme.panel, 0, 0, left, this.top);
+    this.box(theme.separator, left - 1, 0, 1, this.top);
+    this.box(theme.separator, 0, this.top - 1, left, 1);
     context.font = this.font("", 11);
-    const { trace } = this, plural = (count, name, many) => count + " " + (count === 1 ? name : many);
-    context.fillText(this.fitted([durationText(trace.end - trace.start), plural(trace.gpus, "GPU", "GPUs"), plural(trace.processes, "process", "processes")].join(" \u00b7 "), this.left - 8), 10, 17);
-    context.fillText(this.fitted("in full: " + trace.what.split(",")[0], this.left - 8), 10, this.overview + 12);
+    const plural = (count, name, many) => count + " " + (count === 1 ? name : many);
+    const facts = [durationText(trace.end - trace.start), plural(trace.gpus, "GPU", "GPUs"), plural(trace.processes, "process", "processes")].join(" \u00b7 ");
+    this.say(this.fitted(facts, left - 8), 10, 17, theme.muted);
+    this.say(this.fitted("in full: " + trace.what.split(",")[0], left - 8), 10, this.overview + 12, theme.muted);
   }
   ticks() {
     const width = this.width - this.left, span = this.to - this.from, atLeast = span / width * 110;
@@ -574,10 +495,7 @@ class TimelineView {
   }
   paintRuler(ticks) {
     const { context, theme } = this, y = this.overview;
-    context.save();
-    context.beginPath();
-    context.rect(this.left, y, this.width - this.left, this.top - y);
-    context.clip();
+    this.clip(this.left, y, this.top);
     context.font = this.font("", 11);
     context.fillStyle = theme.muted;
     let used = this.left;

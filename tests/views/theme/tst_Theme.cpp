@@ -39,7 +39,7 @@ class tst_Theme : public QObject {
 
   private slots:
     void pagesHaveTheSameColours() {
-        QFile file(LANESCOPE_SOURCE_DIR "/resources/report/timelineView.js");
+        QFile file(LANESCOPE_SOURCE_DIR "/resources/report/timelineColors.js");
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QString script = QString::fromUtf8(file.readAll());
         qsizetype from = 0;
