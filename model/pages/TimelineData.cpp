@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/index/indexedSummary.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/pages/NameFilter.h"
 #include "model/pages/TimelineWriter.h"
@@ -180,7 +181,8 @@ Result<std::string> timelineHtml(const Trace& trace, const RunSummary& run, cons
 }
 
 Result<std::string> tracePage(const Trace& trace, const TimelineRequest& request) {
-    const Result<RunSummary> run = summarizeRun(trace);
+    std::optional<RunSummary> stored = readIndexedSummary(trace.path);
+    const Result<RunSummary> run = stored ? Result<RunSummary>(std::move(*stored)) : summarizeRun(trace);
     if (!run) return fail(run.error());
     const explain::Explanation explanation = explain::explain(*run);
     Result<std::string> timeline = timelineHtml(trace, *run, explanation, request);

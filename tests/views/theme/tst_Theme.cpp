@@ -38,6 +38,14 @@ class tst_Theme : public QObject {
     Q_OBJECT
 
   private slots:
+    void pagesKnowTheNumbersOfCategoriesAndParts() {
+        QFile file(LANESCOPE_SOURCE_DIR "/resources/report/timelineData.js");
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray script = file.readAll();
+        QVERIFY(script.contains("firstPart: " + QByteArray::number(qulonglong(sliceCategoryCount))));
+        QVERIFY(script.contains("partCount = " + QByteArray::number(qulonglong(analysis::stepPartCount))));
+    }
+
     void pagesHaveTheSameColours() {
         QFile file(LANESCOPE_SOURCE_DIR "/resources/report/timelineColors.js");
         QVERIFY(file.open(QIODevice::ReadOnly));
