@@ -31,6 +31,8 @@ constexpr uint64_t maxPlanBytes = uint64_t{4} << 20;
 
 /// The number of runs of both places that the final comparison needs.
 constexpr size_t runsToCompare = 3;
+/// Those of them made after the proof.
+constexpr size_t freshRuns = 2;
 
 }  // namespace
 
@@ -162,9 +164,12 @@ Result<void> Bisect::run() {
     }
     if (search_.state() != SearchState::Found) return {};
     const bisect::ChangePlace place = search_.likeliest();
+    if (history_.states().size() == 2) return {};  // The proof alternates both.
     for (size_t round = 1; round <= runsToCompare; ++round)
         for (const size_t state : {place.before, place.state}) {
-            if (search_.runsOf(state) >= round || search_.likeliest().state != place.state) continue;
+            const bool hasEnough =
+                search_.runsOf(state) >= round && search_.runsSinceProof(state) >= std::min(round, freshRuns);
+            if (hasEnough || search_.likeliest().state != place.state) continue;
             if (Result<void> done = runOnce(state); !done) return done;
         }
     return {};

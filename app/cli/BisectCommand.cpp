@@ -173,6 +173,12 @@ class BisectAnswer {
 
     /// Compares the runs before and after the change.
     void compareSides() {
+        const auto own = search_.changeBetween(place_->before, place_->state);
+        if (own && own->high < search_.change().low)
+            cautions_.push_back(fmt::format(
+                "By their own runs the two {}s differ only by {}. The machine may have become slower during "
+                "the search.",
+                history_.noun(), changeText(*own)));
         ComparisonRequest request;
         request.baseline = bisect_.traces(place_->before);
         request.candidates = {bisect_.traces(place_->state)};
@@ -186,7 +192,7 @@ class BisectAnswer {
         }
         const compare::Answer& answer = report->candidates.front().comparison.answer;
         reason_ = answer.sentence;
-        cautions_ = answer.cautions;
+        cautions_.insert(cautions_.end(), answer.cautions.begin(), answer.cautions.end());
     }
 
     const BisectOptions& options_;

@@ -50,7 +50,10 @@ void ChangeSearch::addRun(size_t state, double value) {
     values_.push_back({state, value});
     // Differences from the first run keep their digits in the sums of squares.
     groups_[state].add(value - values_.front().value);
-    if (state_ == SearchState::Proof) testEnds();
+    if (state_ == SearchState::Proof) {
+        testEnds();
+        proofRuns_ = values_.size();
+    }
     if (state_ == SearchState::Search) testPlaces();
 }
 
@@ -168,6 +171,19 @@ ShownChange ChangeSearch::change() const {
     Group before, after;
     for (size_t state = 0; state < groups_.size(); ++state) (state < from ? before : after).add(groups_[state]);
     return changeOf(before, after);
+}
+
+ChangeSearch::Group ChangeSearch::since(size_t state) const {
+    Group group;
+    for (size_t run = proofRuns_; run < values_.size(); ++run)
+        if (values_[run].state == state) group.add(values_[run].value - values_.front().value);
+    return group;
+}
+
+std::optional<ShownChange> ChangeSearch::changeBetween(size_t before, size_t after) const {
+    const Group first = since(before), second = since(after);
+    if (std::min(first.count, second.count) < 2) return std::nullopt;
+    return changeOf(first, second);
 }
 
 std::optional<ShownChange> ChangeSearch::control() const {

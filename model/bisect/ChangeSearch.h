@@ -58,6 +58,10 @@ class ChangeSearch {
     ChangePlace likeliest() const;
     /// Returns the difference of the ends, or of all runs on both sides of the likeliest place after the proof.
     ShownChange change() const;
+    /// Returns the difference of two states by their runs since the proof, between which a machine drifts less; nullopt
+    /// with fewer than two runs of each.
+    std::optional<ShownChange> changeBetween(size_t before, size_t after) const;
+    size_t runsSinceProof(size_t state) const { return since(state).count; }
     /// Returns the difference between every second run of the first end and its other runs: the control, which has
     /// no true difference. Nullopt with fewer than four runs.
     std::optional<ShownChange> control() const;
@@ -87,6 +91,7 @@ class ChangeSearch {
     void testPlaces();
     /// The mean of the first end; of the last one if that is 0.
     double level() const;
+    Group since(size_t state) const;
     ShownChange changeOf(const Group& before, const Group& after) const;
 
     std::vector<Group> groups_;  ///< By state.
@@ -94,6 +99,7 @@ class ChangeSearch {
     std::vector<Run> values_;  ///< In order.
     double minChange_;
     size_t nextTest_ = minRunsPerEnd;
+    size_t proofRuns_ = 0;
     SearchState state_ = SearchState::Proof;
 };
 

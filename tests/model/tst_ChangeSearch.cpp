@@ -172,6 +172,42 @@ class tst_ChangeSearch : public QObject {
         QVERIFY(std::abs(control->share - 0.5 / 100.5) < 1e-9);
     }
 
+    void driftIsSeenInTheRunsOfTheNeighbours() {
+        // All states are equal, and the machine becomes 10 % slower between the proof and the search.
+        ChangeSearch search(9);
+        for (double noise = 0.1; search.state() == SearchState::Proof; noise = -noise) {
+            const size_t state = search.next();
+            search.addRun(state, (state > 0 ? 110 : 100) + noise);
+        }
+        for (double noise = 0.1; !search.isOver(); noise = -noise) search.addRun(search.next(), 110 + noise);
+        QCOMPARE(search.likeliest().state, size_t{1});
+        search.addRun(0, 110.1);
+        search.addRun(0, 109.9);
+        QVERIFY(search.runsSinceProof(0) >= 2);
+        for (const double value : {110.1, 109.9}) search.addRun(1, value);
+        const auto own = search.changeBetween(0, 1);
+        QVERIFY(own && own->high < search.change().low);
+        QVERIFY(!search.changeBetween(0, 8));
+    }
+
+    void expectedRunsFallWithTheUncertainty() {
+        ChangeSearch search(65);
+        double noise = 1, last = 1e9;
+        for (; search.state() == SearchState::Proof; noise = -noise) {
+            const size_t state = search.next();
+            search.addRun(state, (state > 0 ? 110 : 100) + noise);
+        }
+        QCOMPARE(search.likelyPlaces(), size_t{61});
+        for (; !search.isOver(); noise = -noise) {
+            QVERIFY(search.expectedRuns() <= last + 1);
+            last = search.expectedRuns();
+            const size_t state = search.next();
+            search.addRun(state, (state >= 20 ? 110 : 100) + noise);
+        }
+        QCOMPARE(search.likeliest().state, size_t{20});
+        QCOMPARE(search.likelyPlaces(), size_t{1});
+    }
+
     void metricThatAppearsIsRelativeToTheLastEnd() {
         ChangeSearch search(3);
         for (double noise = 0.01; !search.isOver(); noise = -noise) {
