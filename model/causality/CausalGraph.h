@@ -101,6 +101,14 @@ class CausalGraph {
     /// Returns the bytes of its columns.
     size_t bytes() const;
 
+    void reserve(size_t nodes, size_t edges) {
+        for (auto* column : {&startNs, &endNs, &ownNs}) column->reserve(nodes);
+        for (auto* column : {&group, &edgeEnd}) column->reserve(nodes);
+        event.reserve(nodes);
+        from.reserve(edges);
+        delayNs.reserve(edges);
+        edgeKind.reserve(edges);
+    }
     /// Appends a node; its edges follow.
     Node addNode(uint32_t nodeGroup, int64_t nodeStartNs, int64_t nodeEndNs, EventRef of = {}) {
         startNs.push_back(nodeStartNs);

@@ -2,6 +2,7 @@
 #include "model/causality/buildGraph.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -52,6 +53,7 @@ struct ThreadProgress {
     Node last = noNode;  ///< Its latest node.
     int64_t endNs = 0;   ///< End of its latest call.
     uint32_t call = noIndex;
+    StringIndex name = 0;  ///< Name of that call.
     Node callNode = noNode;
     bool isPending = false;          ///< The latest call may wait for work that was not visited yet.
     Node arrival = noNode;           ///< Latest batch for which it waited.
@@ -95,6 +97,8 @@ class GraphBuilder {
           trace_(input.trace),
           window_(window),
           launches_(trace_),
+          callStacks_(trace_.apiCalls.stack),
+          callNames_(trace_.apiCalls.name),
           threads_(trace_.threads.size()),
           streams_(trace_.streams.size()),
           names_(trace_.strings.size()) {
@@ -116,6 +120,8 @@ class GraphBuilder {
     }
 
     CausalGraph build() {
+        const size_t calls = endCall_ - firstCall_;
+        graph_.reserve(3 * calls, 4 * calls);
         visitAll();
         for (ThreadProgress& thread : threads_) closeCall(thread);
         return std::move(graph_);
@@ -177,12 +183,14 @@ class GraphBuilder {
         const uint64_t key = (uint64_t{group.name} << 32 | group.stack) * 0x9e3779b97f4a7c15ULL ^
                              (uint64_t{group.process} << 8 | static_cast<uint64_t>(group.kind) << 2 |
                               uint64_t{group.isLoading} << 1 | uint64_t{group.isUnknown});
+        uint32_t& recent = recentGroups_[key >> 54];
+        if (recent < graph_.groups.size() && graph_.groups[recent] == group) return recent;
         for (auto [at, end] = groups_.equal_range(key); at != end; ++at)
-            if (graph_.groups[at->second] == group) return at->second;
+            if (graph_.groups[at->second] == group) return recent = at->second;
         graph_.groups.push_back(group);
         const auto number = static_cast<uint32_t>(graph_.groups.size() - 1);
         groups_.emplace(key, number);
-        return number;
+        return recent = number;
     }
     uint32_t placeOf(uint32_t stack) const { return stack < input_.places.size() ? input_.places[stack] : noIndex; }
     const CallName& nameOf(StringIndex name) {
@@ -211,8 +219,8 @@ class GraphBuilder {
         }
         closeCall(thread);
         const uint32_t process = trace_.threads[threadIndex].process;
-        const uint32_t place = placeOf(trace_.apiCalls.stack[row]);
-        const StringIndex name = trace_.apiCalls.name[row];
+        const uint32_t place = placeOf(callStacks_[row]);
+        const StringIndex name = callNames_[row];
         while (handOver_ < handOvers_.size() && handOvers_[handOver_].call < row) ++handOver_;
         const bool isHandedOver = handOver_ < handOvers_.size() && handOvers_[handOver_].call == row;
         NodeGroup group{NodeKind::Host, 0, place, process};
@@ -233,6 +241,7 @@ class GraphBuilder {
         if (thread.last != noNode) graph_.addEdge(EdgeKind::Thread, thread.last);
         thread.last = thread.callNode = node;
         thread.call = row;
+        thread.name = name;
         thread.endNs = endNs;
         thread.isPending = true;
         thread.copies.clear();
@@ -241,7 +250,7 @@ class GraphBuilder {
         const bool isLaunch =
             kind == CallClass::Launch || kind == CallClass::AsynchronousCopy || kind == CallClass::AsynchronousMemset;
         thread.launchIndex = isLaunch ? launchCount_[process]++ : noIndex;
-        if (isLaunch) launched_[process].push_back(noNode);
+        if (isLaunch && queues_[process] > 0) launched_[process].push_back(noNode);
         launchOfCall_[row - firstCall_] = thread.launchIndex;
     }
 
@@ -279,8 +288,8 @@ class GraphBuilder {
         const uint32_t row = thread.call;
         const Node call = thread.callNode;
         causes_.clear();
-        const CallName& name = nameOf(trace_.apiCalls.name[row]);
-        const uint32_t process = trace_.threads[trace_.apiCalls.thread[row]].process;
+        const CallName& name = nameOf(thread.name);
+        const uint32_t process = graph_.groups[graph_.group[call]].process;
         if (name.wait != CallWait::None) addAwaited(process, row, name.wait);
         if (thread.launchIndex != noIndex && queues_[process] > 0 && thread.launchIndex >= queues_[process]) {
             const Node freed = launched_[process][thread.launchIndex - queues_[process]];
@@ -365,12 +374,13 @@ class GraphBuilder {
         const uint32_t process = trace_.streams[work.stream].process;
         const bool isCallKnown =
             work.call >= firstCall_ && work.call < endCall_ && callNodes_[work.call - firstCall_] != noNode;
-        uint32_t stack = work.call == noIndex ? noIndex : trace_.apiCalls.stack[work.call];
+        uint32_t place = noIndex;
+        if (isCallKnown) place = graph_.groups[graph_.group[callNodes_[work.call - firstCall_]]].stack;
         if (work.isInGraph && trace_.graphNodes.size() > 0) {
             const uint32_t row = graphNodeOf(trace_, work.event);
-            if (row != noIndex) stack = trace_.graphNodes.stack[row];
+            if (row != noIndex) place = placeOf(trace_.graphNodes.stack[row]);
         }
-        const NodeGroup group{work.kind, work.name, placeOf(stack), process};
+        const NodeGroup group{work.kind, work.name, place, process};
         const auto meeting = members_.empty() ? members_.end() : members_.find({process, work.startNs});
         const bool isMeeting = meeting != members_.end() && work.kind == NodeKind::Kernel &&
                                trace_.launchConfigs[work.name].isCollective();
@@ -399,10 +409,11 @@ class GraphBuilder {
             stream.ofGraph.push_back(node);
         }
         if (!isCallKnown) return;
-        ThreadProgress& thread = threads_[trace_.apiCalls.thread[work.call]];
         const uint32_t launch = launchOfCall_[work.call - firstCall_];
-        if (launch != noIndex) launched_[process][launch] = node;
-        if (work.mayBeAwaited && thread.call == work.call && thread.isPending) thread.copies.push_back(node);
+        if (launch != noIndex && queues_[process] > 0) launched_[process][launch] = node;
+        if (!work.mayBeAwaited) return;
+        ThreadProgress& thread = threads_[trace_.apiCalls.thread[work.call]];
+        if (thread.call == work.call && thread.isPending) thread.copies.push_back(node);
     }
 
     void append(StreamState& stream, Node node, int64_t endNs, uint32_t correlation) {
@@ -493,6 +504,8 @@ class GraphBuilder {
         ColumnReader callThreads(calls.thread);
         const KernelTable& kernels = trace_.kernels;
         ColumnReader kernelStarts(kernels.startNs), kernelEnds(kernels.endNs);
+        ColumnReader kernelStreams(kernels.stream), kernelCorrelations(kernels.correlation), configs(kernels.config);
+        ColumnReader graphNodes(kernels.graphNode);
         uint32_t call = firstCall_, kernel = firstFrom(kernels.startNs, window_.startNs),
                  copy = firstFrom(trace_.memcpys.startNs, window_.startNs),
                  set = firstFrom(trace_.memsets.startNs, window_.startNs),
@@ -513,9 +526,9 @@ class GraphBuilder {
                 visitCall(call, callNs, callEnds[call], callThreads[call]);
                 ++call;
             } else if (kernelNs == workNs) {
-                visitWork({EventRef(EventKind::Kernel, kernel), kernelNs, kernelEnds[kernel], kernels.stream[kernel],
-                           kernels.correlation[kernel], launches_.ofKernel[kernel], kernels.config[kernel],
-                           NodeKind::Kernel, kernels.graphNode[kernel] != 0});
+                visitWork({EventRef(EventKind::Kernel, kernel), kernelNs, kernelEnds[kernel], kernelStreams[kernel],
+                           kernelCorrelations[kernel], launches_.ofKernel[kernel], configs[kernel], NodeKind::Kernel,
+                           graphNodes[kernel] != 0});
                 ++kernel;
             } else if (copyNs == workNs) {
                 visitCopy(copy++);
@@ -547,8 +560,11 @@ class GraphBuilder {
     const Trace& trace_;
     const TimeRange window_;
     const LaunchRows launches_;
+    ColumnReader<uint32_t> callStacks_;
+    ColumnReader<StringIndex> callNames_;
     CausalGraph graph_;
     std::unordered_multimap<uint64_t, uint32_t> groups_;
+    std::array<uint32_t, 1024> recentGroups_{};  ///< By a part of the key.
     std::vector<ThreadProgress> threads_;
     std::vector<StreamState> streams_;
     std::vector<CallName> names_;  ///< By string.
