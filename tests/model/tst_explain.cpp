@@ -208,6 +208,24 @@ class tst_explain : public QObject {
         QVERIFY(rulesOf(explain::explain(made.run())).empty());
     }
 
+    void forecastsOrderFindings() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("call"), 40 * ms);
+        made.add(StepPart::ExposedCommunication, ContributorKind::Collective, "AllReduce", 30 * ms);
+        WorkerSummary& worker = made.run().workers.front();
+        worker.forecasts = {{causality::Subject::Launch, 5 * ms, ms}, {causality::Subject::Nccl, 70 * ms, 2 * ms}};
+        Explanation explanation = explain::explain(made.run());
+        QCOMPARE(explanation.findings.front().rule, &exposedCommunicationRule);
+        // At most the time of the finding.
+        QCOMPARE(explanation.findings.front().saving, (Saving{30 * ms, 2 * ms}));
+        QCOMPARE(findingOf(explanation, &launchBoundRule)->saving, (Saving{5 * ms, ms}));
+        // A wide interval says nothing.
+        worker.forecasts[1].marginNs = 60 * ms;
+        explanation = explain::explain(made.run());
+        QCOMPARE(explanation.findings.front().rule, &exposedCommunicationRule);
+        QVERIFY(!explanation.findings.front().saving);
+    }
+
     void lateRankIsTheOneThatWaitsLeast() {
         MadeRun made(3);
         made.add(2, contributor(StepPart::Compute, ContributorKind::Kernel, "extra", 0), 30 * ms);
