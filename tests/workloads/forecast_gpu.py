@@ -5,10 +5,12 @@
 usage: forecast_gpu.py LANESCOPE FOLDER [PROGRAM...]
 
 Records each program once, forecasts each change from that trace, then measures the changed programs, unrecorded and
-recorded. Writes forecasts.csv, forecasts.md and the traces into FOLDER. Needs PyTorch and one GPU; takes some minutes.
+recorded. Writes forecasts.csv, forecasts.md and the traces into FOLDER. Exits with the number of forecasts that are refused or
+more than 5 % of the step off. Needs PyTorch and one GPU; takes some minutes.
 """
 
 import csv
+import glob
 import inspect
 import json
 import os
@@ -408,6 +410,8 @@ def main(lanescope, folder, names):
                 "refused": forecast.get("refused") or ("" if forecast else asked.stderr.strip()),
             }
             rows.append(row)
+        for path in glob.glob(os.path.join(glob.escape(folder), "*.lanescope-index*")):
+            os.remove(path)
         print(f"{name}: done", file=sys.stderr, flush=True)
     for row in rows:
         is_made = not row["refused"]
@@ -433,6 +437,7 @@ def main(lanescope, folder, names):
     with open(os.path.join(folder, "forecasts.md"), "w") as file:
         file.write(text)
     print(text)
+    return sum(1 for row in rows if row["error_recorded"] is None or abs(row["error_recorded"]) > 0.05)
 
 
 if __name__ == "__main__":
@@ -441,6 +446,6 @@ if __name__ == "__main__":
 
         measure(sys.argv[2], sys.argv[3] == "all")
     elif len(sys.argv) >= 3:
-        main(sys.argv[1], sys.argv[2], sys.argv[3:] or list(PROGRAMS))
+        sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:] or list(PROGRAMS)))
     else:
         sys.exit(__doc__)

@@ -136,6 +136,12 @@ class TestCausality : public QObject {
         QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs - 100'000);
         QVERIFY(replay.error() < 1e-9);
         QCOMPARE(replay.stepCount(), size_t{9});
+        int64_t pathNs = 0;
+        for (const PathShare& share : replay.path()) pathNs += share.ns;
+        QCOMPARE(pathNs, 9 * WaitingSteps::stepNs);
+        // The host code after each wait is the longest part.
+        QCOMPARE(replay.graph().groups[replay.path().front().group].kind, NodeKind::Host);
+        QCOMPARE(replay.path().front().ns, 9 * int64_t{789'000});
     }
 
     void waitsForUnknownReasonsRefuseForecasts() {
