@@ -42,6 +42,10 @@ LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::s
     if (isRecomputation(file, function)) return LaunchPurpose::Recomputation;
     if (containsText(file, "/torchmetrics/")) return LaunchPurpose::Evaluation;
     if (isLibraryFile(file)) return LaunchPurpose::None;
+    // A function within another is called by its own name: "metrics.<locals>.step".
+    constexpr std::string_view within = "<locals>.";
+    if (const size_t at = function.rfind(within); at != std::string_view::npos)
+        function.remove_prefix(at + within.size());
     // The decorators torch.no_grad and torch.inference_mode.
     const bool isWithoutGradients = containsText(caller, "decorate_context");
     return namesEvaluation(function, isWithoutGradients) ? LaunchPurpose::Evaluation : LaunchPurpose::None;
