@@ -274,7 +274,16 @@ class tst_KernelRules : public QObject {
             repeated(4, {{product, 50, checkpoint, "checkpoint"}}, rest), 20, " not of the first pass");
         row(evaluationInStepRule, repeated(2, {{product, 50, train, "accuracy"}}, rest),
             repeated(2, {{product, 50, train, "loss"}}, rest));
+        row(evaluationInStepRule, repeated(2, {{product, 50, train, "step.<locals>.accuracy"}}, rest),
+            repeated(2, {{product, 50, train, "metrics.<locals>.step"}}, rest), 0, " within a function");
+        const Launched gradient{"void at::native::(anonymous namespace)::compute_grad_weight<float, long>(long)", 20};
+        const Launched fill{"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>(int)",
+                            40};
+        row(denseEmbeddingsRule, {{product, 200}, gradient, fill, {fusedAdam, 400, adam, "_fused_adam"}},
+            {{product, 200}, gradient, {fusedAdam, 400, adam, "_fused_adam"}});
         row(irregularWorkRule, {{product, 500}, {sort, 200}}, {{product, 500}, {sort, 20}});
+        row(irregularWorkRule, {{product, 500}, {"void gesvdbj_batch_32x16<float>(int)", 200}},
+            {{product, 500}, {"void kernel_trsm_l_mul32<double, 8, false>(int)", 200}}, 0, " decomposition");
         row(irregularWorkRule,
             {{product, 500}, {"void at::native::indexing_backward_kernel<float, 4>(long const*)", 200}},
             {{product, 500}, {"void at::native::indexFuncLargeIndex<float, long>(int)", 200}}, 0, " gradient");
