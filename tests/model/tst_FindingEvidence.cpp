@@ -196,6 +196,25 @@ class tst_FindingEvidence : public QObject {
         QVERIFY(isAbout(sumOf(valuesOf(result->table, "ns")), 20.0 * (busyNs - gpuNs), tolerance));
     }
 
+    /// The GPU waits from the end of the work before the capture to the launch after it.
+    void capturesAreFound() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        for (int step = 0; step < 20; ++step) {
+            int64_t at = (step + 1) * 10 * ms;
+            made.addNvtx(main, "step " + std::to_string(step), at, at + 9 * ms);
+            made.launch(main, stream, "gemm", at, at + ms / 10, at + ms);
+            at += ms;
+            made.addApi(main, "cuStreamBeginCapture_v2", at, at + ms / 100);
+            for (int call = 1; call <= 10; ++call)
+                made.addApi(main, "cuLaunchKernel", at + call * ms / 4, at + call * ms / 4 + ms / 100);
+            made.addApi(main, "cuStreamEndCapture", at + 3 * ms, at + 3 * ms + ms / 10);
+            made.addApi(main, "cuGraphInstantiateWithFlags", at + 4 * ms, at + 5 * ms);
+            made.launch(main, stream, "gemm", at + 5 * ms, at + 5 * ms + ms / 10, at + 7 * ms);
+        }
+        verifyEvidence(made, graphCapturesRule);
+    }
+
     void rowsAddUpToTheFinding_data() {
         QTest::addColumn<QString>("path");
         collect(LANESCOPE_SAMPLES);
