@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"

@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
