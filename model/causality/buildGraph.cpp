@@ -43,6 +43,7 @@ struct Submitted {
 struct StreamState {
     std::vector<Submitted> work;
     Node last = noNode;  ///< Work with the latest end.
+    bool isUsed = false;
     int64_t lastEndNs = INT64_MIN;
     uint32_t wait = 0, waitEnd = 0;  ///< Rows of `StreamWaitTable` not yet used.
     uint32_t graphCall = noIndex;    ///< Call of the last graph, whose nodes may overlap.
@@ -115,8 +116,7 @@ class GraphBuilder {
         findSyncs();
         findWaits();
         findMeetings();
-        for (uint32_t stream = 0; stream < trace_.streams.size(); ++stream)
-            streamsOf_[{trace_.streams[stream].process, trace_.streams[stream].contextId}].push_back(stream);
+        used_.resize(trace_.processes.size());
     }
 
     CausalGraph build() {
@@ -337,8 +337,7 @@ class GraphBuilder {
             return;
         }
         Node latest = noNode;
-        for (uint32_t stream = 0; stream < streams_.size(); ++stream) {
-            if (trace_.streams[stream].process != process) continue;
+        for (const uint32_t stream : used_[process]) {
             if (only != noIndex && trace_.streams[stream].contextId != trace_.streams[only].contextId) continue;
             const Node node = lastSubmitted(streams_[stream], correlation);
             if (node == noNode) continue;
@@ -372,6 +371,8 @@ class GraphBuilder {
         work.endNs = soundEnd(work.startNs, work.endNs);
         StreamState& stream = streams_[work.stream];
         const uint32_t process = trace_.streams[work.stream].process;
+        if (!std::exchange(stream.isUsed, true) && used_[process].size() < maxSubjects)
+            used_[process].push_back(work.stream);
         const bool isCallKnown =
             work.call >= firstCall_ && work.call < endCall_ && callNodes_[work.call - firstCall_] != noNode;
         uint32_t place = noIndex;
@@ -452,8 +453,9 @@ class GraphBuilder {
     void addDefaultEdges(const Work& work) {
         const Stream& stream = trace_.streams[work.stream];
         if (!isOrdered_[work.stream] || work.correlation == 0) return;
-        for (const uint32_t other : streamsOf_[{stream.process, stream.contextId}]) {
-            if (other == work.stream || !isOrdered_[other]) continue;
+        for (const uint32_t other : used_[stream.process]) {
+            if (other == work.stream || !isOrdered_[other] || trace_.streams[other].contextId != stream.contextId)
+                continue;
             if (stream.isNullStream == trace_.streams[other].isNullStream) continue;
             const Node cause = lastSubmitted(streams_[other], work.correlation);
             if (cause != noNode && graph_.endNs[cause] <= work.startNs + clockErrorNs)
@@ -468,11 +470,10 @@ class GraphBuilder {
             if (graph_.delayNs[edge] <= maxWorkDelayNs) return;
         const Stream& own = trace_.streams[work.stream];
         Node latest = noNode;
-        for (uint32_t stream = 0; stream < streams_.size(); ++stream) {
+        for (const uint32_t stream : used_[own.process]) {
             const Stream& other = trace_.streams[stream];
             const Node last = streams_[stream].last;
-            if (other.process != own.process || other.gpu != own.gpu || stream == work.stream || last == noNode)
-                continue;
+            if (other.gpu != own.gpu || stream == work.stream || last == noNode) continue;
             const int64_t endNs = graph_.endNs[last];
             if (endNs > work.startNs + maxLeavingNs || endNs < work.startNs - maxWorkDelayNs) continue;
             if (latest == noNode || endNs > graph_.endNs[latest]) latest = last;
@@ -578,7 +579,7 @@ class GraphBuilder {
     std::vector<uint32_t> queues_;             ///< By process: places in the queue of launches; 0 if never full.
     std::vector<std::vector<Node>> launched_;  ///< By process and number of launch: its last work.
     std::vector<uint32_t> launchCount_;
-    std::map<std::pair<uint32_t, int64_t>, std::vector<uint32_t>> streamsOf_;  ///< By process and context.
+    std::vector<std::vector<uint32_t>> used_;  ///< By process: its streams with work, at most `maxSubjects`.
     std::map<std::pair<uint32_t, int64_t>, uint32_t> members_;
     std::vector<Meeting> meetings_;
     std::vector<std::pair<EdgeKind, Node>> causes_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/causality/implicitOrder.h"
+
 namespace lanescope::causality {
 
 namespace {
@@ -70,14 +72,16 @@ std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& s
         if (process.lastThread == thread) continue;
         ++process.runs;
         process.lastThread = thread;
-        if (std::ranges::find(process.threads, thread) == process.threads.end()) process.threads.push_back(thread);
+        if (process.threads.size() <= maxSubjects &&
+            std::ranges::find(process.threads, thread) == process.threads.end())
+            process.threads.push_back(thread);
     }
     std::vector<LastCall> last(trace.threads.size());
     std::vector<HandOver> found;
     for (uint32_t row = firstCall; row < endCall; ++row) {
         const uint32_t thread = calls.thread[row];
         const ProcessCalls& process = processes[trace.threads[thread].process];
-        if (process.threads.size() < 2) continue;
+        if (process.threads.size() < 2 || process.threads.size() > maxSubjects) continue;
         const int64_t startNs = calls.startNs[row];
         const LastCall own = last[thread];
         // The other thread that called last and does not go on by itself.

@@ -53,6 +53,9 @@ std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows
     std::map<std::pair<uint32_t, int64_t>, std::vector<uint32_t>> ofContext;
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)
         ofContext[{trace.streams[stream].process, trace.streams[stream].contextId}].push_back(stream);
+    std::vector<const std::vector<uint32_t>*> others(streams.size());
+    for (const auto& [context, all] : ofContext)
+        for (const uint32_t stream : all) others[stream] = all.size() <= maxSubjects ? &all : nullptr;
     const KernelTable& kernels = trace.kernels;
     ColumnReader starts(kernels.startNs), ends(kernels.endNs);
     ColumnReader ofStream(kernels.stream), correlations(kernels.correlation);
@@ -62,7 +65,8 @@ std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows
         const uint32_t stream = ofStream[row], correlation = correlations[row];
         const Stream& own = trace.streams[stream];
         const uint32_t call = launches.ofKernel[row];
-        for (const uint32_t other : ofContext[{own.process, own.contextId}]) {
+        if (others[stream] == nullptr) continue;
+        for (const uint32_t other : *others[stream]) {
             if (trace.streams[other].isNullStream == own.isNullStream || streams[other].correlation == 0) continue;
             StreamProgress& pair = streams[own.isNullStream ? other : stream];
             if (streams[other].correlation > correlation || streams[other].endNs > starts[row])

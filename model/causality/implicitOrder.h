@@ -16,6 +16,8 @@ namespace lanescope::causality {
 /// is like the others of its context. O(kernels).
 std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows& launches, TimeRange window);
 inline constexpr uint32_t minChances = 8;
+/// Streams and threads of a process that are compared with each other. A file may have any number.
+inline constexpr size_t maxSubjects = 128;
 
 /// Returns for each process the number of launches that may be under way: long launching calls return when so many
 /// are. 0 if none waited. `firstCall` and `endCall` are rows of `ApiTable`. O(calls and work).
