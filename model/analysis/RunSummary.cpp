@@ -654,7 +654,8 @@ namespace {
 /// Forecasts need few steps.
 constexpr size_t maxReplayedEvents = 300'000;
 
-/// Forecasts the step of the critical worker without its main subjects.
+/// Forecasts the step of the critical worker without calls and work that a program can do without. Other findings name
+/// a better way to do work that stays, so that its removal is no forecast.
 void addForecasts(const RunContext& run, std::span<const uint32_t> places, const RunSteps& steps, RunSummary& summary) {
     using causality::Change, causality::Subject;
     const uint32_t critical = summary.criticalWorker();
@@ -666,14 +667,8 @@ void addForecasts(const RunContext& run, std::span<const uint32_t> places, const
     if (found == steps.workers.end()) return;
     const causality::StepReplay replay = replaySteps(run, places, *found, maxReplayedEvents);
     if (!replay.refusal().empty()) return;
-    const auto removed = [](Subject subject) { return Change{subject, "", 0, true}; };
-    for (const Subject subject : {Subject::Kernels, Subject::Nccl, Subject::Copy, Subject::Memset, Subject::Launch,
-                                  Subject::Sync, Subject::Allocation, Subject::Loader}) {
-        std::vector<Change> changes{removed(subject)};
-        if (subject == Subject::Kernels) changes = {{subject, "", 0.5}};
-        if (subject == Subject::Nccl) changes.front().isRemoved = false;
-        if (subject == Subject::Launch) changes.push_back(removed(Subject::Host));
-        const causality::Forecast forecast = replay.forecast(changes);
+    for (const Subject subject : {Subject::Memset, Subject::Sync, Subject::Allocation}) {
+        const causality::Forecast forecast = replay.forecast(std::vector{Change{subject, "", 0, true}});
         worker.forecasts.push_back({subject, std::llround(forecast.savedNs()), std::llround(forecast.marginNs)});
     }
 }

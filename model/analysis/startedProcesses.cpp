@@ -13,7 +13,7 @@ namespace {
 
 constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
 /// Minimum share of the child processes that samples show loading data. Some end before the first sample.
-constexpr double minLoaderShare = 0.8;
+constexpr double minLoaderShare = 0.5;
 /// Between processes that start together. If some start at any time, those of a step are no reason.
 constexpr int64_t maxBurstNs = 300'000'000;
 /// In two steps it may be chance, but not for loaders: a program starts them for a reason of its own.

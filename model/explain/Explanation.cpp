@@ -27,15 +27,6 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
         const auto forecast = std::ranges::find(worker.forecasts, finding.rule->subject, &StepForecast::subject);
         if (!finding.rule->subject || forecast == worker.forecasts.end()) continue;
         Saving saving{forecast->savedNs, forecast->marginNs};
-        if (forecast->subject == causality::Subject::Kernels) {
-            // The forecast is for half of the kernels' time.
-            const int64_t kernelsNs =
-                worker.totalParts()[StepPart::Compute] / static_cast<int64_t>(worker.steps.size());
-            const double part =
-                2 * static_cast<double>(finding.maxGainNs) / static_cast<double>(std::max<int64_t>(kernelsNs, 1));
-            saving.ns = std::llround(static_cast<double>(saving.ns) * part);
-            saving.marginNs = std::llround(static_cast<double>(saving.marginNs) * part);
-        }
         const double meanNs = static_cast<double>(worker.totalWallNs()) / static_cast<double>(worker.steps.size());
         if (static_cast<double>(saving.marginNs) > maxMargin * meanNs) continue;
         saving.ns = std::clamp<int64_t>(saving.ns, 0, finding.maxGainNs);

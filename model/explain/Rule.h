@@ -32,7 +32,7 @@ struct Rule {
     std::string_view advice = {};  ///< First advice.
     /// A query of the trace file that shows a finding; empty if none does, or if `evidence` makes it.
     std::string_view sql = {};
-    /// Subject of the forecast for a finding, at most `Finding::maxGainNs`. For kernels its part of all kernels counts.
+    /// Removable calls or work of a finding: a forecast without them replaces `Finding::maxGainNs`.
     std::optional<causality::Subject> subject = std::nullopt;
     /// Adds the findings of a run (`RunFindings::add`).
     void (*find)(RunFindings& run) = nullptr;

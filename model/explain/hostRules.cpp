@@ -369,7 +369,6 @@ const Rule inputDataRule{
     .title = "GPU waits for the next batch",
     .finds = "The GPU waits at least 3 % of the step for the next batch.",
     .advice = "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
-    .subject = causality::Subject::Loader,
     .find = findInputData,
     .say = sayInputData,
     .evidence = inputDataEvidence,
@@ -470,7 +469,6 @@ const Rule launchBoundRule{
     .advice =
         "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
         "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
-    .subject = causality::Subject::Launch,
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = launchEvidence,

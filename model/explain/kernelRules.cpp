@@ -292,7 +292,6 @@ const Rule doublePrecisionRule{
     .advice =
         "If that is not intended, convert the first float64 value at its source (NumPy arrays are float64): every "
         "result computed with it is in double precision, too.",
-    .subject = causality::Subject::Kernels,
     .find = findDoublePrecision,
     .say =
         [](const FindingText& text) {
@@ -308,7 +307,6 @@ const Rule singlePrecisionRule{
     .finds =
         "Matrix products and convolutions of fp32 without tensor cores take at least 15 % of the step, on a GPU that "
         "multiplies fp32 as TF32.",
-    .subject = causality::Subject::Kernels,
     .find = findSinglePrecision,
     .say = saySinglePrecision,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isSingleProduct); },
@@ -334,7 +332,6 @@ const Rule unalignedProductsRule{
     .advice =
         "Pad the sizes that the program chooses (vocabulary, features, classes) to a multiple of 64, at least of 8 for "
         "16-bit types and of 4 for fp32.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isUnaligned, minUnalignedShare); },
     .say = [](const FindingText& text) { return text.taking("Products whose sizes are no multiple of 16 bytes take"); },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isUnaligned); },
@@ -346,7 +343,6 @@ const Rule writtenAttentionRule{
     .finds =
         "Attention takes at least 8 % of the step in single kernels, several times: two products and a softmax with "
         "elementwise kernels between.",
-    .subject = causality::Subject::Kernels,
     .find = findWrittenAttention,
     .say = sayWrittenAttention,
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isOfAttention); },
@@ -368,7 +364,6 @@ const Rule unfusedChainsRule{
     .finds =
         "Four or more elementwise kernels in a row, each of which reads and writes memory, take at least a quarter of "
         "the step.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isChain, minChainShare); },
     .say = [](const FindingText& text) { return saySequences(text, isChain, "Chains of elementwise kernels"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isChain); },
@@ -387,7 +382,6 @@ const Rule kernelLoopRule{
     .id = "kernel_loop",
     .title = "A loop of elementwise kernels",
     .finds = "Runs of 32 or more elementwise kernels, as of a loop over tensors, take at least 10 % of the step.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isLoop, minLoopShare); },
     .say = [](const FindingText& text) { return saySequences(text, isLoop, "Loops of elementwise kernels"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isLoop); },
@@ -406,7 +400,6 @@ const Rule unfusedOptimizerRule{
     .id = "unfused_optimizer",
     .title = "Optimizer without fused kernels",
     .finds = "Kernels of an optimizer that each do one operation take at least 10 % of the step.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isUnfusedOptimizer, minOptimizerShare); },
     .say = [](const FindingText& text) { return text.taking("Single operations of the optimizer take"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isUnfusedOptimizer); },
@@ -427,7 +420,6 @@ const Rule channelsFirstRule{
     .finds =
         "Conversions between NCHW and NHWC around convolutions, with the kernels that work on NCHW only, take at least "
         "5 % of the step.",
-    .subject = causality::Subject::Kernels,
     .find = findChannelsFirst,
     .say = sayChannelsFirst,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isChannelsFirst); },
@@ -449,7 +441,6 @@ const Rule recomputationRule{
         "Recomputed activations of checkpoints take at least 10 % of the step, while at most half of the GPU's memory "
         "is in use.",
     .advice = "Checkpoint fewer layers, or none, as long as the memory suffices.",
-    .subject = causality::Subject::Kernels,
     .find = findRecomputation,
     .say = sayRecomputation,
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isRecomputed); },
@@ -471,7 +462,6 @@ const Rule irregularWorkRule{
     .finds =
         "Sorting, sorted gradients of indexing, random numbers and decompositions of matrices take at least a fifth of "
         "the step.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isIrregular, minIrregularShare); },
     .say =
         [](const FindingText& text) {
@@ -486,7 +476,6 @@ const Rule typeConversionsRule{
     .id = "type_conversions",
     .title = "Conversions between number types",
     .finds = "Kernels that only convert to another number type take at least 20 % of the step.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isConversion, minConversionShare); },
     .say = [](const FindingText& text) { return text.taking("Conversions between number types take"); },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isConversion); },
@@ -509,7 +498,6 @@ const Rule dataMovementRule{
     .advice =
         "Write results where they are wanted (out=, a buffer that is made once instead of "
         "concatenating what grows), keep one memory format, and views instead of clones.",
-    .subject = causality::Subject::Kernels,
     .find = findDataMovement,
     .say = sayDataMovement,
     .evidence = movementEvidence,
@@ -535,7 +523,6 @@ const Rule idleSmsRule{
         "Give each launch more work: larger batches, all samples at once instead of a loop, independent products as "
         "one "
         "batched product.",
-    .subject = causality::Subject::Kernels,
     .find = [](RunFindings& run) { run.addKernels(isSmall, minSmallShare); },
     .say = [](const FindingText& text) { return text.taking("Kernels of so few blocks that most SMs have none take"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isSmall); },

@@ -253,7 +253,6 @@ const Rule pageableCopiesRule{
     .advice =
         "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
         "non_blocking=True.",
-    .subject = causality::Subject::Copy,
     .find = findPageableCopies,
     .say = [](const FindingText& text) { return text.taking("Copies of pageable memory take"); },
     .evidence = pageableEvidence,
@@ -265,7 +264,6 @@ const Rule exposedCopiesRule{
     .title = "Copies without overlap",
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
-    .subject = causality::Subject::Copy,
     .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
     .say = sayExposedCopies,
     .evidence = copiesEvidence,

@@ -164,7 +164,6 @@ const Rule nvlinkUnusedRule{
     .finds =
         "NVLink connects the GPUs but carries nothing, while they only exchange data for at least 3 % of the step.",
     .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
-    .subject = causality::Subject::Nccl,
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,
     .evidence = exchangeEvidence,
@@ -178,7 +177,6 @@ const Rule exposedCommunicationRule{
     .advice =
         "Start collectives earlier and in buckets, so that backward overlaps them; fewer bytes (bf16, "
         "accumulated gradients).",
-    .subject = causality::Subject::Nccl,
     .find = findExposedCommunication,
     .say = sayExposedCommunication,
     .evidence = exchangeEvidence,

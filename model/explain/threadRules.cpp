@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/ThreadActivities.h"
 #include "model/explain/FindingText.h"
@@ -57,6 +59,13 @@ Evidence gilEvidence(const FindingText& text) {
     return lateGapsSeen(text, [](EvidenceQuery& query) { query.addStates("seen", {ThreadState::Gil}, 0, false); });
 }
 
+/// Work that is captured in each step is also launched there to warm up, for which a graph is no remedy.
+void putCapturesBeforeLaunches(const RunSummary&, std::vector<Finding>& findings) {
+    const auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
+    std::stable_partition(launches, findings.end(),
+                          [](const Finding& each) { return each.rule == &graphCapturesRule; });
+}
+
 bool isCapturing(const Contributor& each) { return each.name.idle.kind == CauseKind::CapturingGraph; }
 
 Evidence captureEvidence(const FindingText& text) {
@@ -82,6 +91,7 @@ const Rule graphCapturesRule{
                                text.time(), text.main());
         },
     .evidence = captureEvidence,
+    .order = putCapturesBeforeLaunches,
     .part = StepPart::LaunchBound,
 };
 

@@ -210,19 +210,19 @@ class tst_explain : public QObject {
 
     void forecastsOrderFindings() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("call"), 40 * ms);
-        made.add(StepPart::ExposedCommunication, ContributorKind::Collective, "AllReduce", 30 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cuStreamSynchronize"), 40 * ms);
+        made.add(StepPart::Memset, ContributorKind::Memset, "memset", 30 * ms);
         WorkerSummary& worker = made.run().workers.front();
-        worker.forecasts = {{causality::Subject::Launch, 5 * ms, ms}, {causality::Subject::Nccl, 70 * ms, 2 * ms}};
+        worker.forecasts = {{causality::Subject::Sync, 5 * ms, ms}, {causality::Subject::Memset, 70 * ms, 2 * ms}};
         Explanation explanation = explain::explain(made.run());
-        QCOMPARE(explanation.findings.front().rule, &exposedCommunicationRule);
+        QCOMPARE(explanation.findings.front().rule, &memsetsRule);
         // At most the time of the finding.
         QCOMPARE(explanation.findings.front().saving, (Saving{30 * ms, 2 * ms}));
-        QCOMPARE(findingOf(explanation, &launchBoundRule)->saving, (Saving{5 * ms, ms}));
+        QCOMPARE(findingOf(explanation, &hostSyncRule)->saving, (Saving{5 * ms, ms}));
         // A wide interval says nothing.
         worker.forecasts[1].marginNs = 60 * ms;
         explanation = explain::explain(made.run());
-        QCOMPARE(explanation.findings.front().rule, &exposedCommunicationRule);
+        QCOMPARE(explanation.findings.front().rule, &memsetsRule);
         QVERIFY(!explanation.findings.front().saving);
     }
 
