@@ -429,7 +429,7 @@ class GraphBuilder {
         graph_.addEdge(kind, cause, graph_.startNs.back() - graph_.endNs[cause]);
     }
     void addStreamEdges(const StreamState& stream, const Work& work, bool isFirstOfGraph) {
-        if (work.isInGraph && !isFirstOfGraph) {
+        if (work.isInGraph && !isFirstOfGraph && !stream.ofGraph.empty()) {
             Node before = noNode;
             for (const Node each : stream.ofGraph)
                 if (graph_.endNs[each] <= work.startNs &&

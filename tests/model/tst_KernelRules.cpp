@@ -208,7 +208,7 @@ class tst_KernelRules : public QObject {
             "fill unknown none");
         row("void at::native::(anonymous namespace)::max_pool_backward_nchw<float, float>(float const*)",
             "pooling unknown channels_first");
-        row("void getrf_pivot<double, double>(int)", "decomposition fp64 none");
+        row("void getrf_pivot<double, double>(int)", "decomposition fp64 triangular");
         row("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "communication unknown none");
         row(tuning, "other unknown tuning");
         row("my_stencil", "other unknown none");
