@@ -26,7 +26,7 @@ inline constexpr Enum launchTypes{"ENUM_CUDA_KERNEL_LAUNCH_TYPE", "a kind of ker
 inline constexpr Enum poolOperations{"ENUM_CUDA_MEMPOOL_OPER", "a memory pool operation"};
 inline constexpr Enum poolTypes{"ENUM_CUDA_MEMPOOL_TYPE", "an origin of a memory pool (local or imported)"};
 inline constexpr Enum sharedMemoryLimits{"ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG", "a limit of shared memory"};
-inline constexpr Enum faultAccesses{"ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", "a kind of memory access in a page fault"};
+inline constexpr Enum faultAccesses{"ENUM_CUDA_UNIF_MEM_ACCESS_TYPE", "a kind of memory access that caused a fault"};
 inline constexpr Enum migrationCauses{"ENUM_CUDA_UNIF_MEM_MIGRATION", "a cause of a memory migration"};
 inline constexpr Enum overheadTypes{"ENUM_CUPTI_OVERHEAD_TYPE", "a kind of profiler overhead"};
 inline constexpr Enum streamTypes{"ENUM_CUPTI_STREAM_TYPE", "a kind of stream"};

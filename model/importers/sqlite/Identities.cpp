@@ -28,6 +28,7 @@ void Identities::read(LoadContext& context, FileStrings& strings) {
     readOldGpus(context);
     readDeviceMap(context);
     readNullStreams(context);
+    readContexts(context);
     readNames(context, strings);
 }
 
@@ -113,6 +114,14 @@ void Identities::readNullStreams(LoadContext& context) {
     read(tables::contexts, tables::contexts.nullStreamId);
 }
 
+void Identities::readContexts(LoadContext& context) {
+    constexpr const auto& t = tables::contexts;
+    TableReader reader(context, t, {t.processId, t.contextId, t.deviceId}, "contexts");
+    while (reader.next())
+        if (const std::optional<int64_t> device = reader.integer(t.deviceId))
+            devicesOf_[{plainPid(reader.integerOr(t.processId, 0)), reader.integerOr(t.contextId, 0)}].insert(*device);
+}
+
 void Identities::readNames(LoadContext& context, FileStrings& strings) {
     constexpr const auto& process = tables::processes;
     TableReader processes(context, process, {process.globalPid, process.name}, "processes");
@@ -167,6 +176,11 @@ uint32_t Identities::gpuOf(uint32_t process, int64_t device) {
         lastDevice_ = {process, device, gpu};
     }
     return lastDevice_.gpu;
+}
+
+int64_t Identities::deviceOf(uint32_t process, int64_t context) const {
+    const auto found = devicesOf_.find({builder_.processes()[process].pid, context});
+    return found != devicesOf_.end() && found->second.size() == 1 ? *found->second.begin() : -1;
 }
 
 uint32_t Identities::gpuNumbered(int64_t gpuId) { return gpuId < 0 ? noIndex : builder_.gpu(gpuId); }

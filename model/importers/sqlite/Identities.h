@@ -25,6 +25,8 @@ class Identities {
     uint32_t stream(uint32_t process, int64_t device, int64_t context, int64_t stream);
     /// Returns the GPU with this CUDA ordinal in the process, or `noIndex` if the ordinal is invalid.
     uint32_t gpuOf(uint32_t process, int64_t device);
+    /// Returns the CUDA ordinal of the GPU of a context, or -1 if the file names none or several.
+    int64_t deviceOf(uint32_t process, int64_t context) const;
     /// Returns the GPU of a displayed number, or `noIndex` if the number is invalid.
     uint32_t gpuNumbered(int64_t gpuId);
     /// Returns the process for events without one: the only process, if any.
@@ -38,6 +40,7 @@ class Identities {
     void readOldGpus(LoadContext& context);
     void readDeviceMap(LoadContext& context);
     void readNullStreams(LoadContext& context);
+    void readContexts(LoadContext& context);
     void readNames(LoadContext& context, FileStrings& strings);
     /// Returns the number of the GPU with this CUDA ordinal, or the ordinal if the file has no mapping.
     int64_t gpuIdOf(const Process& process, int64_t device) const;
@@ -48,6 +51,7 @@ class Identities {
     std::map<std::pair<uint32_t, int64_t>, std::map<uint32_t, int64_t>> gpuIdOf_;
     /// Hosts by PID, context and stream.
     std::map<std::tuple<uint32_t, int64_t, int64_t>, std::set<uint32_t>> nullStreams_;
+    std::map<std::pair<uint32_t, int64_t>, std::set<int64_t>> devicesOf_;  ///< By PID and context.
     struct Device {
         uint32_t process = noIndex;
         int64_t number = 0;

@@ -330,9 +330,12 @@ GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities
     if (place.process == noIndex) return {};
     const int64_t stream = reader.integerOr(table.streamId, 0);
     if (stream == wholeContext || stream < 0) return place;
-    const int64_t device = reader.integerOr(table.deviceId, 0);
-    if (device < 0) return place;  // The recorder's value for unknown.
-    place.stream = identities.stream(place.process, device, reader.integerOr(table.contextId, 0), stream);
+    const int64_t context = reader.integerOr(table.contextId, 0);
+    int64_t device = reader.integerOr(table.deviceId, 0);
+    // The recorder's value for unknown: it may learn the GPU of a context after the first waits in it.
+    if (device < 0) device = identities.deviceOf(place.process, context);
+    if (device < 0) return place;
+    place.stream = identities.stream(place.process, device, context, stream);
     return place;
 }
 
