@@ -93,7 +93,9 @@ class Selector {
                                                 : isCall && classOf(group) == CallClass::Synchronization;
             case Subject::Allocation: return isCall && !group.isLoading && classOf(group) == CallClass::Allocation;
             case Subject::Host: return kind == NodeKind::Host && !group.isLoading;
-            case Subject::Loader: return group.isLoading;
+            case Subject::Loader:
+                // A faster loader leaves the time in which a thread receives the batch.
+                return group.isLoading && (kind != NodeKind::Return || change_.isRemoved);
             case Subject::Line: return isOfLine(group.stack);
             case Subject::Rank:
                 return (kind == NodeKind::Host || isCall) && group.process < isOfRank_.size() &&

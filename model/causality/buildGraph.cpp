@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -262,21 +263,33 @@ class GraphBuilder {
             isWaiting = isMostlyWaiting(input_.states, threadIndex, time);
             group.isUnknown = isWaiting.value_or(false) && !group.isLoading;
         }
+        double ranShare = 0;
+        if (group.isLoading && !isWaiting) {
+            // A few samples of several waits say nothing about the length of one.
+            const int64_t middleNs = time.startNs + time.durationNs() / 2;
+            input_.states.forEachIn(threadIndex, {middleNs, middleNs + 1}, [&](uint32_t row, TimeRange) {
+                isWaiting = lanescope::isWaiting(trace_.cpuStates.state[row]);
+                const auto [known, isNew] = ranShares_.try_emplace(row);
+                if (isNew) known->second = ranShareBetweenCalls(trace_, row);
+                ranShare = known->second;
+            });
+        }
         const Node before = thread.last;
         thread.last = graph_.addNode(groupOf(group), time.startNs, time.endNs);
         graph_.addEdge(EdgeKind::Thread, before);
         if (!group.isLoading || !isWaiting.value_or(false)) return;
-        // The thread does nothing itself until the batch is there.
+        // The thread does nothing itself until the batch is there, and then receives it.
+        const int64_t arrivedNs = time.endNs - std::llround(ranShare * static_cast<double>(time.durationNs()));
         graph_.ownNs.back() = 0;
         const Node host = thread.last;
         NodeGroup arrived = group;
         arrived.kind = NodeKind::Arrival;
-        const int64_t sinceNs = thread.arrival == noNode ? time.endNs : graph_.endNs[thread.arrival];
-        const Node arrival = graph_.addNode(groupOf(arrived), sinceNs, time.endNs);
+        const int64_t sinceNs = thread.arrival == noNode ? arrivedNs : graph_.endNs[thread.arrival];
+        const Node arrival = graph_.addNode(groupOf(arrived), sinceNs, arrivedNs);
         if (thread.arrival != noNode) graph_.addEdge(EdgeKind::Loader, thread.arrival);
         thread.arrival = arrival;
         arrived.kind = NodeKind::Return;
-        thread.last = graph_.addNode(groupOf(arrived), time.endNs, time.endNs);
+        thread.last = graph_.addNode(groupOf(arrived), arrivedNs, time.endNs);
         graph_.addEdge(EdgeKind::Thread, host);
         graph_.addEdge(EdgeKind::Loader, arrival);
     }
@@ -297,7 +310,9 @@ class GraphBuilder {
         }
         const int64_t endNs = thread.endNs;
         for (const Node copy : thread.copies) {
-            if (graph_.endNs[copy] > endNs) continue;
+            // The driver copies pageable memory within the call, and returns before the last piece is there.
+            const int64_t middleNs = graph_.startNs[copy] + (graph_.endNs[copy] - graph_.startNs[copy]) / 2;
+            if (graph_.endNs[copy] > endNs && middleNs > endNs) continue;
             causes_.emplace_back(EdgeKind::Copied, copy);
             // The call prepares the copy before, and returns after it.
             startCopyWithin(call, copy);
@@ -575,6 +590,7 @@ class GraphBuilder {
     std::vector<HandOver> handOvers_;
     size_t handOver_ = 0;
     std::unordered_map<uint32_t, uint32_t> syncOfCall_;
+    std::unordered_map<uint32_t, double> ranShares_;  ///< By row of `CpuStateTable`.
     std::vector<bool> isOrdered_;
     std::vector<uint32_t> queues_;             ///< By process: places in the queue of launches; 0 if never full.
     std::vector<std::vector<Node>> launched_;  ///< By process and number of launch: its last work.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/causality/implicitOrder.h"
+#include "model/trace/ColumnReader.h"
 
 namespace lanescope::causality {
 
@@ -38,6 +39,26 @@ std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thre
                                     ThreadState::Child, ThreadState::Blocked})
         waitedNs += times.of(state);
     return 2 * waitedNs > knownNs;
+}
+
+double ranShareBetweenCalls(const Trace& trace, uint32_t row) {
+    const CpuStateTable& states = trace.cpuStates;
+    const ApiTable& calls = trace.apiCalls;
+    const TimeRange time{states.startNs[row], states.endNs[row]};
+    ColumnReader starts(calls.startNs), ends(calls.endNs);
+    ColumnReader threads(calls.thread);
+    int64_t callsNs = 0, untilNs = time.startNs;
+    const auto first = std::lower_bound(calls.startNs.begin(), calls.startNs.end(), time.startNs);
+    for (auto call = static_cast<uint32_t>(first - calls.startNs.begin());
+         call < calls.size() && starts[call] < time.endNs; ++call) {
+        if (threads[call] != states.thread[row]) continue;
+        const int64_t endNs = std::min(ends[call], time.endNs);
+        callsNs += std::max<int64_t>(0, endNs - std::max(starts[call], untilNs));
+        untilNs = std::max(untilNs, endNs);
+    }
+    const auto betweenNs = static_cast<double>(time.durationNs() - callsNs);
+    const double ranNs = static_cast<double>(states.cpuNs[row]) + static_cast<double>(states.delayNs[row]);
+    return betweenNs > 0 ? std::clamp((ranNs - static_cast<double>(callsNs)) / betweenNs, 0.0, 1.0) : 0;
 }
 
 namespace {

@@ -25,4 +25,8 @@ std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& s
 /// unknown. O(log n + states in it).
 std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thread, TimeRange time);
 
+/// Returns the share of its time between calls in which a thread ran or was ready to, by the kernel's count for a row
+/// of `Trace::cpuStates`. A lower bound: calls count as if they ran all their time. O(calls in the row).
+double ranShareBetweenCalls(const Trace& trace, uint32_t row);
+
 }  // namespace lanescope::causality

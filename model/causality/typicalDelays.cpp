@@ -87,7 +87,8 @@ struct Delays {
     int64_t meanNs() const { return count > 0 ? sumNs / count : 0; }
 };
 
-/// Clear delays by kind of edge, also of the node, and for earlier work of the stream by group.
+/// Clear delays by kind of edge, also of the node. By group for earlier work of the stream, and for copies in a call,
+/// whose directions differ.
 class DelayTable {
   public:
     explicit DelayTable(const CausalGraph& graph) : graph_(graph), ofGroup_(graph.groups.size()) {}
@@ -96,18 +97,21 @@ class DelayTable {
         const int64_t delayNs = graph_.delayNs[edge];
         of(node, edge).add(delayNs);
         ofEdge_[static_cast<size_t>(graph_.edgeKind[edge])].add(delayNs);
-        if (graph_.edgeKind[edge] == EdgeKind::Stream) ofGroup_[graph_.group[node]].add(delayNs);
+        if (isOfGroup(edge)) ofGroup_[graph_.group[node]].add(delayNs);
     }
     /// Returns 0 without a clear delay of the kind: the edge then only orders.
     int64_t typicalNs(Node node, size_t edge) {
         constexpr int64_t minCount = 8;
         const Delays& ofGroup = ofGroup_[graph_.group[node]];
-        if (graph_.edgeKind[edge] == EdgeKind::Stream && ofGroup.count >= minCount) return ofGroup.meanNs();
+        if (isOfGroup(edge) && ofGroup.count >= minCount) return ofGroup.meanNs();
         const Delays& ofKind = of(node, edge);
         return ofKind.count > 0 ? ofKind.meanNs() : ofEdge_[static_cast<size_t>(graph_.edgeKind[edge])].meanNs();
     }
 
   private:
+    bool isOfGroup(size_t edge) const {
+        return graph_.edgeKind[edge] == EdgeKind::Stream || graph_.edgeKind[edge] == EdgeKind::Copied;
+    }
     Delays& of(Node node, size_t edge) {
         return ofKind_[static_cast<size_t>(graph_.edgeKind[edge]) * kindCount +
                        static_cast<size_t>(graph_.groups[graph_.group[node]].kind)];
@@ -116,7 +120,7 @@ class DelayTable {
     const CausalGraph& graph_;
     std::array<Delays, edgeKindCount * kindCount> ofKind_;
     std::array<Delays, edgeKindCount> ofEdge_;
-    std::vector<Delays> ofGroup_;  ///< Delays of `EdgeKind::Stream`.
+    std::vector<Delays> ofGroup_;
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string firstDifference(const RandomProgram::Run& run, const std::map<Random
 
 /// Ten steps of 1 ms: a kernel of 200 us, a wait for it, and a state of the thread until the end of the step.
 struct WaitingSteps {
-    explicit WaitingSteps(ThreadState state) {
+    explicit WaitingSteps(ThreadState state, StateSource source = StateSource::Scheduler) {
         SimulatedTrace made;
         const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
         for (int64_t step = 0; step < 10; ++step) {
@@ -53,6 +53,8 @@ struct WaitingSteps {
             made.addKernel(stream, "gemm", atNs + 6'000, atNs + 206'000, correlation);
             made.addApi(thread, "cuStreamSynchronize", atNs + 4'000, atNs + 211'000, correlation + 1);
             made.addSync(stream, SyncType::Stream, atNs + 4'000, atNs + 211'000, correlation + 1);
+            steps.push_back({atNs, atNs + stepNs});
+            if (source != StateSource::Scheduler) continue;
             made.add<kinds::CpuState>({.startNs = atNs,
                                        .endNs = atNs + 211'000,
                                        .thread = thread,
@@ -63,8 +65,15 @@ struct WaitingSteps {
                                        .thread = thread,
                                        .state = state,
                                        .source = StateSource::Scheduler});
-            steps.push_back({atNs, atNs + stepNs});
         }
+        // One run of equal samples, in which the thread ran during its calls and for a tenth of the rest.
+        if (source != StateSource::Scheduler)
+            made.add<kinds::CpuState>({.startNs = 0,
+                                       .endNs = 10 * stepNs,
+                                       .thread = thread,
+                                       .state = state,
+                                       .source = source,
+                                       .cpuNs = 10 * (211'000 + 78'900)});
         trace = made.finish();
     }
     StepReplay replay(bool isLoading) const {
@@ -127,6 +136,45 @@ class TestCausality : public QObject {
         QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=10"), int64_t{2'011'000});
         // Without the loader: the launch, its way to the GPU, the kernel, and the way back.
         QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0"), int64_t{211'000});
+    }
+
+    void sampledWaitsForBatchesOverlapTheStep() {
+        const WaitingSteps made(ThreadState::Poll, StateSource::StateSamples);
+        const StepReplay replay = made.replay(true);
+        QCOMPARE(replay.refusal(), std::string());
+        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs);
+        QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0.5"), WaitingSteps::stepNs / 2);
+        // The thread still receives each batch.
+        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=10"), int64_t{2'011'000 + 78'900});
+        QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0"), int64_t{211'000 + 78'900});
+        const Change removal = *parseRemoval("loader");
+        QCOMPARE(std::llround(replay.forecast(std::span(&removal, 1)).stepNs), 211'000LL);
+    }
+
+    void pageableCopiesTakeTheTimeOfTheirCall() {
+        SimulatedTrace made;
+        const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
+        std::vector<TimeRange> steps;
+        for (int64_t step = 0; step < 10; ++step) {
+            const int64_t atNs = step * 1'000'000;
+            const uint32_t correlation = 10 * static_cast<uint32_t>(step + 1);
+            // The call returns before the last piece of the copy is there.
+            made.addApi(thread, "cuMemcpyHtoDAsync_v2", atNs, atNs + 700'000, correlation);
+            made.addMemcpy(stream, MemcpyKind::HtoD, 64 << 20, atNs + 100'000, atNs + 720'000, correlation,
+                           MemoryKind::Pageable, MemoryKind::Device);
+            made.addApi(thread, "cuLaunchKernel", atNs + 750'000, atNs + 755'000, correlation + 1);
+            made.addKernel(stream, "gemm", atNs + 757'000, atNs + 957'000, correlation + 1);
+            made.addApi(thread, "cuStreamSynchronize", atNs + 755'000, atNs + 960'000, correlation + 2);
+            made.addSync(stream, SyncType::Stream, atNs + 755'000, atNs + 960'000, correlation + 2);
+            steps.push_back({atNs, atNs + 1'000'000});
+        }
+        const TracePtr trace = made.finish();
+        const StatesOfThreads states(*trace);
+        const StepReplay replay({*trace, states, {}},
+                                {trace->streams[stream].process, trace->streams[stream].gpu, steps});
+        QCOMPARE(replay.refusal(), std::string());
+        QCOMPARE(WaitingSteps::stepAfter(replay, "copy:HtoD=0.5"), int64_t{690'000});
+        QCOMPARE(WaitingSteps::stepAfter(replay, "copy:HtoD=2"), int64_t{1'620'000});
     }
 
     void hostCodeShortensStepsAlone() {
