@@ -7,6 +7,7 @@
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Cuda.h"
+#include "model/format/tables/Hardware.h"
 #include "model/importers/TraceFormat.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
@@ -539,7 +540,13 @@ class tst_Launches : public QObject {
             auto database = openForWriting(path);
             QVERIFY(database);
             // Events without a row, which were skipped.
-            QVERIFY(database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
+            QVERIFY(database->execute(
+                (createSql(tables::cudaEvents) + createSql(tables::syncs) + createSql(tables::contexts)).c_str()));
+            // The recorder may not know the GPU of a wait, but of its context.
+            QVERIFY(
+                database->execute("INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO (processId, contextId, deviceId)"
+                                  " SELECT (globalPid >> 24) & 0xffffff, contextId, deviceId"
+                                  " FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 11"));
             QVERIFY(
                 database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"
                                   " correlationId, globalPid, eventId) SELECT deviceId, contextId, streamId, 5,"
@@ -547,7 +554,7 @@ class tst_Launches : public QObject {
             QVERIFY(
                 database->execute("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
                                   " contextId, streamId, correlationId, globalPid, syncType, eventId)"
-                                  " SELECT start, start + 1, deviceId, contextId, streamId, 6, globalPid, 2, 9"
+                                  " SELECT start, start + 1, -1, contextId, streamId, 6, globalPid, 2, 9"
                                   " FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 11"));
         }
         const auto read = loadTrace(path);
