@@ -268,7 +268,7 @@ class GraphBuilder {
             // A few samples of several waits say nothing about the length of one.
             const int64_t middleNs = time.startNs + time.durationNs() / 2;
             input_.states.forEachIn(threadIndex, {middleNs, middleNs + 1}, [&](uint32_t row, TimeRange) {
-                isWaiting = lanescope::isWaiting(trace_.cpuStates.state[row]);
+                isWaiting = isWaitingForOthers(trace_.cpuStates.state[row]);
                 const auto [known, isNew] = ranShares_.try_emplace(row);
                 if (isNew) known->second = ranShareBetweenCalls(trace_, row);
                 ranShare = known->second;

@@ -29,15 +29,18 @@ struct ProcessCalls {
 
 }  // namespace
 
+bool isWaitingForOthers(ThreadState state) {
+    return isWaiting(state) && state != ThreadState::Sleep && state != ThreadState::Disk;
+}
+
 std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thread, TimeRange time) {
     if (states.isEmpty(thread)) return std::nullopt;
     const ThreadTimes times = states.during(thread, time);
     const int64_t knownNs = times.knownNs() - times.of(ThreadState::Unknown);
     if (2 * knownNs < time.durationNs()) return std::nullopt;
     int64_t waitedNs = 0;
-    for (const ThreadState state : {ThreadState::Gil, ThreadState::Lock, ThreadState::Poll, ThreadState::Device,
-                                    ThreadState::Child, ThreadState::Blocked})
-        waitedNs += times.of(state);
+    for (size_t each = 0; each < threadStateCount; ++each)
+        if (const auto state = static_cast<ThreadState>(each); isWaitingForOthers(state)) waitedNs += times.of(state);
     return 2 * waitedNs > knownNs;
 }
 

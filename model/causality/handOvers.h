@@ -21,8 +21,9 @@ struct HandOver {
 std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& states, uint32_t firstCall,
                                     uint32_t endCall);
 
-/// Returns true if a thread waits for something other than a core or the end of its sleep most of a time; nullopt if
-/// unknown. O(log n + states in it).
+/// Returns true if a thread waits for something other than a core, a disk or the end of its sleep.
+bool isWaitingForOthers(ThreadState state);
+/// Returns true if a thread does so most of a time; nullopt if unknown. O(log n + states in it).
 std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thread, TimeRange time);
 
 /// Returns the share of its time between calls in which a thread ran or was ready to, by the kernel's count for a row

@@ -151,6 +151,12 @@ class TestCausality : public QObject {
         QCOMPARE(std::llround(replay.forecast(std::span(&removal, 1)).stepNs), 211'000LL);
     }
 
+    void sampledSleepsAreTheThreadsOwn() {
+        const WaitingSteps made(ThreadState::Sleep, StateSource::StateSamples);
+        const StepReplay replay = made.replay(true);
+        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs - 100'000);
+    }
+
     void pageableCopiesTakeTheTimeOfTheirCall() {
         SimulatedTrace made;
         const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
