@@ -58,6 +58,7 @@ struct ThreadProgress {
     StringIndex name = 0;  ///< Name of that call.
     Node callNode = noNode;
     bool isPending = false;          ///< The latest call may wait for work that was not visited yet.
+    bool isReceiving = false;        ///< Its time for receiving batches is known.
     Node arrival = noNode;           ///< Latest batch for which it waited.
     std::vector<Node> copies;        ///< Copies that the latest call launched.
     uint32_t launchIndex = noIndex;  ///< Number of the latest call among the launches of the process.
@@ -267,10 +268,14 @@ class GraphBuilder {
         if (group.isLoading && !isWaiting) {
             // A few samples of several waits say nothing about the length of one.
             const int64_t middleNs = time.startNs + time.durationNs() / 2;
+            if (!thread.isReceiving && receivingThreads_ < maxSubjects) {
+                thread.isReceiving = true;
+                ++receivingThreads_;
+            }
             input_.states.forEachIn(threadIndex, {middleNs, middleNs + 1}, [&](uint32_t row, TimeRange) {
                 isWaiting = isWaitingForOthers(trace_.cpuStates.state[row]);
                 const auto [known, isNew] = ranShares_.try_emplace(row);
-                if (isNew) known->second = ranShareBetweenCalls(trace_, row);
+                if (isNew && thread.isReceiving) known->second = ranShareBetweenCalls(trace_, row);
                 ranShare = known->second;
             });
         }
@@ -591,6 +596,7 @@ class GraphBuilder {
     size_t handOver_ = 0;
     std::unordered_map<uint32_t, uint32_t> syncOfCall_;
     std::unordered_map<uint32_t, double> ranShares_;  ///< By row of `CpuStateTable`.
+    size_t receivingThreads_ = 0;                     ///< At most `maxSubjects`: each looks at all calls.
     std::vector<bool> isOrdered_;
     std::vector<uint32_t> queues_;             ///< By process: places in the queue of launches; 0 if never full.
     std::vector<std::vector<Node>> launched_;  ///< By process and number of launch: its last work.
