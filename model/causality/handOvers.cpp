@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "model/causality/implicitOrder.h"
-#include "model/trace/ColumnReader.h"
+#include "model/trace/Column.h"
 
 namespace lanescope::causality {
 

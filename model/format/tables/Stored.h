@@ -174,9 +174,9 @@ inline constexpr StoredOutliers storedOutliers;
 struct StoredForecasts : TableOf<StoredForecasts> {
     constexpr StoredForecasts() : TableOf("LANESCOPE_STORED_FORECASTS", "a forecast of the mean step") {}
 
-    Integer<"worker"> worker{this, "number of the worker"};
-    Text<"subject"> subject{this, "what is removed, by its identifier; kernels take half of their time"};
-    Integer<"savedNs"> savedNs{this, "of the mean step, ns; negative if it gets longer"};
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"subject"> subject{this, "removed calls or work: \"sync\", \"memset\" or \"allocation\""};
+    Integer<"savedNs"> savedNs{this, "saving of the mean step, ns; negative if the step gets longer"};
     Integer<"marginNs"> marginNs{this, "half of the 95 % interval, ns"};
 };
 inline constexpr StoredForecasts storedForecasts;
