@@ -34,11 +34,12 @@ namespace {
 
 /// In list order. The resources keep the source paths of the pages, so that links between them need no translation.
 constexpr const char* pagePaths[] = {
-    "qrc:/resources/manual/README.md",  "qrc:/resources/manual/record.md",   "qrc:/resources/manual/look.md",
-    "qrc:/resources/manual/explain.md", "qrc:/resources/manual/compare.md",  "qrc:/resources/manual/fleet.md",
-    "qrc:/resources/manual/reports.md", "qrc:/resources/manual/python.md",   "qrc:/resources/manual/format.md",
-    "qrc:/model/format/FORMAT.md",      "qrc:/model/format/TABLES.md",       "qrc:/model/pages/JSON.md",
-    "qrc:/resources/manual/limits.md",  "qrc:/resources/manual/security.md", "qrc:/resources/manual/changelog.md",
+    "qrc:/resources/manual/README.md",    "qrc:/resources/manual/record.md",   "qrc:/resources/manual/look.md",
+    "qrc:/resources/manual/explain.md",   "qrc:/resources/manual/compare.md",  "qrc:/resources/manual/fleet.md",
+    "qrc:/resources/manual/reports.md",   "qrc:/resources/manual/python.md",   "qrc:/resources/manual/format.md",
+    "qrc:/model/format/FORMAT.md",        "qrc:/model/format/TABLES.md",       "qrc:/model/pages/JSON.md",
+    "qrc:/resources/manual/limits.md",    "qrc:/resources/manual/security.md", "qrc:/resources/manual/agents.md",
+    "qrc:/resources/manual/changelog.md",
 };
 
 constexpr int lettersOfCode = 116;
