@@ -88,8 +88,9 @@ Result<void> Bisect::readEarlierRuns() {
             } else if (name.ends_with("-" + label + ".sqlite")) {
                 Result<RunSummary> run = summarizeFile((folder_ / name).string(), options_.selection, loadForCommand);
                 number_ = std::max(number_, std::atoi(name.c_str()));
-                if (!run) return fail(run.error());
-                if (const Result<void> added = add(state, folder_ / name, *run); !added) return added;
+                // A run that was interrupted, or that has no metric, is made again.
+                if (const Result<void> added = run ? add(state, folder_ / name, *run) : fail(run.error()); !added)
+                    printMessage(fmt::format("{}: ignored. {}", name, added.error().sentence));
             }
         }
     if (search_.runs() > 0) printMessage(fmt::format("Continues after {} earlier runs.", search_.runs()));
@@ -98,6 +99,7 @@ Result<void> Bisect::readEarlierRuns() {
 
 Result<double> Bisect::valueOf(const RunSummary& run) {
     const uint32_t critical = run.criticalWorker();
+    if (critical == noIndex) return fail("The trace has no GPU work.");
     if (!options_.metric) return compare::stepsOf(run.workers[critical]).medianNs;
     const compare::RunComparison comparison =
         compare::compareRuns(compare::BaselineRun{first_ ? *first_ : run}, compare::CandidateRun{run});
@@ -130,9 +132,10 @@ Result<void> Bisect::skip(size_t state, const std::string& reason) {
 Result<void> Bisect::runOnce(size_t state) {
     const std::string& label = history_.states()[state].label;
     if (!history_.isPrepared(state)) {
-        printMessage(fmt::format("Preparing {} {}.", history_.noun(), history_.states()[state].title));
+        printMessage(fmt::format("Preparing {}.", history_.states()[state].title));
         if (const Result<void> ready = history_.prepare(state, supervisor_, logOf(state, "build")); !ready)
             return skip(state, ready.error().sentence);
+        if (const Result<void> there = history_.checkFolder(state); !there) return skip(state, there.error().sentence);
         const InFolder place(history_.folderOf(state));
         for (int warmUp = 0; warmUp < options_.warmUps; ++warmUp) {
             const Result<void> warm = runUnrecorded(supervisor_, options_.recording.commandLine,
@@ -142,6 +145,7 @@ Result<void> Bisect::runOnce(size_t state) {
     }
     const std::string name = fmt::format("{:05}-{}", ++number_, label);
     const RunFiles files{folder_ / (name + ".sqlite"), folder_ / (name + ".log")};
+    if (const Result<void> there = history_.checkFolder(state); !there) return skip(state, there.error().sentence);
     Result<RunSummary> run = fail("");
     {
         const InFolder place(history_.folderOf(state));

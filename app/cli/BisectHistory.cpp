@@ -5,13 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cctype>
 #include <system_error>
 
 #include "app/cli/Output.h"
 #include "app/cli/measureRun.h"
 #include "model/format/Subprocess.h"
+#include "model/format/text.h"
 
 namespace lanescope::cli {
 
@@ -49,12 +50,6 @@ std::string labelOf(std::string_view text) {
     return label;
 }
 
-std::string inQuotes(const std::string& text) {
-    std::string quoted = "'";
-    for (const char letter : text) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    return quoted + "'";
-}
-
 /// Labels with the number of the state are distinct.
 std::vector<HistoryState> numbered(const std::vector<std::string>& sources, std::string_view noun) {
     std::vector<HistoryState> states;
@@ -87,7 +82,7 @@ Result<BisectHistory> BisectHistory::ofCommits(const std::string& good, const st
     }
     if (!git({"merge-base", "--is-ancestor", ends[0], ends[1]}))
         return fail("{} is no ancestor of {}. Use 'git merge-base {} {}' as GOOD.", good, bad, good, bad);
-    const std::vector<std::string> format{"log", "--format=%H%x09%s (%an, %as)"};
+    const std::vector<std::string> format{"log", "--no-show-signature", "--format=%H%x09%s (%an, %as)"};
     std::vector<std::string> first = format, others = format;
     first.insert(first.end(), {"-1", ends[0]});
     others.insert(others.end(), {"--first-parent", "--reverse", ends[0] + ".." + ends[1]});
@@ -100,6 +95,7 @@ Result<BisectHistory> BisectHistory::ofCommits(const std::string& good, const st
         for (rest = all; !rest.empty();) {
             const std::string_view line = rest.substr(0, rest.find('\n'));
             rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+            if (line.find('\t') == std::string_view::npos) return fail("The history cannot be read by git.");
             const std::string number(line.substr(0, line.find('\t')));
             const std::string label = number.substr(0, labelLength);
             states.push_back({label, label + " " + std::string(line.substr(number.size() + 1)), number});
@@ -115,6 +111,13 @@ Result<BisectHistory> BisectHistory::ofVersions(const std::string& command, cons
     if (command.find("{}") == std::string::npos)
         return fail("--versions: \"{}\" has no {{}} for the version. Use, for example, 'pip install torch=={{}}'.",
                     command);
+    // They become words of a shell.
+    const auto isSafe = [](char each) {
+        return isLetter(each) || isDigit(each) || std::string_view(".-_+!:~@").find(each) != std::string_view::npos;
+    };
+    for (const std::string& version : versions)
+        if (version.empty() || version.front() == '-' || !std::ranges::all_of(version, isSafe))
+            return fail("--versions: \"{}\" is no version. Use letters, digits and . - _ + ! : ~ @.", version);
     BisectHistory history(Kind::Versions, numbered(versions, "version"));
     history.command_ = command;
     return history;
@@ -150,14 +153,20 @@ fs::path BisectHistory::folderOf(size_t state) const {
     return kind_ == Kind::Folders ? fs::path(states_[state].source) : fs::path(".");
 }
 
+Result<void> BisectHistory::checkFolder(size_t state) const {
+    std::error_code error;
+    if (fs::is_directory(folderOf(state), error)) return {};
+    return fail("{}: no such folder.", folderOf(state).string());
+}
+
 Result<void> BisectHistory::prepare(size_t state, RecordSupervisor& supervisor, const fs::path& log) {
     const std::string& source = states_[state].source;
     std::string command = command_;
     if (kind_ == Kind::Versions) {
         // All versions share one place.
         prepared_.assign(states_.size(), false);
-        for (size_t at = 0; (at = command.find("{}", at)) != std::string::npos; at += inQuotes(source).size())
-            command.replace(at, 2, inQuotes(source));
+        for (size_t at = 0; (at = command.find("{}", at)) != std::string::npos; at += source.size())
+            command.replace(at, 2, source);
     }
     std::error_code error;
     if (kind_ == Kind::Commits && !fs::exists(worktreeOf(state), error)) {
@@ -168,6 +177,7 @@ Result<void> BisectHistory::prepare(size_t state, RecordSupervisor& supervisor, 
         if (!added) return fail(added.error());
     }
     if (!command.empty()) {
+        if (const Result<void> there = checkFolder(state); !there) return there;
         const InFolder place(folderOf(state));
         const Result<void> built =
             runUnrecorded(supervisor, {"/bin/sh", "-c", command}, "The build of " + states_[state].label, log);

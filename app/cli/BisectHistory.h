@@ -37,6 +37,8 @@ class BisectHistory {
     void setBuild(std::filesystem::path folder, std::string command);
     /// Returns true if the state is ready to run.
     bool isPrepared(size_t state) const { return prepared_[state]; }
+    /// Fails if the folder of a state is missing, in which its programs run.
+    Result<void> checkFolder(size_t state) const;
     /// Makes the state ready: its worktree, its build, or the version's installation. Output goes to `log`.
     Result<void> prepare(size_t state, RecordSupervisor& supervisor, const std::filesystem::path& log);
     /// Returns the folder in which the program runs.

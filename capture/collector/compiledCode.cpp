@@ -18,7 +18,7 @@ namespace {
 constexpr size_t none = std::string_view::npos;
 /// Limits for crafted files.
 constexpr uint64_t maxFileBytes = uint64_t{1} << 20;
-constexpr size_t maxFiles = 4'096, maxTextBytes = 2'048, maxSources = 16;
+constexpr size_t maxFiles = 1'024, maxLines = 1'000, maxTextBytes = 512, maxSources = 16;
 
 std::string_view trimmed(std::string_view text) {
     const size_t begin = text.find_first_not_of(" \t\r");
@@ -52,7 +52,7 @@ struct Comments {
             operators = listAfter(comment, "Original ATen: [");
         } else if (comment.starts_with(file) && sources.size() < maxSources) {
             const std::string_view place = comment.substr(file.size(), comment.find(" in ") - file.size());
-            const std::string name(place.substr(place.rfind('/') + 1));
+            const std::string name(place.substr(place.rfind('/') + 1).substr(0, maxTextBytes));
             if (std::ranges::find(sources, name) == sources.end()) sources.push_back(name);
         }
     }
@@ -85,8 +85,9 @@ std::map<uint32_t, std::string> compiledLines(std::string_view code) {
     std::map<uint32_t, std::string> lines;
     if (code.substr(0, 4'096).find("torch._inductor") == none) return lines;
     Comments comments;
+    std::string text;
     bool isComment = false;
-    for (uint32_t number = 1; !code.empty(); ++number) {
+    for (uint32_t number = 1; !code.empty() && lines.size() < maxLines; ++number) {
         const size_t end = code.find('\n');
         const std::string_view line = trimmed(code.substr(0, end));
         code.remove_prefix(end == none ? code.size() : end + 1);
@@ -95,10 +96,10 @@ std::map<uint32_t, std::string> compiledLines(std::string_view code) {
             comments.read(line);
             continue;
         }
-        isComment = false;
+        if (std::exchange(isComment, false)) text = comments.text();
         // A launch follows, after the choice of a stream, and then the end of its arguments.
-        if (line.empty() || line.starts_with("del ") || line.starts_with("return")) comments = {};
-        if (std::string text = comments.text(); !text.empty()) lines.emplace(number, std::move(text));
+        if (line.empty() || line.starts_with("del ") || line.starts_with("return")) text.clear();
+        if (!text.empty()) lines.emplace(number, text);
     }
     return lines;
 }

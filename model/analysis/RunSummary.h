@@ -197,12 +197,11 @@ struct StreamOrder {
     bool operator==(const StreamOrder&) const = default;
 };
 
-/// Forecast of the mean step after a change (`causality::StepReplay`).
+/// Forecast of the mean step without some calls or work (`causality::StepReplay`).
 struct StepForecast {
-    /// Kernels take half of their time, a launch includes the host code between calls, and all others are removed.
-    causality::Subject subject = causality::Subject::Kernels;
-    int64_t savedNs = 0;   ///< Saving of the mean step; negative if it gets longer.
-    int64_t marginNs = 0;  ///< Half of the 95 % interval.
+    causality::Subject subject = causality::Subject::Sync;  ///< The calls or work that are removed.
+    int64_t savedNs = 0;                                    ///< Saving of the mean step; negative if it gets longer.
+    int64_t marginNs = 0;                                   ///< Half of the 95 % interval.
     bool operator==(const StepForecast&) const = default;
 };
 

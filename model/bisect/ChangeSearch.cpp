@@ -95,7 +95,10 @@ std::vector<ChangePlace> ChangeSearch::places() const {
     double greatest = -INFINITY;
     size_t last = 0;
     for (size_t state = 1; state < groups_.size(); ++state) {
-        if (isExcluded_[state]) continue;
+        if (isExcluded_[state]) {
+            before.add(groups_[state]);
+            continue;
+        }
         Group after = all;
         after.count -= before.count;
         after.sum -= before.sum;

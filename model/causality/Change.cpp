@@ -76,11 +76,12 @@ class Selector {
                 return (isKernel || kind == NodeKind::Collective) &&
                        trace_.strings.at(trace_.launchConfigs[group.name].demangledName).find(change_.name) !=
                            std::string_view::npos;
-            case Subject::Family:
-                return isKernel && !isCollective(trace_, group) &&
-                       identifier(
-                           kernelClass(trace_.strings.at(trace_.launchConfigs[group.name].demangledName)).family) ==
-                           change_.name;
+            case Subject::Family: {
+                if (!isKernel || isCollective(trace_, group)) return false;
+                const KernelFamily family =
+                    kernelClass(trace_.strings.at(trace_.launchConfigs[group.name].demangledName)).family;
+                return identifier(family) == change_.name || lanescope::name(family) == change_.name;
+            }
             case Subject::Kernels: return kind == NodeKind::Graph || (isKernel && !isCollective(trace_, group));
             case Subject::Nccl: return kind == NodeKind::Collective || (isKernel && isCollective(trace_, group));
             case Subject::Copy:

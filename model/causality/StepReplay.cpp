@@ -27,6 +27,9 @@ size_t eventsWithin(const Trace& trace, TimeRange range) {
            countWithin(trace.graphs.startNs, range);
 }
 
+/// Fewer begin and end in the middle of work.
+constexpr size_t minSteps = 6;
+
 /// Returns the steps around the middle one with at most that many events, at least one step.
 std::vector<TimeRange> middleSteps(const Trace& trace, const std::vector<TimeRange>& steps, size_t maxEvents) {
     if (steps.empty()) return {};
@@ -47,10 +50,13 @@ StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, s
     const std::vector<TimeRange> steps = middleSteps(trace_, worker.steps, maxEvents);
     if (steps.empty()) return;
     // Calls before the first step launch its work, and work before it ends where it starts.
+    constexpr int64_t maxTimeNs = int64_t{1} << 60;  // of a sound trace
+    if (steps.front().startNs < -maxTimeNs || steps.back().endNs > maxTimeNs) return;
     const int64_t leadNs = steps.front().durationNs();
     window_ = {steps.front().startNs - leadNs, steps.back().endNs + 1};
-    constexpr int64_t maxTimeNs = int64_t{1} << 60;  // of a sound trace
     if (window_.startNs < -maxTimeNs || window_.endNs > maxTimeNs) return;
+    // Steps of any size, and what comes before them.
+    if (eventsWithin(trace_, window_) > 2 * maxEvents) return;
     graph_ = buildCausalGraph(input, window_);
     unchangedNs_ = graph_.replay();
     // For each edge of a step the work of the worker that ends last before it.
@@ -115,17 +121,13 @@ void StepReplay::findPath() {
     unknownShare_ = wholeNs > 0 ? static_cast<double>(unknownNs) / wholeNs : 0;
 }
 
-std::vector<std::pair<Node, TimeRange>> StepReplay::pathNodes() const {
-    std::vector<std::pair<Node, TimeRange>> nodes;
-    if (steps_.empty()) return nodes;
-    for (const auto& part : graph_.pathTo(steps_.back().last, unchangedNs_, {}, unchangedNs_[steps_.front().before]))
-        nodes.emplace_back(part.node, TimeRange{graph_.startNs[part.node], graph_.endNs[part.node]});
-    std::ranges::reverse(nodes);
-    return nodes;
-}
-
 std::string StepReplay::refusal() const {
     if (steps_.empty()) return "No step has GPU work with recorded causes.";
+    if (steps_.size() < minSteps)
+        return fmt::format(
+            "Too few steps ({}) for a forecast: the lead of the CPU over the GPU is unknown. Choose {} or "
+            "more.",
+            steps_.size(), minSteps);
     const double unexplained = std::abs(error_) + unknownShare_;
     if (unexplained <= maxUnexplained) return {};
     return fmt::format("The recorded causes do not explain this step: {:.1f} % unexplained on the {}.",
@@ -138,7 +140,7 @@ Forecast StepReplay::forecast(std::span<const Change> changes) const {
     const Scales scales = scalesOf(trace_, graph_, changes);
     const std::vector<int64_t> ends = graph_.replay(scales.ofGroup);
     // The lead of a thread over the GPU changes during the first steps.
-    const size_t first = steps_.size() >= 6 ? steps_.size() / 2 : 0;
+    const size_t first = steps_.size() >= minSteps ? steps_.size() / 2 : 0;
     std::vector<int64_t> differences;
     for (size_t step = first; step < steps_.size(); ++step) {
         const auto [before, last] = steps_[step];

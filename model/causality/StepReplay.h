@@ -58,8 +58,6 @@ class StepReplay {
     Forecast forecast(std::span<const Change> changes) const;
     /// Returns the times of the critical path from the first step to the last, largest first.
     const std::vector<PathShare>& path() const { return path_; }
-    /// Returns the critical path with times of the recording, by start.
-    std::vector<std::pair<CausalGraph::Node, TimeRange>> pathNodes() const;
     const CausalGraph& graph() const { return graph_; }
     TimeRange window() const { return window_; }
 

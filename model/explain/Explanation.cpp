@@ -26,6 +26,11 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
         const WorkerSummary& worker = run.workers[finding.worker];
         const auto forecast = std::ranges::find(worker.forecasts, finding.rule->subject, &StepForecast::subject);
         if (!finding.rule->subject || forecast == worker.forecasts.end()) continue;
+        // The saving of several findings is not that of each.
+        const auto isAlike = [&](const Finding& each) {
+            return each.worker == finding.worker && each.rule->subject == finding.rule->subject;
+        };
+        if (std::ranges::count_if(findings, isAlike) > 1) continue;
         Saving saving{forecast->savedNs, forecast->marginNs};
         const double meanNs = static_cast<double>(worker.totalWallNs()) / static_cast<double>(worker.steps.size());
         if (static_cast<double>(saving.marginNs) > maxMargin * meanNs) continue;

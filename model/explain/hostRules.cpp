@@ -500,15 +500,13 @@ const Rule queuedIdleRule{
     .evidence = queuedEvidence,
     .advise =
         [](const FindingText& text) {
-            const bool hasGraphs = text.has(graphGapsRule) || sumNs(text.worker(), isWithinGraph) > 0;
-            const std::string_view advice =
-                hasGraphs
-                    ? "No single cause stands out: try a larger batch, or fewer and larger kernels and copies."
-                    : "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} "
-                      "graphs.";
-            return adviceFor(
-                text.run(),
-                {advice, "No single cause stands out: try a larger batch, or more of it within jax.jit.", advice});
+            constexpr std::string_view graphs =
+                "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, "
+                "or use {api} graphs.";
+            return adviceFor(text.run(), {graphs,
+                                          "Streams wait for each other, tiny kernels follow each other, or programs "
+                                          "have too little work: let jax.jit fuse more of the step.",
+                                          graphs});
         },
 };
 
@@ -524,11 +522,15 @@ const Rule gpuIdleRule{
     .evidence = idleEvidence,
     .advise =
         [](const FindingText& text) {
-            constexpr std::string_view graphs =
-                "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} graphs.";
+            const bool hasGraphs = text.has(graphGapsRule) || sumNs(text.worker(), isWithinGraph) > 0;
+            const std::string_view advice =
+                hasGraphs
+                    ? "No single cause stands out: try a larger batch, or fewer and larger kernels and copies."
+                    : "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} "
+                      "graphs.";
             return adviceFor(
                 text.run(),
-                {graphs, "No single cause stands out: try a larger batch, or more of it within jax.jit.", graphs});
+                {advice, "No single cause stands out: try a larger batch, or more of it within jax.jit.", advice});
         },
 };
 
