@@ -32,7 +32,7 @@ constexpr uint64_t maxPlanBytes = uint64_t{4} << 20;
 
 /// The number of runs of both places that the final comparison needs.
 constexpr size_t runsToCompare = 3;
-/// Those of them made after the proof.
+/// Minimum of these runs after the difference of both ends is shown.
 constexpr size_t freshRuns = 2;
 
 }  // namespace

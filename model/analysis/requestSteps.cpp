@@ -383,7 +383,7 @@ void groupParts(const Trace& trace, RunSteps& run) {
     Ends ends;
     for (const WorkerSteps& worker : run.workers) ends.push_back(updatingSteps(worker.steps, updates[worker.process]));
     if (groupUpTo(run, ends) || run.source != StepSource::NvtxRange) return;
-    // Batches may be counted anew in every epoch.
+    // Batch numbers may start at 0 again in each epoch.
     if (areBatches(run.pattern) && !isMicroBatch(run.pattern)) return;
     ends.clear();
     for (const WorkerSteps& worker : run.workers) ends.push_back(endsOfCounts(worker.steps));

@@ -51,7 +51,7 @@ Json toolList(bool mayRun) {
     const Json steps = text("Steps A-B, as 5-20");
     Json tools = Json::array();
     tools.push_back(tool("open",
-                         "What a trace has: GPUs, processes, steps, counts, warnings. Without file: all traces.",
+                         "Contents of a trace: GPUs, processes, steps, counts, warnings. Without file: all traces.",
                          {{"file", file}}, {}));
     tools.push_back(
         tool("explain",

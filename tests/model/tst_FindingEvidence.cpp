@@ -154,7 +154,7 @@ class tst_FindingEvidence : public QObject {
         verifyEvidence(made, graphGapsRule);
     }
 
-    /// Of two late launches in each step, the query returns the one before which the thread was seen to compile.
+    /// Each step has two late launches. The query returns only the one after samples in the compiler.
     void samplesSelectTheEvidenceOfCompiling() {
         SimulatedTrace made;
         made.description().producer = "Lanescope 1.0";
