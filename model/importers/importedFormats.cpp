@@ -331,23 +331,28 @@ Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadPr
 
 bool isKnownArchive(const TraceSource& source) { return packerOf(source) != Packer::None; }
 
-const TraceFormat xzFormat{
-    "xz", "packed by xz", {".xz"}, isPackedBy<Packer::Xz>, nullptr, "unpack it with \"xz -dk\" and open the result"};
-const TraceFormat zstdFormat{"zstd",   "packed by zstd",
-                             {".zst"}, isPackedBy<Packer::Zstd>,
-                             nullptr,  "unpack it with \"zstd -d\" and open the result"};
-const TraceFormat bzip2Format{"bzip2",  "packed by bzip2",
-                              {".bz2"}, isPackedBy<Packer::Bzip2>,
-                              nullptr,  "unpack it with \"bzip2 -dk\" and open the result"};
-const TraceFormat zipFormat{"zip",    "an archive of zip",
-                            {".zip"}, isPackedBy<Packer::Zip>,
-                            nullptr,  "unpack it with \"unzip\" and open the trace in it"};
-const TraceFormat gzipTwiceFormat{"gzip-twice", "packed by gzip twice",
-                                  {".gz"},      isPackedBy<Packer::Gzip>,
-                                  nullptr,      "unpack it once with \"gunzip -k\" and open the result"};
-const TraceFormat tarFormat{"tar",    "an archive of tar",
-                            {".tar"}, isPackedBy<Packer::Tar>,
-                            nullptr,  "unpack it with \"tar -xf\" and open the trace in it"};
+namespace {
+
+template <Packer packer>
+constexpr TraceFormat packed(std::string_view identifier, std::string_view name, std::string_view ending,
+                             std::string_view advice) {
+    return {identifier, name, {ending}, isPackedBy<packer>, nullptr, advice};
+}
+
+}  // namespace
+
+const TraceFormat xzFormat =
+    packed<Packer::Xz>("xz", "packed by xz", ".xz", "unpack it with \"xz -dk\" and open the result");
+const TraceFormat zstdFormat =
+    packed<Packer::Zstd>("zstd", "packed by zstd", ".zst", "unpack it with \"zstd -d\" and open the result");
+const TraceFormat bzip2Format =
+    packed<Packer::Bzip2>("bzip2", "packed by bzip2", ".bz2", "unpack it with \"bzip2 -dk\" and open the result");
+const TraceFormat zipFormat =
+    packed<Packer::Zip>("zip", "an archive of zip", ".zip", "unpack it with \"unzip\" and open the trace in it");
+const TraceFormat gzipTwiceFormat = packed<Packer::Gzip>("gzip-twice", "packed by gzip twice", ".gz",
+                                                         "unpack it once with \"gunzip -k\" and open the result");
+const TraceFormat tarFormat =
+    packed<Packer::Tar>("tar", "an archive of tar", ".tar", "unpack it with \"tar -xf\" and open the trace in it");
 
 const TraceFormat memorySnapshotFormat{"torch-memory-snapshot",
                                        "a snapshot of PyTorch's memory, which holds no times on GPUs",

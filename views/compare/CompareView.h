@@ -62,8 +62,6 @@ class CompareView : public QWidget {
     size_t shownCandidate() const { return shown_; }
     /// Returns true if a comparison is being computed.
     bool isBusy() const;
-    /// Returns the selected range on the shared axis.
-    std::optional<TimeRange> selectedRange() const { return selectedRange_; }
 
     /// Aligns both runs at this step and shows it; `step` is the index among the compared steps.
     void showStep(int step);

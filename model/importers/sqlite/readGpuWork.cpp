@@ -122,26 +122,30 @@ MigrationCause causeFrom(int64_t number) {
     return isKnown ? static_cast<MigrationCause>(number) : MigrationCause::Unknown;
 }
 
+/// Adds the node of a row, or skips the row if it is incomplete. The tables call time and origin by other names.
+template <class Table, class Time, class Original>
+void addGraphNode(LoadContext& context, FileDirectory& directory, TableReader<Table>& reader, const Table& table,
+                  const Time& time, const Original& original, uint32_t stack) {
+    const std::optional<int64_t> tid = reader.integer(table.globalTid);
+    const std::optional<int64_t> timeNs = reader.time(time);
+    const std::optional<int64_t> node = reader.integer(table.graphNodeId);
+    const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
+    if (thread == noIndex || !timeNs || !node) return reader.skipRow();
+    context.builder().add<kinds::GraphNode>({.timeNs = *timeNs,
+                                             .thread = thread,
+                                             .node = static_cast<uint64_t>(*node),
+                                             .original = static_cast<uint64_t>(reader.integerOr(original, 0)),
+                                             .stack = stack});
+}
+
 /// Reads nodes of a Lanescope trace before version 7.
 void readOldGraphNodes(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::oldGraphNodes;
     TableReader reader(context, t, {t.globalTid, t.timestamp, t.graphNodeId, t.originalNodeId, t.callchainId},
                        "nodes of CUDA graphs");
     while (reader.next()) {
-        const std::optional<int64_t> tid = reader.integer(t.globalTid);
-        const std::optional<int64_t> timeNs = reader.time(t.timestamp);
-        const std::optional<int64_t> node = reader.integer(t.graphNodeId);
-        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
-        if (thread == noIndex || !timeNs || !node) {
-            reader.skipRow();
-            continue;
-        }
-        context.builder().add<kinds::GraphNode>(
-            {.timeNs = *timeNs,
-             .thread = thread,
-             .node = static_cast<uint64_t>(*node),
-             .original = static_cast<uint64_t>(reader.integerOr(t.originalNodeId, 0)),
-             .stack = directory.stackOf(reader.integer(t.callchainId))});
+        addGraphNode(context, directory, reader, t, t.timestamp, t.originalNodeId,
+                     directory.stackOf(reader.integer(t.callchainId)));
     }
 }
 
@@ -345,20 +349,8 @@ void readGraphNodes(LoadContext& context, FileDirectory& directory) {
         // Exports contain changes of nodes here, too.
         constexpr int64_t creation = tables::GraphNodes::nodeCreation;
         if (reader.integerOr(t.eventClass, creation) != creation) continue;
-        const std::optional<int64_t> tid = reader.integer(t.globalTid);
-        const std::optional<int64_t> timeNs = reader.time(t.start);
-        const std::optional<int64_t> node = reader.integer(t.graphNodeId);
-        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
-        if (thread == noIndex || !timeNs || !node) {
-            reader.skipRow();
-            continue;
-        }
-        context.builder().add<kinds::GraphNode>(
-            {.timeNs = *timeNs,
-             .thread = thread,
-             .node = static_cast<uint64_t>(*node),
-             .original = static_cast<uint64_t>(reader.integerOr(t.originalGraphNodeId, 0)),
-             .stack = stacks.of(reader.integerOr(rowNumber, 0))});
+        addGraphNode(context, directory, reader, t, t.start, t.originalGraphNodeId,
+                     stacks.of(reader.integerOr(rowNumber, 0)));
     }
 }
 
