@@ -194,8 +194,8 @@ double Bisect::minutesFor(double runs) const {
 void Bisect::printPlan() const {
     const size_t states = history_.states().size(), ends = 2 * bisect::ChangeSearch::minRunsPerEnd;
     printMessage(
-        fmt::format("{} {}s from {} to {}. Plan: {} runs of both ends or more, until they differ. Then {} runs "
-                    "of others or more, fewer builds. At most {} runs (--runs). Runs are kept in {}.",
+        fmt::format("{} {}s from {} to {}. Plan: {} runs of both ends or more, until they differ. Then {} runs of "
+                    "others or more, fewer builds. At most {} runs (--runs). Runs are kept in {}.",
                     states, history_.noun(), history_.states().front().label, history_.states().back().label, ends,
                     plannedRuns() - static_cast<int>(ends), options_.maxRuns, folder_.string()));
 }

@@ -49,13 +49,9 @@ void addCheck(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("check", "Verify the checksums of a trace");
     command->add_option("FILE", *file, readableFormats())->required();
     command->footer(
-        "Reads the whole trace, its index and its notes, and compares them with their stored "
-        "checksums.\n"
-        "Exits with 0 if all match, and with 1 if anything is corrupt or was changed by another "
-        "program.\n"
-        "\n"
-        "Example:\n"
-        "  lanescope check run.sqlite");
+        "Reads the whole trace, its index and its notes, and compares them with their stored checksums.\nExits with 0 "
+        "if all match, and with 1 if anything is corrupt or was changed by another program.\n\nExample:\n  lanescope "
+        "check run.sqlite");
     command->callback([file, &exitStatus] {
         const Result<bool> isGood = runCheck(*file);
         if (!isGood)

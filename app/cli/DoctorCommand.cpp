@@ -290,10 +290,10 @@ void addDoctor(CLI::App& app, int& exitStatus) {
     command->add_option("--agent", words->agent, "Agent library to check instead of the default")->type_name("FILE");
     help::acceptOneOf(command->add_option("-f,--format", words->format, "Output format"), {"text", "json"})
         ->capture_default_str();
-    CLI::Option* const measure = command->add_flag(
-        "--measure", words->measures,
-        "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB of each), and store "
-        "the rates; traces then show how close a run came to them");
+    CLI::Option* const measure =
+        command->add_flag("--measure", words->measures,
+                          "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB of each), and "
+                          "store the rates; traces then show how close a run came to them");
     command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")->needs(measure);
     command->add_option("-o,--output", words->output, "With --measure: store in FILE, for record --roofs FILE")
         ->type_name("FILE")
@@ -304,8 +304,7 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         ->type_name("FILE")
         ->needs(measure);
     command->footer(
-        "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs "
-        "were measured.");
+        "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs were measured.");
     command->callback([words, &exitStatus] {
         if (words->measures) {
             exitStatus = measureMachine(*words);

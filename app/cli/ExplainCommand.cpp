@@ -107,8 +107,8 @@ void addExplain(CLI::App& app, int& exitStatus) {
         ->check([](const std::string& text) { return checkText(parseRule(text)); });
     command
         ->add_option("--fail-if", options->conditions,
-                     "Exit with 1 if this rule reports a finding: 'launch_bound', 'late_rank > "
-                     "5ms' or 'any > 10%' of the mean step; repeatable")
+                     "Exit with 1 if this rule reports a finding: 'launch_bound', 'late_rank > 5ms' or 'any > 10%' of "
+                     "the mean step; repeatable")
         ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
@@ -118,10 +118,8 @@ void addExplain(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
                            "FILE");
     command->footer(
-        "Examples:\n"
-        "  lanescope explain run.sqlite\n"
-        "  lanescope explain run.sqlite --steps 20-40 -f html -o run.html\n"
-        "  lanescope explain run.sqlite --fail-if 'launch_bound > 10%'");
+        "Examples:\n  lanescope explain run.sqlite\n  lanescope explain run.sqlite --steps 20-40 -f html -o run.html\n "
+        " lanescope explain run.sqlite --fail-if 'launch_bound > 10%'");
     command->callback([options, file, &exitStatus] {
         if (file->count() == 0 && !options->hasRuleConditions) {
             printMessage("Name the trace to explain, or use --rules. Try 'lanescope explain --help'.");

@@ -66,8 +66,8 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
     const std::vector<uint32_t> processes = kinetoProcesses(trace);
     if (processes.size() > 1 && options.output.empty())
         return fail(
-            "{}: the trace has {} ranks, and torch.profiler files hold one each. Name a file with "
-            "--output; each rank's number is added to its name.",
+            "{}: the trace has {} ranks, and torch.profiler files hold one each. Name a file with --output; each "
+            "rank's number is added to its name.",
             options.file, processes.size());
     // The files would be named after it.
     std::error_code ignored;
@@ -201,16 +201,16 @@ void addExport(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("export", "Convert a trace to the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
     help::acceptOneOf(
-        command->add_option("-f,--format", options->format,
-                            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one "
-                            "file per rank; folded: GPU time by Python stack, for flame graphs; flame: flame graph "
-                            "as SVG; flame-ranges: flame graph of NVTX ranges; sqlite: convert another profiler's "
-                            "file to a Lanescope trace"),
+        command->add_option(
+            "-f,--format", options->format,
+            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one file per rank; "
+            "folded: GPU time by Python stack, for flame graphs; flame: flame graph as SVG; flame-ranges: flame graph "
+            "of NVTX ranges; sqlite: convert another profiler's file to a Lanescope trace"),
         {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
     help::acceptOneOf(command->add_option("--over", options->over,
-                                          "Flame graph (folded, flame) of GPU time by Python line, function, "
-                                          "NVTX range or PyTorch module; or threads: CPU time by thread and stack"),
+                                          "Flame graph (folded, flame) of GPU time by Python line, function, NVTX "
+                                          "range or PyTorch module; or threads: CPU time by thread and stack"),
                       {"lines", "functions", "ranges", "modules", threads})
         ->capture_default_str();
     command->add_option("--range", options->range, "Only this time range (folded, flame): 6.1s:6.2s, in timeline time")
@@ -219,16 +219,12 @@ void addExport(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
                            "FILE");
     command->footer(
-        "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
-        "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"
-        "Examples:\n"
-        "  lanescope export run.sqlite -o run.pftrace\n"
-        "  lanescope export run.sqlite | gzip > run.pftrace.gz\n"
-        "  lanescope export -f kineto run.sqlite -o run.json\n"
-        "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
-        "  lanescope export -f flame --over functions --range 6.1s:6.2s run.sqlite -o run.svg\n"
-        "  lanescope export -f folded --over threads run.sqlite > threads.folded\n"
-        "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
+        "A trace is SQLite with the tables of an Nsight Systems export, so it needs no export for SQL.\nTables as CSV "
+        "or JSON: see 'lanescope stats --help'.\n\nExamples:\n  lanescope export run.sqlite -o run.pftrace\n  "
+        "lanescope export run.sqlite | gzip > run.pftrace.gz\n  lanescope export -f kineto run.sqlite -o run.json\n  "
+        "lanescope export -f flame-ranges run.sqlite -o run.svg\n  lanescope export -f flame --over functions --range "
+        "6.1s:6.2s run.sqlite -o run.svg\n  lanescope export -f folded --over threads run.sqlite > threads.folded\n  "
+        "lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         if (const Result<void> checked = checkOptions(*options); !checked) {
             reportFailure(checked.error());

@@ -42,14 +42,10 @@ void addIndex(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_flag("--remove", options->isRemoving, "Remove the index instead");
     command->footer(
-        "Every command that reads a trace builds its index, and so does the viewer; this command "
-        "does only that.\n"
-        "The index is stored next to the trace as FILE.lanescope-index, or in "
-        "~/.cache/lanescope/index if that folder is not writable. You can remove it at any time.\n"
-        "\n"
-        "Examples:\n"
-        "  lanescope index run.sqlite\n"
-        "  lanescope index --remove run.sqlite");
+        "Every command that reads a trace builds its index, and so does the viewer; this command does only that.\nThe "
+        "index is stored next to the trace as FILE.lanescope-index, or in ~/.cache/lanescope/index if that folder is "
+        "not writable. You can remove it at any time.\n\nExamples:\n  lanescope index run.sqlite\n  lanescope index "
+        "--remove run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runIndex(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

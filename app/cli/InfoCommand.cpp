@@ -251,10 +251,8 @@ std::string topologyAsText(const Trace& trace) {
     if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
     if (!topology.uses.empty() && topology.verdict.bytes > 0)
         text +=
-            "\n"
-            "Kernels, such as NCCL's, move bytes without copies. Counters include these bytes, per "
-            "link:\n"
-            "'lanescope stats -r nvlink'.\n";
+            "\nKernels, such as NCCL's, move bytes without copies. Counters include these bytes, per link:\n'lanescope "
+            "stats -r nvlink'.\n";
     return text;
 }
 
@@ -349,13 +347,10 @@ void addInfo(CLI::App& app, int& exitStatus) {
     help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json"})
         ->capture_default_str();
     command->add_flag("--topology", options->isTopology,
-                      "Show how the GPUs are connected, whether NVLink was used, and the bytes "
-                      "copied over each link");
+                      "Show how the GPUs are connected, whether NVLink was used, and the bytes copied over each link");
     command->footer(
-        "Examples:\n"
-        "  lanescope info run.sqlite\n"
-        "  lanescope info run.sqlite --topology\n"
-        "  lanescope info run.sqlite --format json");
+        "Examples:\n  lanescope info run.sqlite\n  lanescope info run.sqlite --topology\n  lanescope info run.sqlite "
+        "--format json");
     command->callback([options, &exitStatus] {
         const Result<void> result = runInfo(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

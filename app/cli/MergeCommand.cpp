@@ -52,13 +52,10 @@ void addMerge(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file"), "FILE")->required();
     addMergeOptions(*command, options->merge);
     command->footer(
-        "Each process keeps its rank, or gets the rank in its file's name. GPUs are renumbered.\n"
-        "The result is a normal trace: stats, explain, compare and sql read it.\n"
-        "\n"
-        "Examples:\n"
-        "  lanescope merge rank0.sqlite rank1.sqlite -o job.sqlite\n"
-        "  lanescope merge traces/ --align steps -o job.sqlite\n"
-        "  lanescope merge traces/ --ranks 0,17,517 --steps 120-124 -o slow.sqlite");
+        "Each process keeps its rank, or gets the rank in its file's name. GPUs are renumbered.\nThe result is a "
+        "normal trace: stats, explain, compare and sql read it.\n\nExamples:\n  lanescope merge rank0.sqlite "
+        "rank1.sqlite -o job.sqlite\n  lanescope merge traces/ --align steps -o job.sqlite\n  lanescope merge traces/ "
+        "--ranks 0,17,517 --steps 120-124 -o slow.sqlite");
     command->callback([options, &exitStatus] {
         const auto notes = runMerge(*options);
         if (notes) printNotes(*notes);

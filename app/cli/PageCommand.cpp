@@ -44,16 +44,16 @@ void addPage(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<PageOptions>();
     CLI::App* command = app.add_subcommand("page", "Write a timeline as one HTML file for any browser");
     command->add_option("FILE", options->file, readableFormats())->required();
-    CLI::Option* steps = command
-                             ->add_option_function<std::string>(
-                                 "--steps",
-                                 [options](const std::string& text) {
-                                     if (const auto numbers = parseStepNumbers(text)) options->request.steps = *numbers;
-                                 },
-                                 "Show steps A to B in full, 0-based: 10-12, or 7 (default: three steps around the "
-                                 "largest finding)")
-                             ->type_name("A-B")
-                             ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+    CLI::Option* steps =
+        command
+            ->add_option_function<std::string>(
+                "--steps",
+                [options](const std::string& text) {
+                    if (const auto numbers = parseStepNumbers(text)) options->request.steps = *numbers;
+                },
+                "Show steps A to B in full, 0-based: 10-12, or 7 (default: three steps around the largest finding)")
+            ->type_name("A-B")
+            ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
     command
         ->add_option_function<std::string>(
             "--time",
@@ -68,11 +68,8 @@ void addPage(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
                            "FILE");
     command->footer(
-        "The page has the whole run coarsely, and a part of it with every slice, flow and gap.\n"
-        "\n"
-        "Examples:\n"
-        "  lanescope page run.sqlite -o run.html\n"
-        "  lanescope page run.sqlite --steps 10-12 --anonymous -o run.html");
+        "The page has the whole run coarsely, and a part of it with every slice, flow and gap.\n\nExamples:\n  "
+        "lanescope page run.sqlite -o run.html\n  lanescope page run.sqlite --steps 10-12 --anonymous -o run.html");
     command->callback([options, &exitStatus] {
         const Result<void> result = writePage(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

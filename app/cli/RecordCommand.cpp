@@ -35,16 +35,11 @@ void addRecord(CLI::App& app, int& exitStatus) {
         app.add_subcommand("record", "Run a program and record the GPU activity of it and its children");
     arguments->addTo(*command);
     command->footer(
-        "The exit status is that of the program, or 128 plus the signal number if a signal ended "
-        "it.\n"
-        "\n"
-        "Examples:\n"
-        "  lanescope record -- python train.py --epochs 1\n"
-        "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py\n"
-        "  mpirun -n 4 lanescope record -o run.%q{OMPI_COMM_WORLD_RANK}.sqlite -- ./train\n"
-        "  lanescope record --delay 60 --duration 5 --kill sigterm -- python train.py\n"
-        "  lanescope record --steps 10-12 -- python train.py\n"
-        "  lanescope record --repeat 5 -o runs/main.sqlite -- python train.py");
+        "The exit status is that of the program, or 128 plus the signal number if a signal ended it.\n\nExamples:\n  "
+        "lanescope record -- python train.py --epochs 1\n  lanescope record -o run-%h.sqlite -- torchrun "
+        "--nproc-per-node 8 train.py\n  mpirun -n 4 lanescope record -o run.%q{OMPI_COMM_WORLD_RANK}.sqlite -- "
+        "./train\n  lanescope record --delay 60 --duration 5 --kill sigterm -- python train.py\n  lanescope record "
+        "--steps 10-12 -- python train.py\n  lanescope record --repeat 5 -o runs/main.sqlite -- python train.py");
     command->callback([arguments, &exitStatus] {
         Result<capture::RecordOptions> options = arguments->options();
         if (!options) {

@@ -102,17 +102,11 @@ void addSql(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
                            "FILE");
     command->footer(
-        "The trace is opened read-only: statements that write, attach or load anything are "
-        "refused, and so are views.\n"
-        "The tables are described in the manual: share/doc/lanescope/manual/tables.md, or F1 in "
-        "lanescope-viewer.\n"
-        "\n"
-        "Examples:\n"
-        "  lanescope sql run.sqlite 'SELECT count(*) FROM NVTX_EVENTS'\n"
-        "  lanescope sql run.sqlite - --format csv < query.sql\n"
-        "\n"
-        "Sample queries. They use tables of Lanescope traces; exports of Nsight Systems may lack "
-        "some of them:\n" +
+        "The trace is opened read-only: statements that write, attach or load anything are refused, and so are "
+        "views.\nThe tables are described in the manual: share/doc/lanescope/manual/tables.md, or F1 in "
+        "lanescope-viewer.\n\nExamples:\n  lanescope sql run.sqlite 'SELECT count(*) FROM NVTX_EVENTS'\n  lanescope "
+        "sql run.sqlite - --format csv < query.sql\n\nSample queries. They use tables of Lanescope traces; exports of "
+        "Nsight Systems may lack some of them:\n" +
         samples());
     command->callback([options, &exitStatus] {
         const Result<void> result = runSql(*options);

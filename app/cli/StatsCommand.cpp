@@ -35,10 +35,7 @@ std::string reportsThat(bool areDefault) {
 }
 
 std::string reportList() {
-    return "Reports:\n" + reportsThat(true) +
-           "\n"
-           "Reports that are printed only on request:\n" +
-           reportsThat(false);
+    return "Reports:\n" + reportsThat(true) + "\nReports that are printed only on request:\n" + reportsThat(false);
 }
 
 /// Returns the reason for a report without rows if the trace lacks all of its events: ": the trace has no GPU work".
@@ -203,34 +200,25 @@ void addStats(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
-                     "Only events that overlap START:END in timeline time, in seconds or with a "
-                     "unit (s, ms, us, ns)")
+                     "Only events that overlap START:END in timeline time, in seconds or with a unit (s, ms, us, ns)")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
     help::acceptOneOf(command->add_option("--by", options->by, "Group rows by: " + variantsSentence()), variantNames())
         ->type_name("WHAT");
     command
         ->add_option("--range-name", options->rangeName,
-                     "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); "
-                     "default: the steps")
+                     "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); default: the steps")
         ->type_name("NAME");
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
                            "FILE");
-    command->footer(reportList() +
-                    "\n"
-                    "CSV and JSON contain plain numbers: nanoseconds, bytes, GB/s (10^9 bytes per second). "
-                    "JSON of\n"
-                    "several reports is one object, JSON of one report is its array. CSV of several reports is "
-                    "one table\n"
-                    "after another, separated by an empty line.\n"
-                    "\n"
-                    "Examples:\n"
-                    "  lanescope stats run.sqlite\n"
-                    "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
-                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
-                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name 'epoch #'\n"
-                    "  lanescope stats run.sqlite --range 10:20\n"
-                    "  lanescope stats run.sqlite --range 6.1s:6.2s");
+    command->footer(
+        reportList() +
+        "\nCSV and JSON contain plain numbers: nanoseconds, bytes, GB/s (10^9 bytes per second). JSON of\nseveral "
+        "reports is one object, JSON of one report is its array. CSV of several reports is one table\nafter another, "
+        "separated by an empty line.\n\nExamples:\n  lanescope stats run.sqlite\n  lanescope stats run.sqlite -r "
+        "cuda_gpu_kern_sum -f csv -o kernels.csv\n  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n  "
+        "lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name 'epoch #'\n  lanescope stats "
+        "run.sqlite --range 10:20\n  lanescope stats run.sqlite --range 6.1s:6.2s");
     command->callback([options, &exitStatus] { exitStatus = runAndReport(*options); });
 }
 

@@ -57,8 +57,8 @@ Error becomeViewer(const std::vector<std::string>& files) {
     if (!found.empty()) ::execv(found.c_str(), arguments.data());
     if (found.empty())
         return {
-            fmt::format("{0}: not found next to this program or in PATH. Install the package {0} of the same "
-                        "release on the machine with your screen, and copy the trace to it.",
+            fmt::format("{0}: not found next to this program or in PATH. Install the package {0} of the same release "
+                        "on the machine with your screen, and copy the trace to it.",
                         viewerName)};
     return {fmt::format("Cannot start {}: {}.", viewerName, std::strerror(errno))};
 }
@@ -73,12 +73,9 @@ void addView(CLI::App& app, int& exitStatus) {
     command->add_flag("--merge", options->isMerged, "The traces belong to ranks of one job: merge them");
     addMergeOptions(*command, options->merge);
     command->footer(
-        "Examples:\n"
-        "  lanescope view run.sqlite\n"
-        "  lanescope view before.sqlite after.sqlite\n"
-        "  lanescope view --merge rank0.json.gz rank1.json.gz\n"
-        "  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n"
-        "  lanescope view fleet.sqlite");
+        "Examples:\n  lanescope view run.sqlite\n  lanescope view before.sqlite after.sqlite\n  lanescope view --merge "
+        "rank0.json.gz rank1.json.gz\n  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n  lanescope "
+        "view fleet.sqlite");
     command->callback([options, &exitStatus] {
         const auto files = filesToOpen(*options);
         exitStatus = reportFailure(files ? becomeViewer(*files) : files.error());

@@ -80,12 +80,13 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
 }
 
 void addMergeOptions(CLI::App& command, MergeArguments& words) {
-    help::acceptOneOf(command.add_option("--align", words.method,
-                                         "How to synchronize the clocks of several hosts. collectives: by common "
-                                         "collectives; steps: by steps of the same number; base-time: by the "
-                                         "start time in each file; start: by the first event of each file; auto: "
-                                         "nothing on one host, else the first of these that covers all files"),
-                      {"auto", "collectives", "steps", "base-time", "start"})
+    help::acceptOneOf(
+        command.add_option(
+            "--align", words.method,
+            "How to synchronize the clocks of several hosts. collectives: by common collectives; steps: by steps of "
+            "the same number; base-time: by the start time in each file; start: by the first event of each file; auto: "
+            "nothing on one host, else the first of these that covers all files"),
+        {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
     command
         .add_option_function<std::string>(

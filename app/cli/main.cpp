@@ -148,12 +148,8 @@ int run(int argc, char** argv) {
 #ifdef LANESCOPE_HAS_CAPTURE
         "  lanescope record -o run.sqlite -- python train.py\n"
 #endif
-        "  lanescope stats run.sqlite\n"
-        "  lanescope compare before.sqlite after.sqlite\n"
-        "  lanescope view run.sqlite\n"
-        "\n"
-        "Also reads files of `nsys export --type sqlite`. For more see 'lanescope COMMAND "
-        "--help'.");
+        "  lanescope stats run.sqlite\n  lanescope compare before.sqlite after.sqlite\n  lanescope view "
+        "run.sqlite\n\nAlso reads files of `nsys export --type sqlite`. For more see 'lanescope COMMAND --help'.");
 #ifdef LANESCOPE_HAS_CAPTURE
     addRecord(app, exitStatus);
     addRecover(app, exitStatus);

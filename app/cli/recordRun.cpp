@@ -190,8 +190,8 @@ std::string nothingSentence(const capture::RecordOptions& options, const capture
     if (!asked.recordCuda) reason = "possible causes: no NVTX use (CUDA is excluded by --no-cuda)";
     if (!asked.windows.isEverything()) reason += ", activity only outside the recorded windows";
     reason +=
-        ", an exit soon after the start without exit handlers, a cleared environment, or a log "
-        "folder that could not be reached";
+        ", an exit soon after the start without exit handlers, a cleared environment, or a log folder that could not "
+        "be reached";
     if (!asked.only.empty())
         reason = "no program of --only used CUDA or NVTX";
     else if (outcome.exitStatus > firstSignalStatus && !outcome.wasEndedByUs)
@@ -225,13 +225,10 @@ std::string keptSentence(const std::filesystem::path& logs) {
     std::error_code ignored;
     return std::filesystem::is_directory(logs, ignored)
                ? fmt::format(
-                     "The logs are kept. Build the trace with 'lanescope recover {}', or on "
-                     "another disk with -o.",
+                     "The logs are kept. Build the trace with 'lanescope recover {}', or on another disk with -o.",
                      logs.string())
-               : fmt::format(
-                     "{}: the logs were removed while the program ran. Nothing of this recording "
-                     "is left.",
-                     logs.string());
+               : fmt::format("{}: the logs were removed while the program ran. Nothing of this recording is left.",
+                             logs.string());
 }
 
 RunEnd completeRun(const capture::RecordOptions& options, const capture::RecordState& state,

@@ -163,8 +163,8 @@ std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
     // Twice in a row: between the last name and the lock there is a short time without either.
     const bool isAbandoned = state == LiveState::Abandoned && *rows == 0;
     if (isAbandoned && std::exchange(mayBeAbandoned_, true))
-        return End{nullptr, tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one "
-                               "of what was recorded.")
+        return End{nullptr, tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one of "
+                               "what was recorded.")
                                 .arg(views::toQString(logFolderOf(live_).string()))};
     mayBeAbandoned_ = isAbandoned;
     return std::nullopt;

@@ -552,9 +552,8 @@ void MainWindow::showManual() {
 
 void MainWindow::showAbout() {
     QMessageBox::about(this, tr("About Lanescope"),
-                       tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast "
-                          "the bytes moved.</p><p>Free software under the GNU General Public License, "
-                          "version 3.</p>")
+                       tr("<h3>Lanescope %1</h3><p>Shows what a GPU training did, when, and how fast the bytes "
+                          "moved.</p><p>Free software under the GNU General Public License, version 3.</p>")
                            .arg(QString::fromLatin1(productVersion())));
 }
 

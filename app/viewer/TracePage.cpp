@@ -334,10 +334,9 @@ TimeRange rangeOf(const views::TimelineView& timeline) {
 /// Returns a query for the kernels of a range, valid in native files and in exports of Nsight Systems.
 QString queryFor(TimeRange range) {
     return QStringLiteral(
-               "SELECT k.start, k.end - k.start AS duration, s.value AS name, k.deviceId,\n"
-               "       k.streamId\n"
-               "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName\n"
-               "WHERE k.end > %1 AND k.start < %2\nORDER BY k.start;")
+               "SELECT k.start, k.end - k.start AS duration, s.value AS name, k.deviceId,\n       k.streamId\nFROM "
+               "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName\nWHERE k.end > %1 AND k.start < "
+               "%2\nORDER BY k.start;")
         .arg(range.startNs)
         .arg(range.endNs);
 }

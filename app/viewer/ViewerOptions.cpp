@@ -106,10 +106,10 @@ void declare(CLI::App& app, RawOptions& raw) {
     ofView(app.add_option("--select", raw.select, "Select this range"), "START:END")->check(check(parseTimeRange));
     ofView(app.add_option("--event", raw.event, "Select this event: kind and row, such as kernel:412"), "KIND:ROW")
         ->check(check(parseEvent));
-    ofView(help::acceptNumber(app.add_option("--step", raw.step,
-                                             "Zoom to the step of this number; of two runs, to this compared step, "
-                                             "counted from 0"),
-                              "N", 0, std::numeric_limits<int>::max()),
+    ofView(help::acceptNumber(
+               app.add_option("--step", raw.step,
+                              "Zoom to the step of this number; of two runs, to this compared step, counted from 0"),
+               "N", 0, std::numeric_limits<int>::max()),
            "");
     ofView(app.add_option("--worker", raw.worker, "Rank or GPU of the step or comparison, such as 'rank 2'"), "NAME");
     ofView(app.add_option("--unit", raw.unit, "Intervals that count as steps, such as 'layer #'"), "NAME");

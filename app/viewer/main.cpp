@@ -187,8 +187,7 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
 }
 
 constexpr auto advice =
-    "use --render FILE.png to make a picture, or run the viewer on a workstation with the trace "
-    "copied there.";
+    "use --render FILE.png to make a picture, or run the viewer on a workstation with the trace copied there.";
 
 bool willUseX11() {
     const QByteArray platform = qgetenv("QT_QPA_PLATFORM");

@@ -45,8 +45,8 @@ class ShareDialog : public QDialog {
         connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
         auto* layout = new QFormLayout(this);
         layout->addRow(
-            new QLabel(Words::tr("Writes one HTML file that any browser opens: the whole run coarsely, and\n"
-                                 "the chosen part with every slice.")));
+            new QLabel(Words::tr("Writes one HTML file that any browser opens: the whole run coarsely, and\nthe chosen "
+                                 "part with every slice.")));
         layout->addRow(Words::tr("In &full:"), parts_);
         layout->addRow(anonymous_);
         layout->addRow(buttons);

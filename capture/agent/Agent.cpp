@@ -142,9 +142,9 @@ Agent::Agent(const log::LogFolder& folder, AgentOptions options)
 void Agent::startCuda(MakeActivitySource& make) {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
     if (options_.yieldCupti) {
-        activity_ = std::make_unique<NoSource>(*this, Severity::Info, HealthCode::CuptiYielded,
-                                               "CUPTI was left to other tools in the program "
-                                               "(--yield); no CUDA activity was recorded.");
+        activity_ = std::make_unique<NoSource>(
+            *this, Severity::Info, HealthCode::CuptiYielded,
+            "CUPTI was left to other tools in the program (--yield); no CUDA activity was recorded.");
     } else {
         activity_ = make(options_, *this);
     }
@@ -205,10 +205,10 @@ void Agent::writeHere(bool isLast) {
         } else {
             identityWritten_ = true;
             writeIdentity();
-            writer_.note(Severity::Warning, HealthCode::WriterMissing,
-                         "No thread could be started to write the log (limit of threads or processes?). Until one "
-                         "starts, up to 1 MiB of events per thread is kept and written at exit; without exit handlers "
-                         "these events are lost.");
+            writer_.note(
+                Severity::Warning, HealthCode::WriterMissing,
+                "No thread could be started to write the log (limit of threads or processes?). Until one starts, up to "
+                "1 MiB of events per thread is kept and written at exit; without exit handlers these events are lost.");
             file_.flush();
             publishLogStatus();
         }
@@ -450,8 +450,8 @@ void Agent::reportChildren() {
     if (const uint64_t children = SharedTally::childrenWithoutLog(); children > 0)
         writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
                      std::to_string(children) +
-                         " forked processes used NVTX or CUDA but had no log when this process "
-                         "ended (usual for workers that exit early, without exit handlers).",
+                         " forked processes used NVTX or CUDA but had no log when this process ended (usual for "
+                         "workers that exit early, without exit handlers).",
                      children);
     if (const auto [children, problem] = SharedTally::unwritable(); children > 0)
         writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
@@ -496,9 +496,9 @@ void Agent::limitLog() {
                      "The log reached --max-size ( " + std::to_string(options_.maxLogBytes >> 20) +
                          " MiB); recording of this process stopped. Raise --max-size or record a window.");
     } else if (isReserveReached()) {
-        endRecording(HealthCode::DiskReserve,
-                     "The disk was nearly full; recording of this process stopped. Free disk space "
-                     "or lower --disk-reserve.");
+        endRecording(
+            HealthCode::DiskReserve,
+            "The disk was nearly full; recording of this process stopped. Free disk space or lower --disk-reserve.");
     } else if (file_.partBytes() >= options_.maxPartBytes && file_.beginNextPart()) {
         writer_.startAgain();
         identityWritten_ = false;

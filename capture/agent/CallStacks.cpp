@@ -128,19 +128,18 @@ void CallStacks::report(log::RecordWriter& writer) {
         if (refusal == Refusal::UnknownVersion) {
             writer.note(Severity::Warning, HealthCode::PythonUnknown,
                         "How Python " + interpreter_.version() +
-                            " has an unknown stack layout; calls were recorded without their "
-                            "lines. Supported versions: 3.9 to 3.14.");
+                            " has an unknown stack layout; calls were recorded without their lines. Supported "
+                            "versions: 3.9 to 3.14.");
         } else {
-            writer.note(Severity::Warning, HealthCode::PythonUnreadable,
-                        "Python " + interpreter_.version() +
-                            " has an unexpected stack layout here; from now on calls were recorded "
-                            "without their lines.");
+            writer.note(
+                Severity::Warning, HealthCode::PythonUnreadable,
+                "Python " + interpreter_.version() +
+                    " has an unexpected stack layout here; from now on calls were recorded without their lines.");
         }
     }
     if (numbers_.isFull() && !std::exchange(hasReportedMany_, true))
         writer.note(Severity::Warning, HealthCode::PythonStacksMany,
-                    "The program has too many different Python stacks; later calls were recorded "
-                    "without their lines.");
+                    "The program has too many different Python stacks; later calls were recorded without their lines.");
 }
 
 }  // namespace lanescope::agent

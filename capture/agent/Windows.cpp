@@ -90,9 +90,9 @@ void Windows::refresh(log::RecordWriter& writer) {
     if (known_.empty()) return;
     hadAny_ = true;
     if (known_.front().index > nextIndex_ && !std::exchange(reportedTooMany_, true))
-        writer.note(Severity::Warning, HealthCode::WindowsMissed,
-                    "Windows followed each other faster than they could be written; some were "
-                    "skipped. Record longer ranges.");
+        writer.note(
+            Severity::Warning, HealthCode::WindowsMissed,
+            "Windows followed each other faster than they could be written; some were skipped. Record longer ranges.");
     nextIndex_ = known_.back().index + 1;
 }
 

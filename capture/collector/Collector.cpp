@@ -527,11 +527,12 @@ void Collector::writeReusedIds() {
         processes += starts.size();
     }
     if (reused == 0) return;
-    trace_->health(Severity::Warning, HealthCode::ProcessIdsReused,
-                   fmt::format("{} process {} used by {} processes one after the other. Processes with the same id are "
-                               "shown as one.",
-                               reused, reused == 1 ? "id was" : "ids were", processes),
-                   {}, {}, static_cast<int64_t>(reused));
+    trace_->health(
+        Severity::Warning, HealthCode::ProcessIdsReused,
+        fmt::format(
+            "{} process {} used by {} processes one after the other. Processes with the same id are shown as one.",
+            reused, reused == 1 ? "id was" : "ids were", processes),
+        {}, {}, static_cast<int64_t>(reused));
 }
 
 void Collector::writeMissingWriters() {
@@ -551,10 +552,10 @@ void Collector::writeVersions() {
     for (const auto& [path, log] : logs_) {
         const std::string_view agent = log->property(facts::agentVersion);
         if (agent.empty() || info_.version.empty() || agent == info_.version) continue;
-        trace_->health(Severity::Info, HealthCode::VersionsDiffer,
-                       fmt::format("The agent has version {}, and lanescope {}: data that only one "
-                                   "of them supports is missing.",
-                                   agent, info_.version));
+        trace_->health(
+            Severity::Info, HealthCode::VersionsDiffer,
+            fmt::format("The agent has version {}, and lanescope {}: data that only one of them supports is missing.",
+                        agent, info_.version));
         return;
     }
 }
@@ -573,8 +574,7 @@ void Collector::writeClocksThatWereSet() {
     for (const auto& [host, setting] : settings)
         trace_->health(
             Severity::Info, HealthCode::ClockSet,
-            fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. Times in this "
-                        "trace are not affected.",
+            fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. Times in this trace are not affected.",
                         host.empty() ? "this machine" : host, static_cast<double>(std::abs(setting.byNs)) / 1e9,
                         setting.byNs < 0 ? "back" : "ahead", static_cast<double>(setting.timeNs) / 1e9),
             {}, setting.timeNs);
@@ -600,11 +600,11 @@ Result<void> Collector::trimToRecordedWindows() {
     const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
     if (!trimmed) return fail(trimmed.error());
     if (*trimmed > 0)
-        trace_->health(Severity::Info, HealthCode::LaunchedOutsideWindows,
-                       fmt::format("{} GPU operations were skipped: they were launched before "
-                                   "their process started recording.",
-                                   *trimmed),
-                       {}, {}, *trimmed);
+        trace_->health(
+            Severity::Info, HealthCode::LaunchedOutsideWindows,
+            fmt::format("{} GPU operations were skipped: they were launched before their process started recording.",
+                        *trimmed),
+            {}, {}, *trimmed);
     return trimThreads(windows);
 }
 

@@ -420,17 +420,15 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
         how += " Python functions are missing, because threads were not sampled (--no-threads).";
     else if (counts_.inPython > 0)
         how += fmt::format(
-            " {:.1f} % of the stacks in Python have Python functions, from the nearest thread "
-            "sample within 20 ms.",
+            " {:.1f} % of the stacks in Python have Python functions, from the nearest thread sample within 20 ms.",
             percent(counts_.withPython, counts_.inPython));
     if (file.end() && file.end()->wallNs > 0)
         how += fmt::format(" Writing them took {:.2f} % of a core.", percent(file.end()->cpuNs, file.end()->wallNs));
     const bool isShort = counts_.samples > 0 && percent(counts_.whole, counts_.samples) < minWholePercent;
     if (isShort)
         how += fmt::format(
-            " The other stacks have only their innermost functions: stacks deeper than {} KiB are "
-            "truncated, and code without unwind tables and frame pointers "
-            "(-fno-omit-frame-pointer) cannot be unwound.",
+            " The other stacks have only their innermost functions: stacks deeper than {} KiB are truncated, and code "
+            "without unwind tables and frame pointers (-fno-omit-frame-pointer) cannot be unwound.",
             PerfSettings{}.stackBytes / 1024);
     const auto [coreNs, unsampledNs] = first.coreNs();
     const bool isHardlyAny = counts_.samples == 0 && coreNs < minCoreNs;
@@ -438,21 +436,20 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
     const std::set<std::string> lost = first.programsLost();
     if (!lost.empty())
         how += fmt::format(
-            " Data of {} is missing: {} another user's rights (set-uid, for example sudo or su), "
-            "where the kernel ends perf events. Record the program that {} starts, as that user.",
+            " Data of {} is missing: {} another user's rights (set-uid, for example sudo or su), where the kernel ends "
+            "perf events. Record the program that {} starts, as that user.",
             namesOf(lost), lost.size() == 1 ? "it has" : "they have", lost.size() == 1 ? "it" : "each");
     else if (isHardlyAny)
         how += " Threads were hardly ever running.";
     if (isMissed)
         how += fmt::format(
-            " {:.1f} % of {:.3f} s of CPU time belong to threads without samples, which ran for "
-            "less than about {:.0f} ms each; their functions are unknown.",
+            " {:.1f} % of {:.3f} s of CPU time belong to threads without samples, which ran for less than about {:.0f} "
+            "ms each; their functions are unknown.",
             percent(unsampledNs, coreNs), static_cast<double>(coreNs) / 1e9,
             static_cast<double>(file.head().periodNs) / 1e6);
     if (first.notReported > 0)
         how += fmt::format(
-            " {} samples and context switches of threads beyond the first {} are not included in "
-            "these sums.",
+            " {} samples and context switches of threads beyond the first {} are not included in these sums.",
             first.notReported, maxThreads);
     const bool isUncertain = isShort || isMissed || isHardlyAny || !lost.empty();
     trace_.health(isUncertain ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {}, {},
@@ -468,13 +465,14 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
                       static_cast<int64_t>(first.throttles));
     if (!file.end())
         trace_.health(Severity::Warning, HealthCode::LogCut,
-                      "The file of CPU samples and context switches has no end (lanescope was "
-                      "killed, or the disk was full); later data is missing.");
+                      "The file of CPU samples and context switches has no end (lanescope was killed, or the disk was "
+                      "full); later data is missing.");
     if (file.end() && file.end()->bytesNotKept > 0)
-        trace_.health(Severity::Warning, HealthCode::SamplesLimit,
-                      fmt::format("The file of CPU samples is full: {} MB of samples and context "
-                                  "switches are missing at the end.",
-                                  file.end()->bytesNotKept / 1'000'000));
+        trace_.health(
+            Severity::Warning, HealthCode::SamplesLimit,
+            fmt::format(
+                "The file of CPU samples is full: {} MB of samples and context switches are missing at the end.",
+                file.end()->bytesNotKept / 1'000'000));
     if (stacks.outOfTime() > 0)
         trace_.health(Severity::Info, HealthCode::SamplesDropped,
                       fmt::format("The stacks of {} samples were unwound by frame pointers only (libdw too slow).",
@@ -488,11 +486,11 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
 
 void PerfImporter::writeSkipped(size_t processes, int64_t switches) {
     if (processes > 0)
-        trace_.health(Severity::Info, HealthCode::SamplesLimit,
-                      fmt::format("Skipped {} processes without samples, with the context switches "
-                                  "of their threads (limit {}).",
-                                  processes, maxUnsampled),
-                      {}, {}, static_cast<int64_t>(processes));
+        trace_.health(
+            Severity::Info, HealthCode::SamplesLimit,
+            fmt::format("Skipped {} processes without samples, with the context switches of their threads (limit {}).",
+                        processes, maxUnsampled),
+            {}, {}, static_cast<int64_t>(processes));
     if (switches > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesLimit,
                       fmt::format("Skipped {} context switches at the end (limit {}).", switches, maxSwitches), {}, {},

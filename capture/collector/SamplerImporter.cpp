@@ -333,11 +333,11 @@ void SamplerImporter::noteStolen(const Counter& counter) {
     const double seconds = static_cast<double>(elapsedNs) / 1e9;
     const double stolen = std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
     if (!(stolen / seconds >= minStolenShare)) return;
-    process_.trace.health(Severity::Warning, HealthCode::CpuStolen,
-                          fmt::format("The host of this virtual machine took {:.2f} of a core from "
-                                      "it (counter cpu.steal: {:.1f} s in {:.1f} s). CPU times of "
-                                      "steps are longer because of it, not because of the program.",
-                                      stolen / seconds, stolen, seconds));
+    process_.trace.health(
+        Severity::Warning, HealthCode::CpuStolen,
+        fmt::format("The host of this virtual machine took {:.2f} of a core from it (counter cpu.steal: {:.1f} s in "
+                    "{:.1f} s). CPU times of steps are longer because of it, not because of the program.",
+                    stolen / seconds, stolen, seconds));
 }
 
 void SamplerImporter::writeMetrics() {
@@ -371,8 +371,8 @@ void SamplerImporter::writeWarnings() {
                      {}, process_.time(latestNs_));
     else if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,
-                     fmt::format("A sampler left no exit record after {:.1f} s (killed, crashed or "
-                                 "hung); its counters end there. The program was not affected.",
+                     fmt::format("A sampler left no exit record after {:.1f} s (killed, crashed or hung); its counters "
+                                 "end there. The program was not affected.",
                                  static_cast<double>(process_.time(latestNs_)) / 1e9),
                      {}, process_.time(latestNs_));
 }

@@ -127,8 +127,7 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
     const std::string others = fmt::format("{}, {}, {}, {}, {}, {}", t.globalTid.name, t.state.name, t.callchainId.name,
                                            t.callId.name, t.holderTid.name, t.holderCallchainId.name);
     auto insert = database.prepare(
-        fmt::format("INSERT INTO {0} ({1}, {2}, {3}, {4}, {5}) SELECT ?2, ?3, ?4, ?5, {5} FROM {0} WHERE "
-                    "rowid = ?1",
+        fmt::format("INSERT INTO {0} ({1}, {2}, {3}, {4}, {5}) SELECT ?2, ?3, ?4, ?5, {5} FROM {0} WHERE rowid = ?1",
                     t.tableName(), t.start.name, t.end.name, t.cpuNs.name, t.delayNs.name, others));
     if (!remove) return fail(remove.error());
     if (!insert) return fail(insert.error());

@@ -20,8 +20,8 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     OpenedCupti opened = findCupti(overridePath);
     if (!opened.handle) {
         problem =
-            "No CUPTI library was found; no CUDA activity was recorded. Set LANESCOPE_CUPTI to the "
-            "path of libcupti.so (tried " +
+            "No CUPTI library was found; no CUDA activity was recorded. Set LANESCOPE_CUPTI to the path of libcupti.so "
+            "(tried " +
             opened.searched + ").";
         return false;
     }
@@ -52,9 +52,9 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     const bool isComplete = cupti.missing() == nullptr;
     cupti.stay();  // it may be the program's own, and makes callbacks until the end
     if (!isComplete) {
-        problem = library.path +
-                  " lacks required functions; no CUDA activity was recorded. Set LANESCOPE_CUPTI "
-                  "to another libcupti.so.";
+        problem =
+            library.path +
+            " lacks required functions; no CUDA activity was recorded. Set LANESCOPE_CUPTI to another libcupti.so.";
         return false;
     }
     library.getVersion(&library.version);
@@ -98,11 +98,10 @@ constexpr VersionHazard hazards[] = {
     {CuptiLibrary::version13_2, CuptiLibrary::version13_3, &always, Severity::Info, HealthCode::Cupti132Slow,
      "CUPTI 13.2 slows down repeated CUDA calls. Use CUDA 13.3 or newer."},
     {0, CuptiLibrary::version13_3, &inGraphs, Severity::Info, HealthCode::CuptiGraphLeak,
-     "CUPTI before 13.3 leaks memory with each recorded copy in a CUDA graph. For long runs use "
-     "--graphs whole."},
+     "CUPTI before 13.3 leaks memory with each recorded copy in a CUDA graph. For long runs use --graphs whole."},
     {0, CuptiLibrary::version13_4 + 1, &inLongRuns, Severity::Info, HealthCode::CuptiLongRun,
-     "CUPTI before 13.4 update 1 uses more and more CPU time in runs of many hours, and may show "
-     "wrong kernel names after modules were reloaded. For such runs record windows."},
+     "CUPTI before 13.4 update 1 uses more and more CPU time in runs of many hours, and may show wrong kernel names "
+     "after modules were reloaded. For such runs record windows."},
 };
 
 }  // namespace

@@ -159,8 +159,8 @@ void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock
     });
     if (refused > 0 && !std::exchange(hasReportedLost_, true))
         writer.note(Severity::Warning, HealthCode::GraphLinesMissing,
-                    "The program created CUDA graphs faster than they could be written; some of "
-                    "their kernels have the line of the graph launch.");
+                    "The program created CUDA graphs faster than they could be written; some of their kernels have the "
+                    "line of the graph launch.");
 }
 
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
@@ -253,10 +253,10 @@ void CuptiSource::enableWindowCalls() {
 /// Warns that PyTorch's profiler requests CUPTI at its start, is refused, and barely reports it.
 void CuptiSource::warnTorchProfiler() {
     if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
-    notes_.push_back({Severity::Info, HealthCode::TorchProfiler,
-                      "PyTorch was recorded. If the program starts torch.profiler itself, "
-                      "torch.profiler gets no GPU work, because only one tool can use CUPTI. Use "
-                      "record --yield to leave CUPTI to torch.profiler."});
+    notes_.push_back(
+        {Severity::Info, HealthCode::TorchProfiler,
+         "PyTorch was recorded. If the program starts torch.profiler itself, torch.profiler gets no GPU work, because "
+         "only one tool can use CUPTI. Use record --yield to leave CUPTI to torch.profiler."});
 }
 
 void CuptiSource::setAttributes() {
@@ -345,8 +345,8 @@ void CuptiSource::enableGraphs(std::string& problems) {
     const std::string file = std::filesystem::canonical(cupti_.path, error).filename().string();
     if (crashesOnWholeGraphs(cupti_.version, file)) {
         note(Severity::Warning, HealthCode::GraphsOneByOne,
-             "This CUPTI crashes when it records whole CUDA graphs; each operation in them was "
-             "recorded instead. Use CUDA 12.4 update 1 or 12.5 update 1 or newer.");
+             "This CUPTI crashes when it records whole CUDA graphs; each operation in them was recorded instead. Use "
+             "CUDA 12.4 update 1 or 12.5 update 1 or newer.");
         return;
     }
     enableKind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "CUDA graphs", problems);
@@ -443,18 +443,16 @@ void CuptiSource::drain(log::RecordWriter& writer) {
     }
     if (discardedBuffers_.exchange(0)) {
         writer.note(Severity::Warning, HealthCode::BuffersExhausted,
-                    "CUDA activity was produced faster than it could be written; some was lost "
-                    "(slow disk?).");
+                    "CUDA activity was produced faster than it could be written; some was lost (slow disk?).");
     }
     if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(reportedUnreadable_, true)) {
         writer.note(Severity::Warning, HealthCode::BufferUnreadable,
-                    "CUPTI could not read one of its buffers to the end; some CUDA activity was "
-                    "lost. Use a newer CUDA toolkit.");
+                    "CUPTI could not read one of its buffers to the end; some CUDA activity was lost. Use a newer CUDA "
+                    "toolkit.");
     }
     if (unifiedMemoryRefused_.exchange(false)) {
         writer.note(Severity::Warning, HealthCode::NoUnifiedMemory,
-                    "CUPTI cannot record managed memory on this machine; migrations and page "
-                    "faults are missing.");
+                    "CUPTI cannot record managed memory on this machine; migrations and page faults are missing.");
     }
 }
 
@@ -465,8 +463,8 @@ void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launc
     constexpr int64_t silenceThresholdNs = 5'000'000'000;  // CUPTI is flushed twenty times in that time
     if (hasUnknownBuffer_.exchange(false)) {
         writer.note(Severity::Warning, HealthCode::CuptiShared,
-                    "CUPTI returned a buffer of another tool in the program; that tool lacks its "
-                    "content. Run the program without the tool, or record without CUDA activity.");
+                    "CUPTI returned a buffer of another tool in the program; that tool lacks its content. Run the "
+                    "program without the tool, or record without CUDA activity.");
     }
     const int64_t nowNs = log::monotonicNs();
     if (hasBuffers) unansweredLaunches_ = 0;
@@ -476,9 +474,9 @@ void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launc
         return;
     reportedSilent_ = true;
     writer.note(Severity::Warning, HealthCode::CuptiSilent,
-                "CUPTI stopped reporting although the program launched thousands of kernels; kernels and "
-                "copies are missing from then on. Another tool in the program, such as PyTorch's profiler, "
-                "has probably taken CUPTI's buffers. Run the program without that tool, or use --yield.");
+                "CUPTI stopped reporting although the program launched thousands of kernels; kernels and copies are "
+                "missing from then on. Another tool in the program, such as PyTorch's profiler, has probably taken "
+                "CUPTI's buffers. Run the program without that tool, or use --yield.");
 }
 
 void CuptiSource::finish(log::RecordWriter&) {

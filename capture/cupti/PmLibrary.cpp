@@ -35,8 +35,8 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
         problem = cupti.path + " has no " + missing + "; no GPU metrics were sampled. Use CUPTI of CUDA 12.6 or newer.";
     else
         problem =
-            "No CUPTI library was found; no GPU metrics were sampled. Set LANESCOPE_CUPTI to the "
-            "path of libcupti.so (tried " +
+            "No CUPTI library was found; no GPU metrics were sampled. Set LANESCOPE_CUPTI to the path of libcupti.so "
+            "(tried " +
             searched + ").";
     return false;
 }

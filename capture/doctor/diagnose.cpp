@@ -181,8 +181,7 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
     if (at == std::string::npos || ::geteuid() == 0 || text.substr(at + key.size(), 1) == "0")
         return {CheckStatus::Ok, "permission", "Profiling is not restricted to administrators.", {}};
     return {CheckStatus::Warning, "permission",
-            "The driver restricts GPU counters to administrators. Recording works, sampled "
-            "counters do not.",
+            "The driver restricts GPU counters to administrators. Recording works, sampled counters do not.",
             "Set the driver option NVreg_RestrictProfilingToAdminUsers=0."};
 }
 
@@ -265,8 +264,7 @@ Check checkCupti() {
         if (answer && !answer->empty()) return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
     }
     return {CheckStatus::NoCuda, "cupti",
-            "CUPTI (libcupti.so.13, .12 or .11.8) was not found by the loader, in CUDA_HOME or in "
-            "Python packages.",
+            "CUPTI (libcupti.so.13, .12 or .11.8) was not found by the loader, in CUDA_HOME or in Python packages.",
             "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
 }
 

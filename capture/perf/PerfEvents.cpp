@@ -129,17 +129,16 @@ std::string perfRefusal(int error, const std::string& paranoid, bool isFiltered)
         return fmt::format("The kernel refuses perf events (perf_event_open): {}.", std::strerror(error));
     const int level = paranoid.empty() ? 0 : std::atoi(paranoid.c_str());
     if (isFiltered && (error == EPERM || level <= 2))
-        return "A seccomp filter, usual in containers, refuses perf events (perf_event_open). "
-               "Start the container with --cap-add PERFMON or --security-opt seccomp=unconfined.";
+        return "A seccomp filter, usual in containers, refuses perf events (perf_event_open). Start the container with "
+               "--cap-add PERFMON or --security-opt seccomp=unconfined.";
     if (level > 2)
         return fmt::format(
-            "The kernel restricts perf events (perf_event_open) to administrators "
-            "(kernel.perf_event_paranoid is {}). Run 'sysctl kernel.perf_event_paranoid=2' as "
-            "root, or record as root or with the capability CAP_PERFMON.",
+            "The kernel restricts perf events (perf_event_open) to administrators (kernel.perf_event_paranoid is {}). "
+            "Run 'sysctl kernel.perf_event_paranoid=2' as root, or record as root or with the capability CAP_PERFMON.",
             level);
     return fmt::format(
-        "The kernel refuses perf events (perf_event_open) of this program: {}. Check security "
-        "modules and capabilities.",
+        "The kernel refuses perf events (perf_event_open) of this program: {}. Check security modules and "
+        "capabilities.",
         std::strerror(error));
 }
 
@@ -177,8 +176,8 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
         events.descriptors_.push_back(std::move(event));
         if (!ring)
             return fail(
-                "The kernel provides no buffers for perf events ({}). Check 'sysctl "
-                "kernel.perf_event_mlock_kb' (limit per user and core) and 'ulimit -l'.",
+                "The kernel provides no buffers for perf events ({}). Check 'sysctl kernel.perf_event_mlock_kb' (limit "
+                "per user and core) and 'ulimit -l'.",
                 std::strerror(errno));
         events.rings_.push_back(std::move(ring));
     }

@@ -84,15 +84,13 @@ Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const In
         if (value.empty() || isSameFile(value, agent)) continue;
         const Claim claim = claimOf(name);
         return fail(
-            "{}: another tool would be loaded into the program ({}), and only one can be. Unset "
-            "it, or leave {} to it with {}.",
+            "{}: another tool would be loaded into the program ({}), and only one can be. Unset it, or leave {} to it "
+            "with {}.",
             name, value, claim.what, claim.option);
     }
     if (const std::string folder = environment(agent::folderVariable); !folder.empty())
-        return fail(
-            "'lanescope record' already runs under 'lanescope record' ({} is {}). Remove the inner "
-            "one.",
-            agent::folderVariable, folder);
+        return fail("'lanescope record' already runs under 'lanescope record' ({} is {}). Remove the inner one.",
+                    agent::folderVariable, folder);
     return {};
 }
 

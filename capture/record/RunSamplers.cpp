@@ -145,16 +145,15 @@ void PerfWatch::start(Collector& collector) {
     if (!drain_ || drain_->start()) return;
     drain_.reset();
     collector.note(HealthCode::SamplerAbsent,
-                   "CPU samples and context switches are not recorded: no thread or memory is "
-                   "available for it.");
+                   "CPU samples and context switches are not recorded: no thread or memory is available for it.");
 }
 
 void PerfWatch::end(Collector& collector) {
     if (!drain_ || drain_->end()) return;
-    collector.note(HealthCode::SamplerAbsent,
-                   fmt::format("The last CPU samples and context switches are missing: the disk did not accept them "
-                               "within {} s.",
-                               std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
+    collector.note(
+        HealthCode::SamplerAbsent,
+        fmt::format("The last CPU samples and context switches are missing: the disk did not accept them within {} s.",
+                    std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
 }
 
 std::vector<pid_t> livingDescendants() {

@@ -403,8 +403,8 @@ void NvmlSampler::reportAbsent() const {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     const bool isInstance = visible != nullptr && isMigUuid(visible);
     log_.note(Severity::Info, HealthCode::CountersOfWholeGpu,
-              fmt::format("{} split by MIG: counters are of the whole GPU with all instances, and "
-                          "counters of an instance{} are unknown.",
+              fmt::format("{} split by MIG: counters are of the whole GPU with all instances, and counters of an "
+                          "instance{} are unknown.",
                           namesOf(splitGpus_, "is", "are"), isInstance ? fmt::format(" ({})", visible) : ""));
 }
 
@@ -529,11 +529,10 @@ bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
     if (gpu.isLost) return true;
     gpu.isLost = true;
     log_.writeUnknown(sampleTimeNs(), source(), gpu.index);
-    log_.note(Severity::Warning, HealthCode::GpuLost,
-              fmt::format("GPU {} was lost: the driver reports that it {}. Its counters are "
-                          "unknown from then on.",
-                          gpu.index,
-                          result == nvmlGpuIsLost ? "has fallen off its bus or cannot be reached" : "must be reset"));
+    log_.note(
+        Severity::Warning, HealthCode::GpuLost,
+        fmt::format("GPU {} was lost: the driver reports that it {}. Its counters are unknown from then on.", gpu.index,
+                    result == nvmlGpuIsLost ? "has fallen off its bus or cannot be reached" : "must be reset"));
     return true;
 }
 

@@ -235,8 +235,8 @@ void SampleLog::noticeClock() {
     clockAheadNs_ = aheadNs;
     const double seconds = static_cast<double>(aheadNs) / 1e9;
     writer_.note(Severity::Warning, HealthCode::ClockSet,
-                 fmt::format("The clock of this machine was set during sampling. Times in this "
-                             "trace are not affected; the clock is now {:+.1f} s relative to them.",
+                 fmt::format("The clock of this machine was set during sampling. Times in this trace are not affected; "
+                             "the clock is now {:+.1f} s relative to them.",
                              seconds));
 }
 

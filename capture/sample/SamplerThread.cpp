@@ -198,10 +198,10 @@ void SamplerThread::watch(int64_t nowNs) {
     hungSinceNs_ = begunNs;
     log_.writeUnknown(begunNs + log::eventOffsetNs(), sampler_->source());
     if (++hangs_ <= maxReportedHangs)
-        log_.note(Severity::Warning, HealthCode::SamplerHangs,
-                  fmt::format("{} stopped answering (GPU off its bus?); its counters are unknown "
-                              "until it answers again.",
-                              sampler_->title()));
+        log_.note(
+            Severity::Warning, HealthCode::SamplerHangs,
+            fmt::format("{} stopped answering (GPU off its bus?); its counters are unknown until it answers again.",
+                        sampler_->title()));
 }
 
 SamplerThread::Cost SamplerThread::cost() const {

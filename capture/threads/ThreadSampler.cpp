@@ -351,16 +351,16 @@ void ThreadSampler::noteRefusals() {
         if (!process->isWatched() || process->threadCount() == 0) continue;
         if (process->runsPython() && process->isMemoryRefused() && !std::exchange(hasReportedMemory_, true))
             log_.note(Severity::Info, HealthCode::ThreadStacksRefused,
-                      "This system does not allow reading the memory of another process; thread "
-                      "states have no Python lines. CUDA calls still have them.");
+                      "This system does not allow reading the memory of another process; thread states have no Python "
+                      "lines. CUDA calls still have them.");
         if (process->areCallsRefused() && !std::exchange(hasReportedCalls_, true))
             log_.note(Severity::Info, HealthCode::ThreadCallsRefused,
                       "This system does not report system calls of threads; wait reasons are unknown.");
     }
     if (!unknownVersion_.empty() && !std::exchange(hasReportedUnknown_, true))
         log_.note(Severity::Info, HealthCode::PythonUnknown,
-                  fmt::format("Python {} has an unknown stack layout; its thread states have no "
-                              "lines. Supported versions: 3.9 to 3.14.",
+                  fmt::format("Python {} has an unknown stack layout; its thread states have no lines. Supported "
+                              "versions: 3.9 to 3.14.",
                               unknownVersion_));
 }
 

@@ -281,9 +281,8 @@ class Judge {
         verdict_.bytes = static_cast<int64_t>(found.bytes);
         verdict_.bestGBps = found.bestGBps;
         verdict_.sentences.push_back(
-            fmt::format("NVLink was used: {} reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) cannot. "
-                        "{}.",
-                        what, found.bestGBps, pcie_->gigabytesPerSecond, whyNoCounters("The")));
+            fmt::format("NVLink was used: {} reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) cannot. {}.", what,
+                        found.bestGBps, pcie_->gigabytesPerSecond, whyNoCounters("The")));
         sayPerStep(found, evidence);
     }
 
@@ -309,8 +308,8 @@ class Judge {
             verdict_.evidence = evidence;
             verdict_.bytes = static_cast<int64_t>(found.bytes);
             verdict_.sentences.push_back(
-                fmt::format("Nothing shows that NVLink was used: the fastest copy or collective between GPUs "
-                            "reached {:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. {}.",
+                fmt::format("Nothing shows that NVLink was used: the fastest copy or collective between GPUs reached "
+                            "{:.3g} GB/s, which PCIe ({:.3g} GB/s) can carry. {}.",
                             best, pcie_->gigabytesPerSecond, whyNoCounters("The")));
         }
         sayPerStep(found, evidence);
@@ -359,8 +358,7 @@ class Judge {
         verdict_.sentences.push_back(
             evidence == LinkEvidence::Copies
                 ? fmt::format("In the median step a process copied {} from GPU to GPU.", amount)
-                : fmt::format("In the median step NCCL put {} on the bus of each GPU, by the "
-                              "arithmetic of nccl-tests.",
+                : fmt::format("In the median step NCCL put {} on the bus of each GPU, by the arithmetic of nccl-tests.",
                               amount));
     }
 

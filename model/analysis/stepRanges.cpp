@@ -409,8 +409,8 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     }
     if (offers.empty())
         return fail(
-            "{} has no NVTX ranges at all, so none is called \"{}\"; leave the name away, or mark "
-            "the steps of the training with NVTX and record again.",
+            "{} has no NVTX ranges at all, so none is called \"{}\"; leave the name away, or mark the steps of the "
+            "training with NVTX and record again.",
             trace.title, name);
     const size_t others = offers.size() - std::min(enough, offers.size());
     offers.resize(offers.size() - others);

@@ -53,11 +53,10 @@ Json toolList(bool mayRun) {
     tools.push_back(tool("open",
                          "Contents of a trace: GPUs, processes, steps, counts, warnings. Without file: all traces.",
                          {{"file", file}}, {}));
-    tools.push_back(
-        tool("explain",
-             "Why steps take their time: parts of the mean step of each rank, findings with cause, source line "
-             "and ms per step, largest first. No findings: nothing stands out. Use it first.",
-             {{"file", file}, {"steps", steps}}, {"file"}));
+    tools.push_back(tool("explain",
+                         "Why steps take their time: parts of the mean step of each rank, findings with cause, source "
+                         "line and ms per step, largest first. No findings: nothing stands out. Use it first.",
+                         {{"file", file}, {"steps", steps}}, {"file"}));
     tools.push_back(tool("compare", "Which runs are slower, how certain, and why. Several runs per side for programs.",
                          {{"baseline", texts("Traces")}, {"candidate", texts("Traces")}, {"steps", steps}},
                          {"baseline", "candidate"}));

@@ -60,11 +60,12 @@ void SkipTally::addCounter(const CounterValues& values) {
 
 void SkipTally::note(std::vector<HealthNote>& health) const {
     if (resets_ > 0)
-        health.push_back(counted(Severity::Warning, HealthCode::CountersReset,
-                                 fmt::format("Sampled counters were reset {} time{} (GPU reset?); "
-                                             "their values in those intervals are unknown.",
-                                             formatCount(resets_), resets_ == 1 ? "" : "s"),
-                                 resets_));
+        health.push_back(counted(
+            Severity::Warning, HealthCode::CountersReset,
+            fmt::format(
+                "Sampled counters were reset {} time{} (GPU reset?); their values in those intervals are unknown.",
+                formatCount(resets_), resets_ == 1 ? "" : "s"),
+            resets_));
     if (wraps_ > 0)
         health.push_back(counted(Severity::Info, HealthCode::CountersWrapped,
                                  fmt::format("Sampled counters wrapped around to 0 {} time{}; corrected.",
@@ -392,8 +393,8 @@ void noteMissingEvents(std::span<const EventCount> counts, std::span<const Proce
     if (std::all_of(counts.begin(), counts.end(), [](const EventCount& each) { return each.total == 0; }))
         health.push_back({Severity::Warning, HealthCode::NoEvents,
                           isNoted(health, HealthCode::NotShown)
-                              ? "Nothing of this trace can be shown: it has no CUDA work, API calls or NVTX "
-                                "ranges, only data listed as not shown."
+                              ? "Nothing of this trace can be shown: it has no CUDA work, API calls or NVTX ranges, "
+                                "only data listed as not shown."
                               : "This trace has no events: no CUDA work, API call or NVTX range was recorded."});
     const std::set<int64_t> noted = processesNoted(health, HealthCode::ProcessEndedAbnormally);
     for (const Process& process : processes)

@@ -251,17 +251,16 @@ void noteMissingOperations(Trace& trace, const std::stop_token& stop) {
         if (missing.count * minShareDivisor < missing.all || missing.count < minMissing) continue;
         std::vector<std::string_view> names;
         for (const StringIndex each : missing.operations) names.push_back(trace.strings.at(each));
-        trace.health.push_back(
-            {Severity::Warning,
-             HealthCode::OperationsMissing,
-             fmt::format("Rank {}: the log lacks {} of {} operations ({}, numbers {}{}). Its time in NCCL cannot be "
-                         "compared with that of other ranks.",
-                         missing.rank, formatCount(missing.count), formatCount(missing.all), fmt::join(names, ", "),
-                         fmt::join(missing.first, ", "),
-                         missing.count > static_cast<int64_t>(missing.first.size()) ? " ..." : ""),
-             trace.processes[process].globalPid,
-             {},
-             missing.count});
+        trace.health.push_back({Severity::Warning,
+                                HealthCode::OperationsMissing,
+                                fmt::format("Rank {}: the log lacks {} of {} operations ({}, numbers {}{}). Its time "
+                                            "in NCCL cannot be compared with that of other ranks.",
+                                            missing.rank, formatCount(missing.count), formatCount(missing.all),
+                                            fmt::join(names, ", "), fmt::join(missing.first, ", "),
+                                            missing.count > static_cast<int64_t>(missing.first.size()) ? " ..." : ""),
+                                trace.processes[process].globalPid,
+                                {},
+                                missing.count});
     }
 }
 

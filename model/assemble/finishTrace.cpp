@@ -319,8 +319,8 @@ class MemoryBuilder {
         if (unknownFrees_ > 0)
             trace_.health.push_back(
                 {Severity::Info, HealthCode::FreesUnmatched,
-                 fmt::format("{} frees of memory match no allocation in the trace (allocated outside the "
-                             "recording); their sizes are missing from the memory in use.",
+                 fmt::format("{} frees of memory match no allocation in the trace (allocated outside the recording); "
+                             "their sizes are missing from the memory in use.",
                              formatCount(unknownFrees_))});
         if (lostFrees_ > 0)
             trace_.health.push_back({Severity::Info, HealthCode::FreesMissing,
@@ -406,16 +406,15 @@ void checkClocks(Trace& trace, const std::stop_token& stop) {
         gpu.isClockInconsistent = found.isLate() || found.isEarly();
         if (!gpu.isClockInconsistent) continue;
         const int64_t offsetNs = found.isLate() ? found.minNs : found.maxNs < 0 ? -found.maxNs : -found.minNs;
-        trace.health.push_back(
-            {Severity::Warning,
-             HealthCode::GpuClockInconsistent,
-             fmt::format("GPU {}: the clocks of GPU and CPU do not agree. Its work starts {} {} {} its launches, so "
-                         "causes of its idle time are unknown.",
-                         gpu.id, found.isLate() || found.maxNs < 0 ? "at least" : "up to", formatDuration(offsetNs),
-                         found.isLate() ? "after" : "before"),
-             {},
-             {},
-             found.isLate() ? found.count : found.early});
+        trace.health.push_back({Severity::Warning,
+                                HealthCode::GpuClockInconsistent,
+                                fmt::format("GPU {}: the clocks of GPU and CPU do not agree. Its work starts {} {} {} "
+                                            "its launches, so causes of its idle time are unknown.",
+                                            gpu.id, found.isLate() || found.maxNs < 0 ? "at least" : "up to",
+                                            formatDuration(offsetNs), found.isLate() ? "after" : "before"),
+                                {},
+                                {},
+                                found.isLate() ? found.count : found.early});
     }
 }
 
@@ -435,8 +434,8 @@ std::string_view remedyOf(const Trace& trace) {
     if (trace.producerKind == ProducerKind::Lanescope)
         return "\"lanescope doctor\" reports what keeps CUPTI from recording the GPU; then record again.";
     if (isBy("torch.profiler"))
-        return "Record again with ProfilerActivity.CUDA, wait for the GPU before the profiler stops, and record "
-               "fewer steps.";
+        return "Record again with ProfilerActivity.CUDA, wait for the GPU before the profiler stops, and record fewer "
+               "steps.";
     if (isBy("Nsight Systems"))
         return "Record again with nsys profile --trace=cuda, on Linux without WSL2, or with administrator rights "
                "within it.";

@@ -400,8 +400,8 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
         steps += ranges.of(thread).size();
         if (steps > maxProjectionSteps) {
             trace.health.push_back({Severity::Warning, HealthCode::ProjectionsCut,
-                                    "Too many NVTX ranges on threads with too many streams; ranges "
-                                    "of the last threads are not shown on the GPU."});
+                                    "Too many NVTX ranges on threads with too many streams; ranges of the last threads "
+                                    "are not shown on the GPU."});
             break;
         }
         project(trace, ranges.of(thread), stream, work, table, stop);

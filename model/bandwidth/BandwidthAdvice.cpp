@@ -119,8 +119,8 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
     if (percent >= wellOverlappedPercent) return;
     const std::string overlapText = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
     advice_.push_back({AdviceKind::NotOverlapped,
-                       fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a "
-                                   "separate stream{}, up to {} could be overlapped.",
+                       fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a separate "
+                                   "stream{}, up to {} could be overlapped.",
                                    name(kind), formatDuration(sum.gpuBusyNs), overlapText,
                                    isPageable ? ", and with pinned memory" : "", formatDuration(gainNs)),
                        gainNs, tallies_[slotOf(kind)].longest});
@@ -129,11 +129,12 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
 void CopyAdviser::adviseNotWaiting() {
     const CopyTally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
     if (!isWorthIt(tally.holdingCallNs, minNotWaitingGain)) return;
-    advice_.push_back({AdviceKind::BlockingCopies,
-                       fmt::format("{} DtoH copies blocked their threads for {}, waiting for earlier work: read "
-                                   "results later or less often.",
-                                   formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
-                       tally.holdingCallNs, tally.holdingExample});
+    advice_.push_back(
+        {AdviceKind::BlockingCopies,
+         fmt::format(
+             "{} DtoH copies blocked their threads for {}, waiting for earlier work: read results later or less often.",
+             formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
+         tally.holdingCallNs, tally.holdingExample});
 }
 
 void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
@@ -145,12 +146,12 @@ void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
         const std::optional<double> mean = row.meanGBps();
         if (!connection || connection->nvlinks > 0 || !mean || !isWorthIt(row.gpuBusyNs, minOtherLinkGain)) continue;
         const std::string word = connection->abbreviation.empty() ? connection->name : connection->abbreviation;
-        advice_.push_back({AdviceKind::PeerOverPcie,
-                           fmt::format("{} were copied from GPU {} to GPU {} at {} GB/s in {}: no "
-                                       "NVLink connects them ({}).",
-                                       formatBytes(row.bytes), gpu, peer, rate(*mean), formatDuration(row.gpuBusyNs),
-                                       word.empty() ? "PCIe" : word),
-                           row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
+        advice_.push_back(
+            {AdviceKind::PeerOverPcie,
+             fmt::format("{} were copied from GPU {} to GPU {} at {} GB/s in {}: no NVLink connects them ({}).",
+                         formatBytes(row.bytes), gpu, peer, rate(*mean), formatDuration(row.gpuBusyNs),
+                         word.empty() ? "PCIe" : word),
+             row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
     }
 }
 

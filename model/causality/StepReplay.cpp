@@ -125,8 +125,7 @@ std::string StepReplay::refusal() const {
     if (steps_.empty()) return "No step has GPU work with recorded causes.";
     if (steps_.size() < minSteps)
         return fmt::format(
-            "Too few steps ({}) for a forecast: the lead of the CPU over the GPU is unknown. Choose {} or "
-            "more.",
+            "Too few steps ({}) for a forecast: the lead of the CPU over the GPU is unknown. Choose {} or more.",
             steps_.size(), minSteps);
     const double unexplained = std::abs(error_) + unknownShare_;
     if (unexplained <= maxUnexplained) return {};

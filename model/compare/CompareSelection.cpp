@@ -54,10 +54,8 @@ Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelect
     if (!timeNs && !occurrenceStart(trace, selection.alignedRange, 0))
         return fail({printable(noSuchRange(trace, selection.alignedRange).value().sentence)});
     if (!timeNs)
-        return fail(
-            "No process of {} has as many NVTX ranges \"{}\": number {} was asked for, counted "
-            "from 0.",
-            printable(trace.title), printable(selection.alignedRange), selection.occurrence);
+        return fail("No process of {} has as many NVTX ranges \"{}\": number {} was asked for, counted from 0.",
+                    printable(trace.title), printable(selection.alignedRange), selection.occurrence);
     StepSelection result;
     result.rangeName = selection.range;
     result.keepsWarmUp = true;
@@ -113,8 +111,7 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection) 
     }
     if (name.empty())
         return fail(
-            "\"{}\" names no range; write step, start, or the name of an NVTX range, "
-            "such as \"epoch\" or \"epoch#2\"",
+            "\"{}\" names no range; write step, start, or the name of an NVTX range, such as \"epoch\" or \"epoch#2\"",
             printable(text));
     selection.alignment = Alignment::Occurrence;
     selection.alignedRange = name;

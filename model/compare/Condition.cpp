@@ -434,9 +434,7 @@ std::vector<StepPart> partsCalled(std::string_view name) {
 std::string partNames() {
     std::string text;
     for (const StepPart part : allParts()) text += std::string(identifier(part)) + ", ";
-    return text +
-           "communication (exposed or waiting), copies (all that are exposed) and idle (all that "
-           "is)";
+    return text + "communication (exposed or waiting), copies (all that are exposed) and idle (all that is)";
 }
 
 std::span<const Subject> allSubjects() {

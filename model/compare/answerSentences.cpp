@@ -134,10 +134,8 @@ std::string causeText(const Cause& cause, const WorkerComparison& pair) {
 std::string certaintyText(const Cause& cause, const DurationScale& scale) {
     if (!cause.judged) return {};
     if (!cause.isCertain() && cause.judged->adjustedPValue < runsSignificanceThreshold)
-        return fmt::format(
-            " (beyond the spread between runs, but {} in the median step, less than {:.0f} % of "
-            "it)",
-            scale.differenceText(std::llround(cause.judged->differenceNs)), minRelevantPercent);
+        return fmt::format(" (beyond the spread between runs, but {} in the median step, less than {:.0f} % of it)",
+                           scale.differenceText(std::llround(cause.judged->differenceNs)), minRelevantPercent);
     if (!cause.isCertain()) return " (within the spread between runs)";
     const bool isPart = cause.judged->kind == QuantityKind::Part;
     return fmt::format(" (certain: {} {} to {} in the {} step, 95 % confidence)",
@@ -415,21 +413,20 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     if (comparison.workers.size() > 1)
         details.push_back(fmt::format(
             "The answer is about {}, whose steps are longest without waiting for other ranks.", pair.candidateLabel));
-    details.push_back(
-        fmt::format("Steps, candidate against baseline: medians {}; 95th percentiles {} against "
-                    "{}; means {} against {}.",
-                    medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
-                    pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
+    details.push_back(fmt::format(
+        "Steps, candidate against baseline: medians {}; 95th percentiles {} against {}; means {} against {}.",
+        medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
+        pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
     if (pair.claim.unit == ClaimUnit::Runs)
         details.push_back(
-            fmt::format("Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the "
-                        "unit, together with {}; times are those of all steps of a side's runs.",
+            fmt::format("Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the unit, "
+                        "together with {}; times are those of all steps of a side's runs.",
                         timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
                         timeDifferenceText(pair.claim.highNs), judgedText(pair)));
     else if (pair.claim.outcome != Outcome::TooFewSteps)
         details.push_back(
-            fmt::format("Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences "
-                        "up to {} count as noise.",
+            fmt::format("Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences up to "
+                        "{} count as noise.",
                         timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
                         timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
     if (pair.baselineMfu && pair.candidateMfu)

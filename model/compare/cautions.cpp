@@ -164,13 +164,9 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
     cautions.addIfOther("What repeats is a", std::string(identifier(baseline.kind)),
                         std::string(identifier(candidate.kind)));
     if (baseline.source == StepSource::KernelPattern)
-        cautions.add(
-            "Neither run marks its steps with NVTX ranges: they were found by the rhythm of the "
-            "kernels.");
+        cautions.add("Neither run marks its steps with NVTX ranges: they were found by the rhythm of the kernels.");
     if (baseline.source == StepSource::WholeRun)
-        cautions.add(
-            "No steps were found in either run: each is compared as a whole, start-up "
-            "included.");
+        cautions.add("No steps were found in either run: each is compared as a whole, start-up included.");
 }
 
 void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cautions) {
@@ -260,10 +256,8 @@ std::vector<std::string> cautionsOf(const RunSummary& baseline, const RunSummary
     addHowItRan(baseline.facts, candidate.facts, cautions);
     addHowStepsWereFound(baseline, candidate, cautions);
     if (baseline.workers.size() != candidate.workers.size() && !baseline.isEmpty() && !candidate.isEmpty())
-        cautions.add(
-            "Processes on GPUs: {} in the baseline, {} in the candidate; only pairs are "
-            "compared.",
-            baseline.workers.size(), candidate.workers.size());
+        cautions.add("Processes on GPUs: {} in the baseline, {} in the candidate; only pairs are compared.",
+                     baseline.workers.size(), candidate.workers.size());
     addLosses("baseline", baseline.facts, cautions);
     addLosses("candidate", candidate.facts, cautions);
     cautions.addIfOther("Recorded by", baseline.facts.producer, candidate.facts.producer);

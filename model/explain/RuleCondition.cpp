@@ -54,10 +54,8 @@ Result<RuleCondition> parseRuleCondition(std::string_view text, RuleList rules) 
     const bool hasUnit = !threshold.empty() && threshold.back() >= 'A';
     const std::optional<int64_t> ns = hasUnit ? parseDuration(threshold) : std::nullopt;
     if (!ns || *ns < 0)
-        return fail(
-            "\"{}\" is no threshold: say a time of the mean step with its unit, as 5ms, or a "
-            "share, as 10%.",
-            printable(threshold));
+        return fail("\"{}\" is no threshold: say a time of the mean step with its unit, as 5ms, or a share, as 10%.",
+                    printable(threshold));
     condition.aboveNs = *ns;
     return condition;
 }

@@ -104,9 +104,8 @@ std::string powerCapSentence(const RunSummary& run, uint32_t worker) {
     const std::optional<ClockLoss> loss = powerCapLoss(run, worker);
     if (!loss) return {};
     return fmt::format(
-        "{} stands at its power cap for {} % of the time of the steps, at {} where {} is the "
-        "highest seen: usual of a GPU that works hard, and the reason why steps of another run or "
-        "GPU may be a little longer or shorter.",
+        "{} stands at its power cap for {} % of the time of the steps, at {} where {} is the highest seen: usual of a "
+        "GPU that works hard, and the reason why steps of another run or GPU may be a little longer or shorter.",
         run.workers[worker].label(), percentText(100 * loss->heldShare), clockText(loss->smClockHz),
         clockText(loss->referenceHz()));
 }
@@ -115,14 +114,14 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
     const std::optional<ClockLoss> loss = clockLossOf(run, worker);
     if (!loss) return {};
     std::string text = fmt::format(
-        "{} has its clocks held down for {} % of the time of the steps ({}). Its SMs run at {} "
-        "then, and at {} at most in this run",
+        "{} has its clocks held down for {} % of the time of the steps ({}). Its SMs run at {} then, and at {} at most "
+        "in this run",
         run.workers[worker].label(), percentText(100 * loss->heldShare), reasonsText(loss->reasons),
         clockText(loss->smClockHz), clockText(loss->highestHz));
     if (loss->othersHz > 0) text += fmt::format("; those of the other GPUs run at {}", clockText(loss->othersHz));
     text += fmt::format(
-        ". If all that it computes is slower by as much, that takes {}: an estimate, since what "
-        "waits for memory loses less.",
+        ". If all that it computes is slower by as much, that takes {}: an estimate, since what waits for memory loses "
+        "less.",
         time);
     return text;
 }

@@ -43,8 +43,7 @@ const Rule denseEmbeddingsRule{
     .title = "All rows of embedding tables are updated",
     .finds =
         "An optimizer and fills take at least 25 % of the step, next to gradients of embeddings, and fills take at "
-        "least "
-        "5 % of the optimizer's time: dense gradients of large tables.",
+        "least 5 % of the optimizer's time: dense gradients of large tables.",
     .advice =
         "nn.Embedding(sparse=True) with torch.optim.SparseAdam or Adagrad updates only the rows of the batch. Keep the "
         "dense optimizer for the other parameters. A fused embedding optimizer, such as that of TorchRec, needs no "
@@ -54,8 +53,7 @@ const Rule denseEmbeddingsRule{
         [](const FindingText& text) {
             return fmt::format(
                 "The optimizer and fills of dense gradients write whole embedding tables, also rows that the batch "
-                "does "
-                "not use, for {}: mostly {}.",
+                "does not use, for {}: mostly {}.",
                 text.time(), text.main());
         },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isTableUpdate); },

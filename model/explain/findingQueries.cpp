@@ -188,10 +188,10 @@ std::string EvidenceQuery::kernelsNamed(const std::vector<std::string>& names) c
 
 std::string EvidenceQuery::copies(std::string_view condition) const {
     if (!has(ContributorKind::Copy)) return {};
-    return work("CUPTI_ACTIVITY_KIND_MEMCPY",
-                "CASE k.copyKind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 8 THEN 'DtoD' WHEN 10 THEN 'PtoP' ELSE "
-                "'copy' END",
-                "", condition.empty() ? "" : fmt::format(" AND ({})", condition));
+    return work(
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        "CASE k.copyKind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 8 THEN 'DtoD' WHEN 10 THEN 'PtoP' ELSE 'copy' END",
+        "", condition.empty() ? "" : fmt::format(" AND ({})", condition));
 }
 
 std::string EvidenceQuery::memsets() const {
@@ -236,13 +236,12 @@ void EvidenceQuery::addStates(std::string_view layer, const std::vector<ThreadSt
     std::vector<int> numbers;
     for (const ThreadState each : states) numbers.push_back(static_cast<int>(each));
     layers_.emplace_back(
-        layer,
-        fmt::format("(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.state IN "
-                    "({1}) AND h.\"end\" - h.start >= {2} AND h.globalTid {3})",
-                    ofProcess("h.globalTid"), fmt::join(numbers, ", "), minNs,
-                    isOfMain ? fmt::format("% 16777216 = {}", worker_.pid)
-                             : fmt::format("IN (SELECT c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {})",
-                                           ofProcess("c.globalTid"))));
+        layer, fmt::format("(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.state "
+                           "IN ({1}) AND h.\"end\" - h.start >= {2} AND h.globalTid {3})",
+                           ofProcess("h.globalTid"), fmt::join(numbers, ", "), minNs,
+                           isOfMain ? fmt::format("% 16777216 = {}", worker_.pid)
+                                    : fmt::format("IN (SELECT c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {})",
+                                                  ofProcess("c.globalTid"))));
 }
 
 void EvidenceQuery::addFunctionsOf(std::string_view layer, const std::vector<std::string_view>& fileEndings) {
@@ -251,12 +250,12 @@ void EvidenceQuery::addFunctionsOf(std::string_view layer, const std::vector<std
         endings.push_back(fmt::format("f.value LIKE {}", sqlText(fmt::format("%{}", each))));
     layers_.emplace_back(
         layer,
-        fmt::format("(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.globalTid IN "
-                    "(SELECT c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {1}) AND h.callchainId IN (WITH "
-                    "RECURSIVE inside(id) AS (SELECT k.id FROM LANESCOPE_STACKS k JOIN StringIds f ON f.id = k.fileId "
-                    "WHERE {2} UNION SELECT k.id FROM LANESCOPE_STACKS k JOIN inside ON k.parentId = inside.id) SELECT "
-                    "id FROM inside))",
-                    ofProcess("h.globalTid"), ofProcess("c.globalTid"), fmt::join(endings, " OR ")));
+        fmt::format(
+            "(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.globalTid IN (SELECT "
+            "c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {1}) AND h.callchainId IN (WITH RECURSIVE inside(id) "
+            "AS (SELECT k.id FROM LANESCOPE_STACKS k JOIN StringIds f ON f.id = k.fileId WHERE {2} UNION SELECT k.id "
+            "FROM LANESCOPE_STACKS k JOIN inside ON k.parentId = inside.id) SELECT id FROM inside))",
+            ofProcess("h.globalTid"), ofProcess("c.globalTid"), fmt::join(endings, " OR ")));
 }
 
 void EvidenceQuery::addCaptures(std::string_view layer) {
@@ -264,8 +263,8 @@ void EvidenceQuery::addCaptures(std::string_view layer) {
         layer,
         fmt::format("(SELECT b.s, b.e FROM (SELECT c.start AS s, q.value AS name, lead(c.\"end\") OVER (PARTITION BY "
                     "c.globalTid ORDER BY c.start) AS e FROM CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds q ON q.id = "
-                    "c.nameId WHERE {} AND (q.value LIKE '%StreamBeginCapture%' OR q.value LIKE "
-                    "'%GraphInstantiate%')) b WHERE b.name LIKE '%StreamBeginCapture%' AND b.e IS NOT NULL)",
+                    "c.nameId WHERE {} AND (q.value LIKE '%StreamBeginCapture%' OR q.value LIKE '%GraphInstantiate%')) "
+                    "b WHERE b.name LIKE '%StreamBeginCapture%' AND b.e IS NOT NULL)",
                     ofProcess("c.globalTid")));
 }
 
@@ -274,10 +273,9 @@ bool EvidenceQuery::hasWaits() const {
 }
 
 void EvidenceQuery::addRanges(std::string_view layer, const std::vector<std::string>& names) {
-    layers_.emplace_back(
-        layer, fmt::format("(SELECT n.start AS s, n.\"end\" AS e FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = "
-                           "n.textId WHERE n.\"end\" > n.start AND {} AND {})",
-                           ofProcess("n.globalTid"), anyOf(names, isRangeCalled)));
+    layers_.emplace_back(layer, fmt::format("(SELECT n.start AS s, n.\"end\" AS e FROM NVTX_EVENTS n LEFT JOIN "
+                                            "StringIds s ON s.id = n.textId WHERE n.\"end\" > n.start AND {} AND {})",
+                                            ofProcess("n.globalTid"), anyOf(names, isRangeCalled)));
 }
 
 std::string EvidenceQuery::gapPieces() const {
@@ -289,17 +287,15 @@ std::string EvidenceQuery::gapPieces() const {
                   ofProcess("c.globalTid"))
             : "SELECT 0 AS id, 0 AS done, '' AS name WHERE 0";
     std::vector<std::pair<std::string, std::string>> layers{{"step", "span"}, {"idle", "gap"}};
-    const std::string waits =
-        hasWaits() ? ", max(CASE WHEN k = 'sync' AND d = 1 THEN t END) OVER w AS waits_from, max(CASE WHEN k = 'sync' "
-                     "AND d = -1 THEN t END) OVER w AS waits_until"
-                   : "";
+    const std::string waits = hasWaits() ? ", max(CASE WHEN k = 'sync' AND d = 1 THEN t END) OVER w AS waits_from, "
+                                           "max(CASE WHEN k = 'sync' AND d = -1 THEN t END) OVER w AS waits_until"
+                                         : "";
     layers.insert(layers.end(), layers_.begin(), layers_.end());
     return fmt::format(
         "WITH {},\nwork AS ({}),\nlaunch AS ({}),\ngap AS (SELECT g.s, g.e, g.name AS next, l.name AS call, l.done + "
         "{} > g.s AND NOT g.within AS late, l.done + {} <= g.s OR g.within AS queued, g.within FROM (SELECT max(e) "
-        "OVER "
-        "(ORDER BY s ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS s, s AS e, id, name, id <> 0 AND lag(id, 1, "
-        "0) OVER (ORDER BY s) = id AS within FROM work) g LEFT JOIN launch l ON l.id = g.id WHERE g.e > "
+        "OVER (ORDER BY s ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS s, s AS e, id, name, id <> 0 AND "
+        "lag(id, 1, 0) OVER (ORDER BY s) = id AS within FROM work) g LEFT JOIN launch l ON l.id = g.id WHERE g.e > "
         "g.s),\n{},\npiece AS (SELECT * FROM state WHERE ns > 0 AND idle > 0)\n",
         spans(), allWork(), launches, WorkerTimeline::launchLatencyNs, WorkerTimeline::launchLatencyNs,
         stateOf(layers, ", max(CASE WHEN k = 'idle' AND d = 1 THEN t END) OVER w AS of_gap" + waits));

@@ -77,9 +77,8 @@ const Rule gpuThrottledRule{
         "Heat: improve cooling and airflow. Power brake: check the shared supply (nvidia-smi -q -d "
         "PERFORMANCE,POWER,TEMPERATURE). If only one GPU is held down, have that GPU checked.",
     .sql =
-        "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN "
-        "LANESCOPE_COUNTER_SAMPLES s ON s.counterId = c.counterId WHERE c.name IN "
-        "('throttle.reasons', 'clock.sm') ORDER BY s.timestamp",
+        "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN LANESCOPE_COUNTER_SAMPLES s ON "
+        "s.counterId = c.counterId WHERE c.name IN ('throttle.reasons', 'clock.sm') ORDER BY s.timestamp",
     .find = findGpuThrottled,
     .say = sayGpuThrottled,
     .place = longestThrottledTime,

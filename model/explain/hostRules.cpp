@@ -43,8 +43,7 @@ std::string checkedFirst(const FindingText& text) {
     const std::string& seen = text.finding().launched;
     if (seen.empty() || text.worker().loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return {};
     return "Check the line first. A wait for requests is no loss. If a batch is to fill there, shorten that wait; if "
-           "the "
-           "thread loads data: ";
+           "the thread loads data: ";
 }
 
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
@@ -294,22 +293,19 @@ std::string adviseLaunchBound(const FindingText& text) {
         return "Compile the whole step: jax.jit around the function of a step, so that it launches one program." +
                adviseHolder(text);
     if (hasFewLaunches(text.worker()))
-        return adviceFor(text.run(),
-                         {"A step has hardly any launches, so do less between them: reading results, logging, Python. "
-                          "Or launch several steps before reading a result.",
-                          "A step is one program, so do less between its calls: reading results, logging, Python. Or "
-                          "run several steps in one program (jax.lax.scan).",
-                          "A step has hardly any launches, so do less on the CPU between them, or launch several steps "
-                          "before reading a result."}) +
+        return adviceFor(text.run(), {"A step has hardly any launches, so do less between them: reading results, "
+                                      "logging, Python. Or launch several steps before reading a result.",
+                                      "A step is one program, so do less between its calls: reading results, logging, "
+                                      "Python. Or run several steps in one program (jax.lax.scan).",
+                                      "A step has hardly any launches, so do less on the CPU between them, or launch "
+                                      "several steps before reading a result."}) +
                adviseHolder(text);
-    return adviceFor(
-               text.run(),
-               {"Fused or larger kernels, a larger batch, less Python between launches; {api} graphs "
-                "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
-                "Compile more of the step into one program (jax.jit around the whole step, jax.lax.scan over its "
-                "parts), a larger batch, less Python between its calls.",
-                "Fused or larger kernels, a larger batch, less work on the CPU between launches; {api} graphs for "
-                "what is in none yet."}) +
+    return adviceFor(text.run(), {"Fused or larger kernels, a larger batch, less Python between launches; {api} graphs "
+                                  "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
+                                  "Compile more of the step into one program (jax.jit around the whole step, "
+                                  "jax.lax.scan over its parts), a larger batch, less Python between its calls.",
+                                  "Fused or larger kernels, a larger batch, less work on the CPU between launches; "
+                                  "{api} graphs for what is in none yet."}) +
            adviseHolder(text);
 }
 
@@ -355,10 +351,8 @@ void findGpuIdle(RunFindings& run) {
 
 std::string sayGpuIdle(const FindingText& text) {
     const std::string what = text.what();
-    return fmt::format(
-               "The GPU has no work for {} for causes that are each too small for a rule of their "
-               "own{}.",
-               text.time(), what.empty() ? "" : ": mostly " + what + text.where()) +
+    return fmt::format("The GPU has no work for {} for causes that are each too small for a rule of their own{}.",
+                       text.time(), what.empty() ? "" : ": mostly " + what + text.where()) +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per());
 }
 
@@ -374,12 +368,12 @@ const Rule inputDataRule{
     .evidence = inputDataEvidence,
     .advise =
         [](const FindingText& text) {
-            return checkedFirst(text) + adviceFor(text.run(), {inputDataRule.advice,
-                                                               "Prepare batches in other processes, prefetch them, and "
-                                                               "call jax.device_put for the next one before "
-                                                               "this step ends; or cheaper preprocessing.",
-                                                               "Prepare batches on other threads, copy them from "
-                                                               "pinned memory, prefetch, or preprocess less."});
+            return checkedFirst(text) +
+                   adviceFor(text.run(), {inputDataRule.advice,
+                                          "Prepare batches in other processes, prefetch them, and call jax.device_put "
+                                          "for the next one before this step ends; or cheaper preprocessing.",
+                                          "Prepare batches on other threads, copy them from pinned memory, prefetch, "
+                                          "or preprocess less."});
         },
     .part = StepPart::DataLoading,
 };
@@ -388,8 +382,8 @@ const Rule hostWaitsRule{
     .id = "host_waits",
     .title = "GPU waits for a thread that itself waits",
     .finds =
-        "The GPU is idle at least 3 % of the step because the thread that launches its work "
-        "sleeps, waits for something other than the GPU, or waits for a core.",
+        "The GPU is idle at least 3 % of the step because the thread that launches its work sleeps, waits for "
+        "something other than the GPU, or waits for a core.",
     .advice =
         "Check what it waits for at that line; waiting for requests from outside is no loss. Otherwise move the sleep "
         "or the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs "
@@ -411,8 +405,8 @@ const Rule hostWorkRule{
     .id = "host_work",
     .title = "GPU waits for a thread that is busy",
     .finds =
-        "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because "
-        "the thread that launches its work runs something else.",
+        "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because the thread that "
+        "launches its work runs something else.",
     .advice =
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
         "work before it, so that the GPU works meanwhile. Compile once, not for every shape. Fewer launches do not "
@@ -436,11 +430,11 @@ const Rule hostSyncRule{
     .id = "host_sync",
     .title = "GPU idle after the CPU waited for it",
     .finds =
-        "The GPU is idle at least 3 % of the step while the CPU waits for it, or because it waited "
-        "and so could not launch ahead.",
+        "The GPU is idle at least 3 % of the step while the CPU waits for it, or because it waited and so could not "
+        "launch ahead.",
     .advice =
-        "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much "
-        "at once, from pinned memory and with non_blocking=True; let the CPU run ahead.",
+        "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much at once, from "
+        "pinned memory and with non_blocking=True; let the CPU run ahead.",
     .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
     .say = sayHostSync,
@@ -453,8 +447,7 @@ const Rule hostSyncRule{
                  "Read results less often (float(), np.asarray, block_until_ready), and those of an earlier step, so "
                  "that the CPU runs ahead.",
                  "Wait less often ({prefix}StreamSynchronize, {prefix}DeviceSynchronize): streams and events order "
-                 "work "
-                 "without the CPU. Copy much at once, from pinned memory with {prefix}MemcpyAsync."});
+                 "work without the CPU. Copy much at once, from pinned memory with {prefix}MemcpyAsync."});
         },
     .order = putWaitsBeforeLaunches,
     .part = StepPart::Synchronization,
@@ -463,12 +456,10 @@ const Rule hostSyncRule{
 const Rule launchBoundRule{
     .id = "launch_bound",
     .title = "GPU waits for launches",
-    .finds =
-        "The GPU is idle at least 15 % of the step, and of the median step, because work was "
-        "launched too late.",
+    .finds = "The GPU is idle at least 15 % of the step, and of the median step, because work was launched too late.",
     .advice =
-        "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
-        "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
+        "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs (torch.compile with "
+        "mode=\"reduce-overhead\") for what is in none yet.",
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = launchEvidence,
@@ -514,8 +505,8 @@ const Rule gpuIdleRule{
     .id = "gpu_idle",
     .title = "GPU idle for many small causes",
     .finds =
-        "The GPU has no work for at least 15 % of the step, for known causes that are each too "
-        "small for a rule of their own.",
+        "The GPU has no work for at least 15 % of the step, for known causes that are each too small for a rule of "
+        "their own.",
     .advice = "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or CUDA graphs.",
     .find = findGpuIdle,
     .say = sayGpuIdle,
@@ -524,10 +515,9 @@ const Rule gpuIdleRule{
         [](const FindingText& text) {
             const bool hasGraphs = text.has(graphGapsRule) || sumNs(text.worker(), isWithinGraph) > 0;
             const std::string_view advice =
-                hasGraphs
-                    ? "No single cause stands out: try a larger batch, or fewer and larger kernels and copies."
-                    : "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} "
-                      "graphs.";
+                hasGraphs ? "No single cause stands out: try a larger batch, or fewer and larger kernels and copies."
+                          : "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or "
+                            "{api} graphs.";
             return adviceFor(
                 text.run(),
                 {advice, "No single cause stands out: try a larger batch, or more of it within jax.jit.", advice});

@@ -111,8 +111,8 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
     const double guessed = guessedShare(worker);
     if (isDataMostlyGuessed(worker))
         return fmt::format(
-            "The GPU waits {} for the batch copy, mostly {}. That the CPU loaded data meanwhile is a guess: no "
-            "wait for data was seen.{}",
+            "The GPU waits {} for the batch copy, mostly {}. That the CPU loaded data meanwhile is a guess: no wait "
+            "for data was seen.{}",
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= minReportedShare)

@@ -176,8 +176,7 @@ void findChannelsFirst(RunFindings& run) {
 std::string sayChannelsFirst(const FindingText& text) {
     return fmt::format(
         "Conversions between NCHW and NHWC around convolutions, and kernels that work on NCHW only, take {}: mostly "
-        "{}, "
-        "{}.",
+        "{}, {}.",
         text.time(), text.main(), text.times());
 }
 
@@ -224,14 +223,12 @@ std::string adviseIrregular(const FindingText& text) {
     const bool isTorch = programKindOf(text.run()).framework == ProgramKind::Framework::Torch;
     switch (is.family) {
         case KernelFamily::Random:
-            return isTorch
-                       ? "Draw random numbers for several steps at once and in the type in use; torch.compile fuses "
-                         "dropout with its neighbours."
-                       : "Draw random numbers for several steps at once and in the type in use.";
+            return isTorch ? "Draw random numbers for several steps at once and in the type in use; torch.compile "
+                             "fuses dropout with its neighbours."
+                           : "Draw random numbers for several steps at once and in the type in use.";
         case KernelFamily::Decomposition:
             return "Decompose less often or in batches, and solve instead of inverting: a Cholesky decomposition is "
-                   "far "
-                   "cheaper than singular values.";
+                   "far cheaper than singular values.";
         default: break;
     }
     if (isTorch && is.trait == KernelTrait::SortedGradient)
@@ -483,8 +480,7 @@ const Rule typeConversionsRule{
         [](const FindingText& text) {
             constexpr Advice advice{
                 "Keep weights and activations in one type: model.to(torch.bfloat16) with master weights in the "
-                "optimizer, "
-                "or one torch.autocast around the whole forward pass, without .float() between layers.",
+                "optimizer, or one torch.autocast around the whole forward pass, without .float() between layers.",
                 "Keep weights and activations in one type.", "Keep weights and activations in one type."};
             return advice.in(text);
         },
@@ -496,20 +492,19 @@ const Rule dataMovementRule{
     .finds =
         "Copies within the GPU without overlap, and kernels that only move values, take at least a fifth of the step.",
     .advice =
-        "Write results where they are wanted (out=, a buffer that is made once instead of "
-        "concatenating what grows), keep one memory format, and views instead of clones.",
+        "Write results where they are wanted (out=, a buffer that is made once instead of concatenating what grows), "
+        "keep one memory format, and views instead of clones.",
     .find = findDataMovement,
     .say = sayDataMovement,
     .evidence = movementEvidence,
     .advise =
         [](const FindingText& text) {
-            return adviceFor(text.run(),
-                             {dataMovementRule.advice,
-                              "Donate arguments that a jitted function returns changed "
-                              "(jax.jit(donate_argnums=...)): without it, each call copies them. Update parts "
-                              "of arrays within one jitted function.",
-                              "Write results where they are wanted, into buffers that stay, and copy less "
-                              "within the GPU."});
+            return adviceFor(
+                text.run(),
+                {dataMovementRule.advice,
+                 "Donate arguments that a jitted function returns changed (jax.jit(donate_argnums=...)): without it, "
+                 "each call copies them. Update parts of arrays within one jitted function.",
+                 "Write results where they are wanted, into buffers that stay, and copy less within the GPU."});
         },
 };
 
@@ -521,8 +516,7 @@ const Rule idleSmsRule{
         "step.",
     .advice =
         "Give each launch more work: larger batches, all samples at once instead of a loop, independent products as "
-        "one "
-        "batched product.",
+        "one batched product.",
     .find = [](RunFindings& run) { run.addKernels(isSmall, minSmallShare); },
     .say = [](const FindingText& text) { return text.taking("Kernels of so few blocks that most SMs have none take"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isSmall); },

@@ -62,8 +62,7 @@ std::string adviseAllocations(const FindingText& text) {
          "{prefix}Malloc and {prefix}Free inside of steps.",
          "Let XLA keep its memory: unset XLA_PYTHON_CLIENT_PREALLOCATE and XLA_PYTHON_CLIENT_ALLOCATOR. Donate "
          "arguments (donate_argnums), so that results reuse their memory.",
-         "Allocate once, or through a caching allocator; no {prefix}Malloc and {prefix}Free inside of "
-         "steps."});
+         "Allocate once, or through a caching allocator; no {prefix}Malloc and {prefix}Free inside of steps."});
 }
 
 /// A free waits for the GPU, so that nothing can be launched ahead of it: late launches follow from it.
@@ -108,16 +107,16 @@ bool areToHost(const WorkerSummary& worker, IsOf isOf) {
 std::string advisePageableCopies(const FindingText& text) {
     if (areToHost(text.worker(), isPageable))
         return adviceFor(text.run(),
-                         {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), "
-                          "copy_(..., non_blocking=True)), and read them a step later, or less often.",
+                         {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), copy_(..., "
+                          "non_blocking=True)), and read them a step later, or less often.",
                           "Read results less often, and those of an earlier step (copy_to_host_async).",
-                          "Copy results into pinned memory that is kept ({prefix}HostAlloc) with "
-                          "{prefix}MemcpyAsync, and read them later, or less often."});
-    return adviceFor(text.run(),
-                     {pageableCopiesRule.advice,
-                      "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
-                      "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with "
-                      "{prefix}MemcpyAsync."});
+                          "Copy results into pinned memory that is kept ({prefix}HostAlloc) with {prefix}MemcpyAsync, "
+                          "and read them later, or less often."});
+    return adviceFor(
+        text.run(),
+        {pageableCopiesRule.advice,
+         "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
+         "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync."});
 }
 
 /// Share of the steps in which copies run, from which on the link is the limit: no other order of work is faster.
@@ -141,8 +140,7 @@ std::string sayExposedCopies(const FindingText& text) {
         const std::string count = countText(static_cast<double>(order.operations) / text.stepCount());
         said += fmt::format(
             " Work of {} streams hardly overlaps. {} operation{}{} on the default stream wait{} for all of them, and "
-            "they "
-            "for it, unless they are non-blocking.",
+            "they for it, unless they are non-blocking.",
             order.streams, count, count == "1" ? "" : "s", text.per(), count == "1" ? "s" : "");
     }
     return said;
@@ -150,15 +148,14 @@ std::string sayExposedCopies(const FindingText& text) {
 
 std::string adviseExposedCopies(const FindingText& text) {
     if (text.worker().streams.streams > 0)
-        return adviceFor(text.run(),
-                         {exposedCopiesRule.advice, exposedCopiesRule.advice,
-                          "Put the operations of the default stream on the streams of the work that needs them, make "
-                          "these streams non-blocking ({prefix}StreamCreateWithFlags), or compile with "
-                          "--default-stream per-thread."});
+        return adviceFor(
+            text.run(),
+            {exposedCopiesRule.advice, exposedCopiesRule.advice,
+             "Put the operations of the default stream on the streams of the work that needs them, make these streams "
+             "non-blocking ({prefix}StreamCreateWithFlags), or compile with --default-stream per-thread."});
     if (isLimitedByLink(text.worker()))
         return "Copy fewer bytes: smaller types, compressed data, or data that stays on the GPU. Another order of the "
-               "work "
-               "gains nothing.";
+               "work gains nothing.";
     if (areToHost(text.worker(), isOtherCopy))
         return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
     return std::string(exposedCopiesRule.advice);
@@ -199,9 +196,7 @@ const Rule allocationsRule{
     .id = "allocations",
     .title = "GPU waits for memory allocations",
     .finds = "The GPU is idle at least 3 % of the step while memory is allocated or freed.",
-    .advice =
-        "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of "
-        "steps.",
+    .advice = "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of steps.",
     .subject = causality::Subject::Allocation,
     .find = [](RunFindings& run) { run.addKind(isAllocation); },
     .say = sayAllocations,
@@ -222,9 +217,10 @@ const Rule syncCopiesRule{
     .advise =
         [](const FindingText& text) {
             constexpr std::string_view other = "{prefix}MemcpyAsync on a stream, from and to pinned memory.";
-            return adviceFor(text.run(), {"{prefix}MemcpyAsync on a stream, from and to pinned memory "
-                                          "(non_blocking=True in PyTorch).",
-                                          "Read results less often, and those of an earlier step.", other});
+            return adviceFor(
+                text.run(),
+                {"{prefix}MemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+                 "Read results less often, and those of an earlier step.", other});
         },
 };
 
@@ -248,11 +244,9 @@ const Rule pageableCopiesRule{
     .id = "pageable_copies",
     .title = "Copies of pageable memory",
     .finds =
-        "Copies from or to pageable memory, and what the GPU waits for calls of them that should "
-        "return at once, take at least 3 % of the step.",
-    .advice =
-        "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
-        "non_blocking=True.",
+        "Copies from or to pageable memory, and what the GPU waits for calls of them that should return at once, take "
+        "at least 3 % of the step.",
+    .advice = "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True.",
     .find = findPageableCopies,
     .say = [](const FindingText& text) { return text.taking("Copies of pageable memory take"); },
     .evidence = pageableEvidence,
@@ -275,8 +269,8 @@ const Rule memsetsRule{
     .title = "Memsets without overlap",
     .finds = "Memsets and kernels that only set memory, without overlap, take at least 3 % of the step.",
     .advice =
-        "torch.empty for what is written before it is read, buffers that stay, "
-        "zero_grad(set_to_none=True); fewer and larger ones.",
+        "torch.empty for what is written before it is read, buffers that stay, zero_grad(set_to_none=True); fewer and "
+        "larger ones.",
     .subject = causality::Subject::Memset,
     .find =
         [](RunFindings& run) {
@@ -286,11 +280,11 @@ const Rule memsetsRule{
     .evidence = memsetsEvidence,
     .advise =
         [](const FindingText& text) {
-            return adviceFor(text.run(),
-                             {memsetsRule.advice,
-                              "Create arrays within jax.jit, so that XLA fuses their initial values, and keep buffers.",
-                              "Do not set memory that is written before it is read, and keep buffers; fewer and larger "
-                              "memsets."});
+            return adviceFor(
+                text.run(),
+                {memsetsRule.advice,
+                 "Create arrays within jax.jit, so that XLA fuses their initial values, and keep buffers.",
+                 "Do not set memory that is written before it is read, and keep buffers; fewer and larger memsets."});
         },
 };
 

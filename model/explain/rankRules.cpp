@@ -99,8 +99,7 @@ void findNvlinkUnused(RunFindings& run) {
 std::string sayNvlinkUnused(const FindingText& text) {
     return fmt::format(
         "NVLink connects these GPUs but carried nothing: for {} they do nothing but exchange data, over something "
-        "slower, "
-        "mostly in {}.",
+        "slower, mostly in {}.",
         text.time(), text.what());
 }
 
@@ -175,8 +174,8 @@ const Rule exposedCommunicationRule{
     .title = "Communication without overlap",
     .finds = "GPUs only exchange data for at least 10 % of the step.",
     .advice =
-        "Start collectives earlier and in buckets, so that backward overlaps them; fewer bytes (bf16, "
-        "accumulated gradients).",
+        "Start collectives earlier and in buckets, so that backward overlaps them; fewer bytes (bf16, accumulated "
+        "gradients).",
     .find = findExposedCommunication,
     .say = sayExposedCommunication,
     .evidence = exchangeEvidence,

@@ -79,8 +79,7 @@ const Rule farFromRoofRule{
     .title = "Operators far from the measured roof",
     .finds =
         "Products, convolutions or attention of known shape run below 60 % of rates that doctor --measure measured. "
-        "The "
-        "time beyond the roof is at least 3 % of the step.",
+        "The time beyond the roof is at least 3 % of the step.",
     .advice =
         "stats -r roofline lists the shapes. Pad dimensions to multiples of 64 or 128, join small products (batch, "
         "fused projections), or try torch.compile(mode=\"max-autotune\") and another attention backend.",

@@ -151,9 +151,7 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.kind != StepKind::Request) return {};
     std::string text;
     if (run.source != StepSource::NvtxRange || !isRequestName(run.pattern))
-        text =
-            " They count as requests since nothing of a training was seen and the program waited "
-            "between them.";
+        text = " They count as requests since nothing of a training was seen and the program waited between them.";
     if (of.rest.ns > 0)
         text += fmt::format(" Between two of them it was seen to wait {}: for {} in all at least.",
                             printable(causeText(of.rest.most)), spanText(of.rest.ns));
@@ -452,8 +450,8 @@ class Words {
     std::string wholeSentence() const {
         if (!run_.deferred.empty())
             return fmt::format(
-                "The work of the ranges \"{}\" ran long after them, in one piece, so steps cannot be timed "
-                "by it: the run is explained as a whole.",
+                "The work of the ranges \"{}\" ran long after them, in one piece, so steps cannot be timed by it: the "
+                "run is explained as a whole.",
                 printable(run_.deferred));
         if (run_.onlyCall.empty())
             return "No steps were found: the run is explained as a whole, from its first to its last event.";

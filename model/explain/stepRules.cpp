@@ -293,11 +293,11 @@ std::string adviseIdleBetweenSteps(const FindingText& text) {
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
     if (hasAnyWord(names, savingWords))
-        return adviceFor(text.run(), {"Save less often, or copy to host memory and write on another thread or process "
-                                      "(torch.distributed.checkpoint.async_save).",
-                                      "Save less often, or asynchronously (orbax.checkpoint.AsyncCheckpointer).",
-                                      "Save less often, or copy to host memory and write on another thread or "
-                                      "process."});
+        return adviceFor(text.run(),
+                         {"Save less often, or copy to host memory and write on another thread or process "
+                          "(torch.distributed.checkpoint.async_save).",
+                          "Save less often, or asynchronously (orbax.checkpoint.AsyncCheckpointer).",
+                          "Save less often, or copy to host memory and write on another thread or process."});
     if (namesEvaluation(names, true)) return "Evaluate less often or on other GPUs, with data loaded before.";
     if (std::ranges::any_of(loadingCalls, [&](std::string_view call) { return cause.call.starts_with(call); }))
         return "Code that is loaded at first use belongs in a warm-up before the steps.";
@@ -368,8 +368,8 @@ const Rule stepPatternRule{
     .id = "step_pattern",
     .title = "Some steps are longer",
     .finds =
-        "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
-        "cost at least 2 % of the mean step.",
+        "Some steps of a rank take longer in an order (every third, from one on, ever longer) and cost at least 2 % of "
+        "the mean step.",
     .advice = "Compare one of them with its neighbour: what runs only in these steps, or only since then?",
     .find = findStepPattern,
     .say = sayStepPattern,
@@ -385,8 +385,8 @@ const Rule idleBetweenStepsRule{
     .id = "idle_between_steps",
     .title = "GPU idle between steps",
     .finds =
-        "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
-        "checkpoints, or where code is loaded at first use.",
+        "The GPU has no work for at least 3 % of the step between steps, as around evaluations and checkpoints, or "
+        "where code is loaded at first use.",
     .advice = "Do less there, do it less often, or on another thread or process in parallel with the steps.",
     .find = findIdleBetweenSteps,
     .say = sayIdleBetweenSteps,

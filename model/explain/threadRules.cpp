@@ -82,8 +82,7 @@ const Rule graphCapturesRule{
     .finds = "The GPU waits for at least 3 % of the step while the program captures CUDA graphs.",
     .advice =
         "Capture a graph once for each shape and keep it: pad lengths and batches to a few sizes, and copy the inputs "
-        "into "
-        "buffers that stay. A graph that is used once costs more than its launches.",
+        "into buffers that stay. A graph that is used once costs more than its launches.",
     .find = [](RunFindings& run) { run.addKind(isCapturing); },
     .say =
         [](const FindingText& text) {
@@ -101,9 +100,8 @@ const Rule compilingRule{
     .finds = "The GPU waits for at least 3 % of the step while the program compiles code.",
     .advice =
         "Compile once: constant shapes (pad, or torch.compile(dynamic=True)), no Python numbers that change in "
-        "compiled "
-        "code (pass them as tensors or arrays; JAX: no static arguments that change), a warm-up for each shape before "
-        "the steps. TORCH_LOGS=recompiles or JAX_EXPLAIN_CACHE_MISSES=1 prints the reason.",
+        "compiled code (pass them as tensors or arrays; JAX: no static arguments that change), a warm-up for each "
+        "shape before the steps. TORCH_LOGS=recompiles or JAX_EXPLAIN_CACHE_MISSES=1 prints the reason.",
     .find = findCompiling,
     .say = sayCompiling,
     .evidence = compilingEvidence,

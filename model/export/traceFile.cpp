@@ -81,13 +81,13 @@ Result<void> checkPlaceForTrace(const std::filesystem::path& path, std::span<con
     const std::filesystem::path partial = partialOf(path);
     if (const size_t bytes = partial.filename().string().size(); bytes > NAME_MAX)
         return fail(
-            "{}: cannot write, the name is {} bytes too long with {}, which is appended until the "
-            "trace is complete. Choose a shorter one.",
+            "{}: cannot write, the name is {} bytes too long with {}, which is appended until the trace is complete. "
+            "Choose a shorter one.",
             path.string(), bytes - NAME_MAX, unfinishedEnding);
     if (mayExist(partial))
         return fail(
-            "{1}: {0} exists, so the trace is being written, or writing was interrupted. Choose "
-            "another name, or remove that file if no program writes it.",
+            "{1}: {0} exists, so the trace is being written, or writing was interrupted. Choose another name, or "
+            "remove that file if no program writes it.",
             partial.string(), path.string());
     return {};
 }

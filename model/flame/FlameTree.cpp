@@ -192,9 +192,8 @@ class Writer {
         const double height = head + rowHeight * rowCount() + 6;
         sink_(
             fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-                        "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                        "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
-                        "<text x=\"6\" y=\"17\" font-weight=\"bold\">{2}</text>\n",
+                        "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" "
+                        "height=\"{1}\" fill=\"#ffffff\"/>\n<text x=\"6\" y=\"17\" font-weight=\"bold\">{2}</text>\n",
                         width, height, markupEscaped(title)));
         writeRows();
         sink_("</svg>\n");
@@ -230,8 +229,8 @@ class Writer {
         const double x = width * share(node.startNs - root_.startNs);
         const double y = head + rowHeight * (node.depth - root_.depth);
         std::string text = fmt::format(
-            "<g><title>{}: {} ({:.1f} %)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" "
-            "height=\"{}\" fill=\"{}\"/>",
+            "<g><title>{}: {} ({:.1f} %)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" "
+            "fill=\"{}\"/>",
             markupEscaped(tree_.nameOf(index)), formatDuration(node.totalNs), 100 * share(node.totalNs), x, y,
             wide > 1 ? wide - 0.5 : wide, rowHeight - 1, colorOf(tree_, index));
         const auto letters = static_cast<size_t>(wide / letter);

@@ -282,27 +282,25 @@ class ReportReader {
             return fail("{}: not a report of lanescope fleet.", shown());
         if (database_.hasTable("roles") && !database_.hasTable("steps"))
             return fail(
-                "{}: compares two jobs and has no steps of ranks to show. Read its tables with any "
-                "program for SQLite.",
+                "{}: compares two jobs and has no steps of ranks to show. Read its tables with any program for SQLite.",
                 shown());
         for (const char* table : {"ranks", "steps", "findings"})
             if (!database_.hasTable(table))
                 return fail(
-                    "{}: the table {} is missing, so it cannot be shown. Create the report again "
-                    "with lanescope fleet.",
+                    "{}: the table {} is missing, so it cannot be shown. Create the report again with lanescope fleet.",
                     shown(), table);
         if (!database_.hasColumn("ranks", "lost_ns"))
             return fail(
-                "{}: written by an earlier version, without the losses of each rank. Create the "
-                "report again with lanescope fleet.",
+                "{}: written by an earlier version, without the losses of each rank. Create the report again with "
+                "lanescope fleet.",
                 shown());
         // A generated value may have any size.
         for (const char* table : {"ranks", "steps", "findings", "notes", "broken", "job"})
             for (const Database::Column& column : database_.columns(table))
                 if (!column.isStored)
                     return fail(
-                        "The table {} of {} has columns that lanescope fleet does not write, so it "
-                        "cannot be shown. Create the report again with lanescope fleet.",
+                        "The table {} of {} has columns that lanescope fleet does not write, so it cannot be shown. "
+                        "Create the report again with lanescope fleet.",
                         table, shown());
         return {};
     }
@@ -388,8 +386,8 @@ class ReportReader {
         if (ranks == 0 || steps == 0) return fail("{}: no rank has steps, nothing to show.", shown());
         if (steps > maxSteps || ranks > maxCells / steps)
             return fail(
-                "{}: {} ranks and {} steps or more are too many for a map of {} cells. Create a "
-                "report of fewer ranks or steps.",
+                "{}: {} ranks and {} steps or more are too many for a map of {} cells. Create a report of fewer ranks "
+                "or steps.",
                 shown(), formatCount(static_cast<int64_t>(ranks)), formatCount(static_cast<int64_t>(steps)),
                 formatCount(static_cast<int64_t>(maxCells)));
         return {};
@@ -410,8 +408,7 @@ class ReportReader {
         for (std::vector<float>* each : times) each->assign(cells, unknown);
         report_->against_.assign(cells, unknown);
         return forEachRow(
-            "SELECT rank, step, wall_ns, communication_ns, compute_ns, copies_ns, loading_ns, "
-            "against_role FROM steps",
+            "SELECT rank, step, wall_ns, communication_ns, compute_ns, copies_ns, loading_ns, against_role FROM steps",
             "steps", 0.2, 0.98, [&](const Statement& row) {
                 const auto rank = integerOf(row, 0), step = integerOf(row, 1);
                 const auto place = rank ? report_->rowOf(*rank) : std::nullopt;
@@ -447,8 +444,8 @@ class ReportReader {
     }
 
     Result<void> readFindings() {
-        return forEachRow(fmt::format("SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
-                                      "command, {} FROM findings ORDER BY place",
+        return forEachRow(fmt::format("SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, command, {} "
+                                      "FROM findings ORDER BY place",
                                       columnOrNone("findings", "shown_ranks")),
                           "findings", 0.98, 0.99, [&](const Statement& row) {
                               if (!hasRoom(report_->findings, maxLines)) return false;
@@ -548,8 +545,8 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
             if (!found) found = findTrace(folder, name);
         if (!found)
             return fail(
-                "{0}, the trace of rank {1}, is not in {2}. Choose the folder of the traces, or "
-                "extract the steps where the traces are.",
+                "{0}, the trace of rank {1}, is not in {2}. Choose the folder of the traces, or extract the steps "
+                "where the traces are.",
                 rank.trace, rank.rank, folders.back().string());
         if (isOfAnotherRun(*found, rank))
             return fail("{} belongs to another run than {}. Choose the folder with the traces of this run.",

@@ -382,10 +382,8 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     const auto status = std::filesystem::status(path, error);
     const std::string partial = shown + std::string(unfinishedEnding);
     if (status.type() == std::filesystem::file_type::not_found && std::filesystem::exists(partial, error))
-        return fail(
-            "{}: not there yet. It is being written, or writing was interrupted; {} has the data "
-            "so far.",
-            shown, partial);
+        return fail("{}: not there yet. It is being written, or writing was interrupted; {} has the data so far.",
+                    shown, partial);
     if (status.type() == std::filesystem::file_type::not_found) return fail("{}: no such file. Check the path.", shown);
     if (error) return fail("{}: cannot be opened: {}.", shown, error.message());
     if (status.type() == std::filesystem::file_type::directory)
@@ -491,10 +489,9 @@ std::optional<Error> ReadWatch::logReadError(int code) const {
     const std::string log = path_ + "-wal";
     if (::access(log.c_str(), R_OK) != 0)
         return Error{fmt::format("{0}: cannot be read, but has rows of {1}: {2}.", log, path_, std::strerror(errno))};
-    return Error{
-        fmt::format("{1}: has rows of {0}, which can be read only in a writable folder. Copy both "
-                    "files to a writable folder.",
-                    path_, log)};
+    return Error{fmt::format(
+        "{1}: has rows of {0}, which can be read only in a writable folder. Copy both files to a writable folder.",
+        path_, log)};
 }
 
 void ReadWatch::noteIgnored(std::string name) {
@@ -547,22 +544,21 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
     const size_t pages = differingPages();
     if (state_ == SealState::Broken)
         return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
-                         "The checksums of the file are corrupt or were overwritten; the rest "
-                         "cannot be verified."};
+                         "The checksums of the file are corrupt or were overwritten; the rest cannot be verified."};
     // The recorder seals a trace when no process writes to it any more.
     if (hasLog_ && state_ != SealState::None)
         return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
-                         "Another program modifies the trace, or left rows in its write-ahead log; "
-                         "events are shown as they are now."};
+                         "Another program modifies the trace, or left rows in its write-ahead log; events are shown as "
+                         "they are now."};
     // Another program wrote: the pages read so far do not show which others changed.
     if (state_ == SealState::Changed)
-        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
-                         "Another program modified the trace. Events are shown as they are now; "
-                         "stored summaries are ignored."};
+        return FileDoubt{
+            Severity::Warning, HealthCode::TraceChanged,
+            "Another program modified the trace. Events are shown as they are now; stored summaries are ignored."};
     if (pages == 0) return std::nullopt;
     return FileDoubt{Severity::Error, HealthCode::PagesDamaged,
-                     fmt::format("The file is corrupt: {} of the pages that were read {} changed "
-                                 "since the recording, and numbers may be wrong. Copy it again.",
+                     fmt::format("The file is corrupt: {} of the pages that were read {} changed since the recording, "
+                                 "and numbers may be wrong. Copy it again.",
                                  pages, pages == 1 ? "is" : "are")};
 }
 

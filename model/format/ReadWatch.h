@@ -58,8 +58,8 @@ uint64_t sqliteFileBytes(std::span<const unsigned char> header);
 
 /// Error for a file with a journal that must be rolled back, which a read-only program cannot do.
 inline constexpr std::string_view hotJournalSentence =
-    "{0}: a program that changed the file crashed and left a journal. Copy {0} and {0}-journal to "
-    "another folder, and repair the copy with \"sqlite3 COPY .tables\".";
+    "{0}: a program that changed the file crashed and left a journal. Copy {0} and {0}-journal to another folder, and "
+    "repair the copy with \"sqlite3 COPY .tables\".";
 
 /// Trust in a file that SQLite reads next to a database: its journal, log or index of the log.
 enum class SideFile : uint8_t {

@@ -130,11 +130,9 @@ int harden(sqlite3* database, uint64_t fileBytes) {
                   static_cast<int>(std::clamp(fileBytes, defaultMaxCellBytes, maxCellBytes)));
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    const int code = sqlite3_exec(database,
-                                  "PRAGMA cell_size_check = ON;"
-                                  "PRAGMA query_only = ON;"
-                                  "PRAGMA temp_store = MEMORY;",
-                                  nullptr, nullptr, nullptr);
+    const int code =
+        sqlite3_exec(database, "PRAGMA cell_size_check = ON;PRAGMA query_only = ON;PRAGMA temp_store = MEMORY;",
+                     nullptr, nullptr, nullptr);
     sqlite3_set_authorizer(database, authorizeRead, nullptr);
     return code;
 }
@@ -315,11 +313,8 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     const int code = openToWrite(absolute, &raw);
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
-    if (const auto tuned = result.execute("PRAGMA page_size = 4096;"
-                                          "PRAGMA journal_mode = OFF;"
-                                          "PRAGMA synchronous = OFF;"
-                                          "PRAGMA locking_mode = EXCLUSIVE;"
-                                          "PRAGMA temp_store = MEMORY;");
+    if (const auto tuned = result.execute("PRAGMA page_size = 4096;PRAGMA journal_mode = OFF;PRAGMA synchronous = "
+                                          "OFF;PRAGMA locking_mode = EXCLUSIVE;PRAGMA temp_store = MEMORY;");
         !tuned)
         return fail(tuned.error());
     return result;
@@ -423,9 +418,8 @@ bool Database::hasTable(std::string_view table) const {
     if (trouble()) return false;
     if (!tableLookup_) {
         // Only real tables have a root page, not views or virtual tables.
-        auto statement = prepare(
-            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
-            " AND name = ?1 COLLATE NOCASE");
+        auto statement =
+            prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?1 COLLATE NOCASE");
         if (!statement) return false;
         tableLookup_ = std::make_unique<Statement>(std::move(*statement));
     }

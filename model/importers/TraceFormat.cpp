@@ -88,8 +88,8 @@ Error errorFor(const TraceFormat& format, const TraceSource& source) {
 Result<void> checkGzipName(const TraceSource& source) {
     if (source.isCompressed() || source.path().extension() != ".gz") return {};
     return fail(
-        "{}: has the extension of gzip, but does not start as a gzip file. Copy it again if it is "
-        "corrupt, or rename it.",
+        "{}: has the extension of gzip, but does not start as a gzip file. Copy it again if it is corrupt, or rename "
+        "it.",
         source.path().string());
 }
 

@@ -97,19 +97,16 @@ class Unpacker {
     /// Fails if a file of `bytes` does not fit. Asks the file system only now and then.
     Result<void> checkRoom(uint64_t bytes) {
         if (bytes > limits_.unpackedBytes)
-            return fail(
-                "{}: too large to open compressed (more than {} unpacked). Unpack it, then open "
-                "the result.",
-                path_, formatBytes(static_cast<int64_t>(limits_.unpackedBytes)));
+            return fail("{}: too large to open compressed (more than {} unpacked). Unpack it, then open the result.",
+                        path_, formatBytes(static_cast<int64_t>(limits_.unpackedBytes)));
         if (bytes <= allowedBytes_) return {};
         const uint64_t free = out_.freeBytes();
         const uint64_t usable = free > limits_.spareBytes ? free - limits_.spareBytes : 0;
         const uint64_t missing = bytes - writtenBytes_;
         if (missing > usable)
-            return fail(
-                "{}: not enough space to unpack {} ({} free). Free space, or set TMPDIR to a "
-                "folder with more.",
-                out_.folder().string(), path_, formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
+            return fail("{}: not enough space to unpack {} ({} free). Free space, or set TMPDIR to a folder with more.",
+                        out_.folder().string(), path_,
+                        formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
         constexpr uint64_t bytesBetweenChecks = 64 << 20;
         allowedBytes_ = writtenBytes_ + std::min(usable, std::max(missing, bytesBetweenChecks));
         return {};

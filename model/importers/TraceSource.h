@@ -18,8 +18,7 @@ namespace lanescope {
 
 /// The warning for a file with `UnpackedStream::hasTrailingBytes`.
 inline constexpr std::string_view trailingBytesSentence =
-    "The packed file has other bytes after the trace, which are ignored (another file was "
-    "appended?). Copy it again.";
+    "The packed file has other bytes after the trace, which are ignored (another file was appended?). Copy it again.";
 
 /// The bytes of a file from first to last, decompressed if it is a gzip file, independent of its
 /// name. Concatenated gzip members are one stream. One thread.

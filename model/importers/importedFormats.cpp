@@ -283,8 +283,8 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported, const 
     const fs::path program = findProgram(std::string(exporter));
     if (program.empty())
         return fail(
-            "{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. "
-            "Run \"{1}\" on a machine with nsys, then open {0}.sqlite.",
+            "{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. Run \"{1}\" on a "
+            "machine with nsys, then open {0}.sqlite.",
             report.string(), command);
     std::error_code ignored;
     bool isWanted = true;
@@ -381,13 +381,13 @@ const TraceFormat fleetReportFormat{
 const TraceFormat nvvpSessionFormat{
     "nvvp-session", "a session of NVIDIA's Visual Profiler, which has settings and no data", {".nvvp"}, isNvvpSession,
     nullptr,        "open the .nvprof file next to it, or the one that was imported into it"};
-const TraceFormat nvprofLogFormat{"nvprof-log",
-                                  "a log of nvprof from before CUDA 7",
-                                  {".nvvp", ".nvprof"},
-                                  isNvprofLog,
-                                  nullptr,
-                                  "only the Visual Profiler of that time reads it; export the "
-                                  "profile from there, or record again"};
+const TraceFormat nvprofLogFormat{
+    "nvprof-log",
+    "a log of nvprof from before CUDA 7",
+    {".nvvp", ".nvprof"},
+    isNvprofLog,
+    nullptr,
+    "only the Visual Profiler of that time reads it; export the profile from there, or record again"};
 
 uint64_t maxJsonBytesOf(const TraceSource& source) {
     constexpr uint64_t minLimitBytes = uint64_t{256} << 20, maxExpansion = 200;

@@ -422,8 +422,8 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::
     if (fields.isCancelled()) return fail("{}: writing was cancelled.", path.string());
     if (fields.isTooLarge())
         return fail(
-            "{} has so many threads, streams and counters that reading its index would need more "
-            "memory than the trace.",
+            "{} has so many threads, streams and counters that reading its index would need more memory than the "
+            "trace.",
             trace.path.string());
     fields.align();
     // Everything from here on is authenticated. The columns are by their CRC-32, which detects damage, but no forger

@@ -215,12 +215,9 @@ class TraceCheck {
         } else if (pages > 0) {
             good(fmt::format("All {} pages are unchanged.", formatCount(static_cast<int64_t>(pages))));
         } else if (wasSealed(database)) {
-            bad("The checksums are missing: another program modified the trace, or its recording "
-                "was interrupted.");
+            bad("The checksums are missing: another program modified the trace, or its recording was interrupted.");
         } else {
-            good(
-                "No checksums (only traces of this version have them); corruption cannot be "
-                "detected.");
+            good("No checksums (only traces of this version have them); corruption cannot be detected.");
         }
     }
 
@@ -276,13 +273,11 @@ class TraceCheck {
             const TracePtr trace = source ? readIndex(index, *source, path_) : nullptr;
             if (trace == nullptr) {
                 good(
-                    fmt::format("The index {} is not used: it belongs to another state of the file, to another "
-                                "version or to another user. It is rebuilt when the trace is opened.",
+                    fmt::format("The index {} is not used: it belongs to another state of the file, to another version "
+                                "or to another user. It is rebuilt when the trace is opened.",
                                 index.string()));
             } else if (const uint32_t blocks = countCorruptBlocks(*trace); blocks > 0) {
-                bad(
-                    fmt::format("The index {} is corrupt in {} places. Remove it with \"lanescope "
-                                "index --remove\".",
+                bad(fmt::format("The index {} is corrupt in {} places. Remove it with \"lanescope index --remove\".",
                                 index.string(), blocks));
             } else {
                 compareIndex(index, *trace);

@@ -293,10 +293,8 @@ Result<void> checkIndex(const Trace& trace) {
     if (const Result<int> removed = removeIndexes(trace.path); !removed)
         return fail("{}: the index is corrupt, and results may be wrong. {}", trace.path.string(),
                     removed.error().sentence);
-    return fail(
-        "{}: the index was corrupt, and results may be wrong. It was removed. Run the command "
-        "again.",
-        trace.path.string());
+    return fail("{}: the index was corrupt, and results may be wrong. It was removed. Run the command again.",
+                trace.path.string());
 }
 
 Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file, const std::filesystem::path& name,

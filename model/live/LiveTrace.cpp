@@ -89,8 +89,8 @@ Result<void> TraceMirror::makeCopy() {
         // The first read keeps the file open.
         if (descriptor_ < 0 || code != SQLITE_OK ||
             sqlite3_exec(raw,
-                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                         "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT",
+                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;PRAGMA locking_mode = EXCLUSIVE; BEGIN "
+                         "IMMEDIATE; COMMIT",
                          nullptr, nullptr, nullptr) != SQLITE_OK)
             made = fail("{}: cannot open the temporary file.", path.string());
     }

@@ -74,10 +74,8 @@ Result<void> readTimesOfDay(std::span<const TracePtr> traces, bool isAsked, Alig
     }
     const bool isAnyKnown = latest > 0;
     if (isAnyKnown && isAsked && latest - earliest > dayNs)
-        return fail(
-            "{} was recorded {} days after {}: probably different jobs. To merge anyway, use "
-            "--align start.",
-            traces[last]->title, (latest - earliest) / dayNs, traces[first]->title);
+        return fail("{} was recorded {} days after {}: probably different jobs. To merge anyway, use --align start.",
+                    traces[last]->title, (latest - earliest) / dayNs, traces[first]->title);
     out.startUtcNs = isAnyKnown ? earliest : 0;
     const int64_t firstEventNs = isAnyKnown ? traces[first]->range.startNs : traces.front()->range.startNs;
     for (const TracePtr& trace : traces)
@@ -151,10 +149,8 @@ Result<AlignedClocks> alignClocks(std::span<const TracePtr> traces, const Placed
     if (!method || method == ClockMethod::Steps)
         if (takeFit(commonSteps(clocked), ClockMethod::Steps, clocked, out)) return out;
     if (method)
-        return fail(
-            "--align: too few common {} to synchronize clocks. Remove --align, or use base-time or "
-            "start.",
-            *method == ClockMethod::Steps ? "steps" : "collectives and messages");
+        return fail("--align: too few common {} to synchronize clocks. Remove --align, or use base-time or start.",
+                    *method == ClockMethod::Steps ? "steps" : "collectives and messages");
     return out;
 }
 
@@ -227,8 +223,8 @@ Result<void> checkRanks(std::span<const TracePtr> traces) {
                 const std::optional<int64_t> distance = distanceNs(*other, *trace);
                 if (areOfTwoHosts(*other, *trace) && distance.value_or(0) == 0) continue;
                 return fail(
-                    "{0} and {1}: both contain rank {2}{3}. Merge one trace of each rank. To compare two runs, "
-                    "use \"lanescope compare {0} {1}\".",
+                    "{0} and {1}: both contain rank {2}{3}. Merge one trace of each rank. To compare two runs, use "
+                    "\"lanescope compare {0} {1}\".",
                     other->path.string(), trace->path.string(), rank, distanceText(distance));
             }
             ofRank[rank].push_back(trace.get());
@@ -318,8 +314,8 @@ class Descriptions {
             builder_.note({Severity::Warning, HealthCode::ProgramsDiffer, std::move(other)});
         if (excerpt_.steps && excerpt_.steps->first > 0)
             builder_.note({Severity::Info, HealthCode::Windows,
-                           fmt::format("Only {0} of the run: steps are renumbered from 0. Step 0 "
-                                       "is step {1} of the run, for the rank that starts it first.",
+                           fmt::format("Only {0} of the run: steps are renumbered from 0. Step 0 is step {1} of the "
+                                       "run, for the rank that starts it first.",
                                        describe({{}, excerpt_.steps}), excerpt_.steps->first)});
     }
 
@@ -508,12 +504,12 @@ class Descriptions {
                                ? fmt::format("The clocks of {} files or hosts were not synchronized: no common "
                                              "collectives or steps. Times are as accurate as the clocks were set.",
                                              unknown + 1)
-                               : "Some files have no start time and no common collectives or steps; they "
-                                 "start where the first file starts."});
+                               : "Some files have no start time and no common collectives or steps; they start where "
+                                 "the first file starts."});
         if (clocks_.violations > 0)
             builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
-                           fmt::format("In {} of {} collectives a rank ends before the last one starts: "
-                                       "clocks ran unevenly, or files do not belong together.",
+                           fmt::format("In {} of {} collectives a rank ends before the last one starts: clocks ran "
+                                       "unevenly, or files do not belong together.",
                                        clocks_.violations, clocks_.causalTimes),
                            std::nullopt, std::nullopt, clocks_.violations});
     }
@@ -522,14 +518,14 @@ class Descriptions {
     bool noteClock(const std::string& reference, const std::string& name, const AlignedClocks::Clock& clock) {
         if (clock.errorNs < 0) return false;
         std::string sentence =
-            clock.isAsSet ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name, reference,
-                                        clock.moments, plural(clock.method, clocks_), formatDuration(clock.errorNs))
-                          : fmt::format(
-                                "The clock of {} was synchronized with that of {} by {} {}: {}{} and {:+.3f} "
-                                "ppm, within {}.",
-                                name, reference, clock.moments, plural(clock.method, clocks_),
-                                clock.map.offsetNs < 0 ? "-" : "+", formatDuration(std::abs(clock.map.offsetNs)),
-                                clock.map.driftNsPerNs * 1e6, formatDuration(clock.errorNs));
+            clock.isAsSet
+                ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name, reference,
+                              clock.moments, plural(clock.method, clocks_), formatDuration(clock.errorNs))
+                : fmt::format(
+                      "The clock of {} was synchronized with that of {} by {} {}: {}{} and {:+.3f} ppm, within {}.",
+                      name, reference, clock.moments, plural(clock.method, clocks_), clock.map.offsetNs < 0 ? "-" : "+",
+                      formatDuration(std::abs(clock.map.offsetNs)), clock.map.driftNsPerNs * 1e6,
+                      formatDuration(clock.errorNs));
         builder_.note({Severity::Info, HealthCode::ClocksAligned, std::move(sentence), std::nullopt, std::nullopt,
                        clock.moments});
         return true;
@@ -539,8 +535,8 @@ class Descriptions {
         const int64_t fromNs = wholeTime(clock, setting.afterNs);
         const int64_t toNs = wholeTime(clock, setting.beforeNs);
         builder_.note({Severity::Info, HealthCode::ClockSet,
-                       fmt::format("The clock of {} was set by {}{} between {} and {}: it is fitted "
-                                   "separately before and after, and is unknown in between.",
+                       fmt::format("The clock of {} was set by {}{} between {} and {}: it is fitted separately before "
+                                   "and after, and is unknown in between.",
                                    name, setting.byNs < 0 ? "-" : "+", formatDuration(std::abs(setting.byNs)),
                                    formatTimestamp(fromNs), formatTimestamp(toNs)),
                        std::nullopt, fromNs, 1});

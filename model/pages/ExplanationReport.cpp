@@ -191,10 +191,9 @@ std::string findingsHtml(const ExplanationReport& report) {
             fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n", markupEscaped(headingOf(report, finding)),
                         markupEscaped(finding.sentence), markupEscaped(finding.advice));
         if (!finding.sql.empty())
-            html += fmt::format(
-                "<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n"
-                "</details>\n",
-                markupEscaped(finding.sql));
+            html +=
+                fmt::format("<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n</details>\n",
+                            markupEscaped(finding.sql));
     }
     return html + "</section>\n";
 }

@@ -93,8 +93,7 @@ std::string barOf(const StepComposition& run, const ChartAxis& axis, const Durat
         const double left = axis.pixelOf(static_cast<double>(begin));
         begin += run.parts[part];
         svg += fmt::format(
-            "<rect class=\"part {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">"
-            "<title>{}, {}: {}</title></rect>",
+            "<rect class=\"part {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}, {}: {}</title></rect>",
             identifier(part), svgNumber(left), y, svgNumber(axis.pixelOf(static_cast<double>(begin)) - left),
             compositionBarHeight, markupEscaped(run.label), name(part), scale.text(run.parts[part]));
     }
@@ -109,8 +108,8 @@ std::string legendOf(const std::vector<StepPart>& parts, double top) {
         const double x = 40 + legendColumnWidth * static_cast<double>(index % legendColumns);
         const double y = top + legendRowHeight * static_cast<double>(index / legendColumns);
         svg += fmt::format(
-            "<rect class=\"part {}\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\"/>"
-            "<text x=\"{}\" y=\"{}\">{}</text>\n",
+            "<rect class=\"part {}\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" rx=\"2\"/><text x=\"{}\" "
+            "y=\"{}\">{}</text>\n",
             identifier(parts[index]), x, y, x + 18, y + 10, name(parts[index]));
     }
     return svg;
@@ -126,8 +125,8 @@ std::string compositionChart(const std::vector<StepComposition>& runs, const Dur
     const double legendTop = compositionRowHeight * static_cast<double>(runs.size()) + 6;
     const size_t legendRows = (parts.size() + legendColumns - 1) / legendColumns;
     std::string svg = fmt::format(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"composition\">\n"
-        "<title id=\"composition\">What the mean step of every run is made of</title>\n",
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"composition\">\n<title id=\"composition\">What the "
+        "mean step of every run is made of</title>\n",
         compositionWidth, legendTop + legendRowHeight * static_cast<double>(legendRows));
     double y = 0;
     for (const StepComposition& run : runs) {
@@ -200,14 +199,14 @@ class StepPainter {
 
     void begin() {
         svg_ = fmt::format(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"step-times\">\n"
-            "<title id=\"step-times\">Time of every step, run by run</title>\n",
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"step-times\">\n<title id=\"step-times\">Time of "
+            "every step, run by run</title>\n",
             chartWidth, chartHeight);
         for (const double mark : axis_.marks(stepMarks)) {
             const std::string y = svgNumber(axis_.pixelOf(mark));
             svg_ += fmt::format(
-                "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/>"
-                "<text class=\"muted end\" x=\"{}\" y=\"{}\">{}</text>\n",
+                "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\"/><text class=\"muted end\" x=\"{}\" "
+                "y=\"{}\">{}</text>\n",
                 plotLeft, plotRight, y, y, plotLeft - 8, svgNumber(axis_.pixelOf(mark) + 4),
                 axis_.label(mark, stepMarks));
         }
@@ -227,8 +226,8 @@ class StepPainter {
         const double top = std::max(plotTop, axis_.pixelOf(run.steps.thirdQuartileNs));
         const double bottom = std::max(top, std::min(plotBottom, axis_.pixelOf(run.steps.firstQuartileNs)));
         svg_ += fmt::format(
-            "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
-            "<path class=\"line {}\" d=\"M{} {}H{}\"/>\n",
+            "<rect class=\"spread {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><path class=\"line {}\" d=\"M{} "
+            "{}H{}\"/>\n",
             colorOf(index), plotLeft, svgNumber(top), plotRight - plotLeft, svgNumber(bottom - top), colorOf(index),
             plotLeft, svgNumber(pixelWithin(run.steps.medianNs)), plotRight);
     }
@@ -252,8 +251,8 @@ class StepPainter {
     void paintBeyond(size_t index, double x, int64_t ns, const std::string& title) {
         const bool isAtEdge = x > plotRight - 70;
         svg_ += fmt::format(
-            "<path class=\"dot {}\" d=\"M{} {}l6 10h-12z\">{}</path>"
-            "<text class=\"muted{}\" x=\"{}\" y=\"{}\">{}</text>\n",
+            "<path class=\"dot {}\" d=\"M{} {}l6 10h-12z\">{}</path><text class=\"muted{}\" x=\"{}\" "
+            "y=\"{}\">{}</text>\n",
             colorOf(index), svgNumber(x), plotTop - 12, title, isAtEdge ? " end" : "",
             svgNumber(isAtEdge ? x - 9 : x + 9), plotTop - 3, formatDuration(ns));
     }
@@ -291,8 +290,8 @@ class StepPainter {
             next = y + labelHeight;
             lowest += labelHeight;
             svg_ += fmt::format(
-                "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>"
-                "<text class=\"muted\" x=\"{}\" y=\"{}\">median {}</text>\n",
+                "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text><text class=\"muted\" x=\"{}\" y=\"{}\">median "
+                "{}</text>\n",
                 colorOf(run), plotRight + 12, svgNumber(y + 8), markupEscaped(labels_[run].text), plotRight + 12,
                 svgNumber(y + 22), timeText(runs_[run].steps.medianNs));
         }
@@ -345,14 +344,13 @@ class WaterfallPainter {
   private:
     void begin(double bottom) {
         svg_ = fmt::format(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}\">\n"
-            "<title id=\"{}\">{}</title>\n",
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}\">\n<title id=\"{}\">{}</title>\n",
             waterfallWidth, bottom + axisHeight, titles_.id, titles_.id, markupEscaped(titles_.title));
         for (const double mark : axis_.marks(waterfallMarks)) {
             const std::string x = svgNumber(axis_.pixelOf(mark));
             svg_ += fmt::format(
-                "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"0\" y2=\"{}\"/>"
-                "<text class=\"muted middle\" x=\"{}\" y=\"{}\">{}</text>\n",
+                "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"0\" y2=\"{}\"/><text class=\"muted middle\" x=\"{}\" "
+                "y=\"{}\">{}</text>\n",
                 x, x, bottom, x, bottom + 18, axis_.label(mark, waterfallMarks));
         }
     }

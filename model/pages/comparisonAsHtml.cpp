@@ -313,10 +313,10 @@ class HtmlReport {
         addParts();
         addSteps();
         addContributors();
-        addSection("What is certain",
-                   "Median of each run, with the run as the unit; 95 % confidence, p of all that "
-                   "is judged together (Holm).",
-                   judgedHtml(report_));
+        addSection(
+            "What is certain",
+            "Median of each run, with the run as the unit; 95 % confidence, p of all that is judged together (Holm).",
+            judgedHtml(report_));
         addSection("Steps that stand out", "Much longer than the other steps of their run, and what they spent it on.",
                    outliersHtml(report_));
         addSection("Every worker", "The median step of each process on its GPU.", workersHtml(report_));
@@ -370,16 +370,15 @@ class HtmlReport {
                 for (const compare::TestOutcome& test : condition.tests)
                     findings += (findings.empty() ? "" : "; ") + test.finding;
                 rows += fmt::format(
-                    "<tr><td class=\"{}\">{}</td><td class=\"name\"><code>{}</code></td>"
-                    "<td>{}{}</td></tr>\n",
-                    kind, markupEscaped(name(condition.state)), markupEscaped(condition.text),
+                    "<tr><td class=\"{}\">{}</td><td class=\"name\"><code>{}</code></td><td>{}{}</td></tr>\n", kind,
+                    markupEscaped(name(condition.state)), markupEscaped(condition.text),
                     isSingle() ? "" : fmt::format("[{}] ", index + 1), markupEscaped(findings));
             }
         }
         if (rows.empty()) return;
         addSection("Conditions", "The comparison fails if one of them is met.",
-                   "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">State</th><th scope=\"col\">"
-                   "Condition</th><th scope=\"col\">Finding</th></tr></thead><tbody>\n" +
+                   "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">State</th><th "
+                   "scope=\"col\">Condition</th><th scope=\"col\">Finding</th></tr></thead><tbody>\n" +
                        rows + "</tbody></table></div>\n");
     }
 
@@ -443,9 +442,8 @@ class HtmlReport {
             content += "<figure>\n" + stepChart(stepBars(runs), labels) + "</figure>\n";
         }
         addSection("Step by step",
-                   "A dot is a step, a line the median, a band the middle half of the steps. Of more "
-                   "than a thousand steps, the band is from the shortest to the longest nearby. The "
-                   "axis does not begin at 0.",
+                   "A dot is a step, a line the median, a band the middle half of the steps. Of more than a thousand "
+                   "steps, the band is from the shortest to the longest nearby. The axis does not begin at 0.",
                    content);
     }
 

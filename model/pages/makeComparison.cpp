@@ -116,9 +116,7 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<cons
         earlier.runs.push_back(std::move(*run));
     }
     if (earlier.runs.size() == 1)
-        return fail(
-            "There is one earlier run, which does not show how much runs differ: it takes "
-            "at least two.");
+        return fail("There is one earlier run, which does not show how much runs differ: it takes at least two.");
     return earlier;
 }
 
@@ -298,11 +296,9 @@ std::string runsSentence(const RunHistory& history) {
     const auto earlier = std::span(history.runs).first(history.runs.size() - 1);
     const auto [least, most] = std::minmax_element(
         earlier.begin(), earlier.end(), [](const auto& a, const auto& b) { return a.medianNs < b.medianNs; });
-    return fmt::format(
-        "The last {} runs of this command on this machine in {} had median steps "
-        "from {} to {}{}.",
-        earlier.size(), printable(history.folder), timeText(least->medianNs), timeText(most->medianNs),
-        othersClause(history.others));
+    return fmt::format("The last {} runs of this command on this machine in {} had median steps from {} to {}{}.",
+                       earlier.size(), printable(history.folder), timeText(least->medianNs), timeText(most->medianNs),
+                       othersClause(history.others));
 }
 
 std::string changeSentence(const RunHistory& history) {
@@ -354,8 +350,7 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     answer.level = earlierOf(std::move(found->runs), run, most);
     if (answer.level.size() < minRuns)
         return fail(
-            "{} has {} earlier run{} of the command of {} on its machine, recorded alike; it "
-            "takes at least {}{}.",
+            "{} has {} earlier run{} of the command of {} on its machine, recorded alike; it takes at least {}{}.",
             printable(folder), answer.level.size(), answer.level.size() == 1 ? "" : "s", title, minRuns,
             othersClause(found->others));
     RunHistory& history = answer.history;

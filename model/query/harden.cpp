@@ -35,17 +35,14 @@ constexpr std::array limits{
 
 /// SQLite's functions that only compute.
 constexpr std::string_view allowedFunctions =
-    "-> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce cos "
-    "cosh count cume_dist current_date current_time current_timestamp date datetime "
-    "degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif "
-    "instr json json_array json_array_length json_each json_extract json_group_array "
-    "json_group_object json_insert json_object json_patch json_quote json_remove "
-    "json_replace json_set json_tree json_type json_valid julianday lag last_value lead "
-    "length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value "
-    "ntile nullif percent_rank pi pow power printf quote radians random rank replace round "
-    "row_number rtrim sign sin sinh soundex sqlite_version sqrt strftime string_agg substr "
-    "substring subtype sum tan tanh time total trim trunc typeof unhex unicode unixepoch "
-    "unlikely upper zeroblob";
+    "-> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce cos cosh count cume_dist "
+    "current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format glob "
+    "group_concat hex ifnull iif instr json json_array json_array_length json_each json_extract json_group_array "
+    "json_group_object json_insert json_object json_patch json_quote json_remove json_replace json_set json_tree "
+    "json_type json_valid julianday lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim "
+    "max min mod nth_value ntile nullif percent_rank pi pow power printf quote radians random rank replace round "
+    "row_number rtrim sign sin sinh soundex sqlite_version sqrt strftime string_agg substr substring subtype sum tan "
+    "tanh time total trim trunc typeof unhex unicode unixepoch unlikely upper zeroblob";
 
 /// Pragmas that describe the layout of tables.
 constexpr std::string_view allowedPragmas = "index_info index_list table_info table_xinfo";

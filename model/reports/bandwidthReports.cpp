@@ -93,8 +93,7 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
     for (const BandwidthAdvice& advice : index.advice(query.range)) table.notes.push_back(advice.sentence);
     if (cut > 0)
         table.notes.push_back(
-            fmt::format("{} {} clipped at the edges of the range; only the part inside counts, in "
-                        "proportion to time.",
+            fmt::format("{} {} clipped at the edges of the range; only the part inside counts, in proportion to time.",
                         formatCount(cut), cut == 1 ? "copy is" : "copies are"));
     for (const CopyStatistics& row : rows)
         if (const std::string_view why = row.whyBeyondPeak(); !why.empty())
@@ -102,8 +101,7 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
                                               name(row.group.source), name(row.group.destination), why));
     if (unrated > 0)
         table.notes.push_back(
-            fmt::format("{} without bytes or without a duration {} counted but {} no rate; sizes are of the "
-                        "others.",
+            fmt::format("{} without bytes or without a duration {} counted but {} no rate; sizes are of the others.",
                         formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 
@@ -128,8 +126,8 @@ ReportTable memcpyBandwidthBySize(const ReportQuery& query) { return bandwidthBy
 ReportTable memcpyBandwidthByDevice(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Device); }
 
 constexpr const char* processNote =
-    "Copies count where they run on the GPU, for the process of the range; copies across its start "
-    "or end count partly.";
+    "Copies count where they run on the GPU, for the process of the range; copies across its start or end count "
+    "partly.";
 
 bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
     for (const CopiesOfRange& range : ranges)
@@ -172,10 +170,10 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
         append(cells, cellsOf(query.trace, row.total, layout));
         table.rows.push_back(std::move(cells));
     }
-    addNotes(ranges,
-             "Medians are over all instances (0 for instances without such copies); the other "
-             "columns sum all instances.",
-             table);
+    addNotes(
+        ranges,
+        "Medians are over all instances (0 for instances without such copies); the other columns sum all instances.",
+        table);
     return table;
 }
 

@@ -135,10 +135,9 @@ Cell basisOf(bool isExact, bool isComplete, bool hasValue, bool isUnread) {
 void addBasisNote(ReportTable& table) {
     if (table.rows.empty()) return;
     table.notes.emplace_back(
-        "\"read at both ends\": difference of two readings. \"between samples\": the interval "
-        "between two samples is distributed evenly. \"not read\": the counter was sampled too "
-        "rarely for so short a range. \"in part unknown\": the counter was reset or lost, and only "
-        "the known part counts.");
+        "\"read at both ends\": difference of two readings. \"between samples\": the interval between two samples is "
+        "distributed evenly. \"not read\": the counter was sampled too rarely for so short a range. \"in part "
+        "unknown\": the counter was reset or lost, and only the known part counts.");
 }
 
 /// The GPUs of an instance: those that its process uses, or all if unknown.
@@ -308,9 +307,8 @@ ReportTable energyByRange(const ReportQuery& query) {
     addBasisNote(table);
     if (hasCoarse)
         table.notes.emplace_back(
-            "\"coarse\": the energy counter of a GPU changes about ten times per second, so a "
-            "range below half a second is off by up to one increment, and has no mean power. The "
-            "sum over many ranges is right.");
+            "\"coarse\": the energy counter of a GPU changes about ten times per second, so a range below half a "
+            "second is off by up to one increment, and has no mean power. The sum over many ranges is right.");
     return table;
 }
 

@@ -122,8 +122,8 @@ ReportTable tensorUses(const ReportQuery& query) {
     }
     if (!table.rows.empty()) {
         table.notes.push_back(
-            "MFU: tensor activity times SM clock, against the data sheet. It counts all processes on "
-            "the GPU and recomputed operations.");
+            "MFU: tensor activity times SM clock, against the data sheet. It counts all processes on the GPU and "
+            "recomputed operations.");
     }
     return table;
 }
@@ -332,11 +332,12 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
 }  // namespace
 
 const Report tensorUseReport{
-    .info = {.name = "mfu",
-             .title = "Tensor Core Use",
-             .description = "MFU of each GPU by its counters: tensor activity times clock, against data sheet and "
-                            "measured products",
-             .isSampled = true},
+    .info =
+        {.name = "mfu",
+         .title = "Tensor Core Use",
+         .description =
+             "MFU of each GPU by its counters: tensor activity times clock, against data sheet and measured products",
+         .isSampled = true},
     .build = tensorUses};
 
 const Report gpuActivityReport{

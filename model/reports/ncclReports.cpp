@@ -120,8 +120,8 @@ ReportTable ncclSummary(const ReportQuery& query) {
     }
     if (knownWaits > 0)
         table.notes.push_back(
-            fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} "
-                        "calls with GPU work; their bandwidths cover the rest.",
+            fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} calls with GPU work; "
+                        "their bandwidths cover the rest.",
                         knownWaits, calls));
     std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
@@ -273,16 +273,15 @@ Cell rankCell(const Trace& trace, CommunicatorRank rank) {
 void addNotes(const Trace& trace, const MatchedCollectives& matched, const std::vector<Entries>& asked,
               ReportTable& table) {
     for (const UnmatchedOperation& each : matched.unmatched())
-        table.notes.push_back(
-            fmt::format("Calls of {} in communicator {} were skipped: its ranks recorded different calls.{}",
-                        trace.strings.at(each.operation), communicatorId(each.communicator),
-                        each.isNumbered ? ""
-                                        : " With record --nccl plugin NCCL numbers them, and common calls of "
-                                          "all ranks count."));
+        table.notes.push_back(fmt::format(
+            "Calls of {} in communicator {} were skipped: its ranks recorded different calls.{}",
+            trace.strings.at(each.operation), communicatorId(each.communicator),
+            each.isNumbered ? ""
+                            : " With record --nccl plugin NCCL numbers them, and common calls of all ranks count."));
     if (matched.untimed() > 0)
         table.notes.push_back(
-            fmt::format("{} calls of collectives were skipped: only their write time is known. "
-                        "With NCCL_INSPECTOR_DUMP_VERBOSE=1 NCCL Inspector writes run times.",
+            fmt::format("{} calls of collectives were skipped: only their write time is known. With "
+                        "NCCL_INSPECTOR_DUMP_VERBOSE=1 NCCL Inspector writes run times.",
                         matched.untimed()));
     if (asked.empty()) {
         if (matched.hasCalls() && !matched.hasSeveralRanks())
@@ -291,10 +290,10 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched, const std::
     }
     const bool areOnGpu = std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
     table.notes.emplace_back(
-        areOnGpu ? "A rank enters a collective when its kernel starts on the GPU. Its lateness is "
-                   "measured from the first rank."
-                 : "A rank enters a collective when its kernel starts on the GPU, or when it calls NCCL "
-                   "if that is unknown for any rank. Its lateness is measured from the first rank.");
+        areOnGpu ? "A rank enters a collective when its kernel starts on the GPU. Its lateness is measured from the "
+                   "first rank."
+                 : "A rank enters a collective when its kernel starts on the GPU, or when it calls NCCL if that is "
+                   "unknown for any rank. Its lateness is measured from the first rank.");
 }
 
 /// Sums of one rank in one communicator.

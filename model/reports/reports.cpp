@@ -112,8 +112,8 @@ void nameIt(const Report& report, ReportTable& table) {
 Result<TimeRange> parseRange(std::string_view text) {
     const auto malformed = [&] {
         return fail(
-            "\"{}\" is not a range; use START:END in seconds, for example 1.5:2.75, or with units, "
-            "for example 10ms:25ms",
+            "\"{}\" is not a range; use START:END in seconds, for example 1.5:2.75, or with units, for example "
+            "10ms:25ms",
             text);
     };
     const size_t colon = text.find(':');
@@ -192,10 +192,8 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     if (std::any_of(named.begin(), named.end(), isInside)) return {};
     TimeRange all = named.front();
     for (const TimeRange& each : named) all = all.united(each);
-    return fail(
-        "No NVTX range \"{}\" has GPU work in that time range; in {} such ranges are from {} to "
-        "{}.",
-        printable(rangeName), printable(trace.title), formatTimestamp(all.startNs), formatTimestamp(all.endNs));
+    return fail("No NVTX range \"{}\" has GPU work in that time range; in {} such ranges are from {} to {}.",
+                printable(rangeName), printable(trace.title), formatTimestamp(all.startNs), formatTimestamp(all.endNs));
 }
 
 std::span<const Report* const> allReports() { return reports; }

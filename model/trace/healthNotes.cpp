@@ -18,8 +18,8 @@ std::vector<HealthNote> healthNotesOf(const Trace& trace) {
         if (said.emplace(note.severity, note.code, note.unknownCode, note.sentence).second) notes.push_back(note);
     if (trace.isCorrupt())
         notes.push_back({Severity::Error, HealthCode::IndexDamaged,
-                         "The index is corrupt; results may be wrong. Remove it with \"lanescope "
-                         "index --remove\", then open the trace again."});
+                         "The index is corrupt; results may be wrong. Remove it with \"lanescope index --remove\", "
+                         "then open the trace again."});
     std::stable_sort(notes.begin(), notes.end(),
                      [](const HealthNote& a, const HealthNote& b) { return a.severity > b.severity; });
     return notes;

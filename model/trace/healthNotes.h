@@ -12,8 +12,8 @@ namespace lanescope {
 
 /// Health note of such a trace.
 inline constexpr std::string_view ncclKernelsOnlySentence =
-    "The file has only the NCCL kernels of the GPUs, to a microsecond, without the GPU they ran "
-    "on. GPU numbers are ranks, and other GPU work is unknown.";
+    "The file has only the NCCL kernels of the GPUs, to a microsecond, without the GPU they ran on. GPU numbers are "
+    "ranks, and other GPU work is unknown.";
 
 /// Returns the health notes for people, most severe first, without duplicates of several processes.
 /// O(n log n) in the notes.

@@ -214,21 +214,17 @@ QString peakOriginText(const CopyPeak& peak) {
         return QStringLiteral("Peak: %1, measured on this machine by lanescope doctor --measure.").arg(rate);
     switch (peak.link) {
         case LinkKind::NvLink:
-            return QStringLiteral(
-                       "Peak: %1, NVLinks times the rate of each. No copy quite reaches "
-                       "it.")
-                .arg(rate);
+            return QStringLiteral("Peak: %1, NVLinks times the rate of each. No copy quite reaches it.").arg(rate);
         case LinkKind::Dram:
             return QStringLiteral(
-                       "Peak: %1, by clock and width of the GPU's memory, of which a "
-                       "copy reads and writes each byte.")
+                       "Peak: %1, by clock and width of the GPU's memory, of which a copy reads and writes each byte.")
                 .arg(rate);
         case LinkKind::Pcie:
         case LinkKind::HostCopy: break;
     }
     return QStringLiteral(
-               "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope "
-               "doctor --measure measures the real peak.")
+               "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope doctor --measure "
+               "measures the real peak.")
         .arg(rate);
 }
 

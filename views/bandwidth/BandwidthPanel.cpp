@@ -64,13 +64,12 @@ QToolButton* AdvicePanel::button(int index) const { return buttons_.at(static_ca
 
 void AdvicePanel::style() {
     const QColor back = Theme::mix(theme_.canvas, theme_.warning, 0.10);
-    setStyleSheet(QStringLiteral("#advice { background: %1; border: none; border-left: 3px solid "
-                                 "%2; } #advice QLabel { color: %3; background: transparent; } "
-                                 "#advice QToolButton { color: %4; border: 1px solid transparent; "
-                                 "background: transparent; padding: 1px 4px; } "
-                                 "#advice QToolButton:hover, #advice QToolButton:focus "
-                                 "{ border-color: %4; border-radius: 3px; }")
-                      .arg(back.name(), theme_.warning.name(), theme_.text.name(), theme_.accent.name()));
+    setStyleSheet(
+        QStringLiteral("#advice { background: %1; border: none; border-left: 3px solid %2; } #advice QLabel { color: "
+                       "%3; background: transparent; } #advice QToolButton { color: %4; border: 1px solid transparent; "
+                       "background: transparent; padding: 1px 4px; } #advice QToolButton:hover, #advice "
+                       "QToolButton:focus { border-color: %4; border-radius: 3px; }")
+            .arg(back.name(), theme_.warning.name(), theme_.text.name(), theme_.accent.name()));
 }
 
 void AdvicePanel::rebuild() {

@@ -80,9 +80,8 @@ void CompareView::build() {
     laneLabel_->setAutoFillBackground(true);
     laneLabel_->setContentsMargins(12, 0, 8, 0);
     laneLabel_->setTextFormat(Qt::PlainText);
-    laneLabel_->setToolTip(
-        tr("Columns: what the candidate lost (up) or won (down) in each step.\n"
-           "Line: what it lost since the first step."));
+    laneLabel_->setToolTip(tr(
+        "Columns: what the candidate lost (up) or won (down) in each step.\nLine: what it lost since the first step."));
     baseline_->timeline().setStrip(laneLabel_, lane_, lane_->preferredHeight());
     connect(lane_, &DifferenceLane::preferredHeightChanged, this,
             [this](int height) { baseline_->timeline().setStripHeight(height); });

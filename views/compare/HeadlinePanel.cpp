@@ -237,8 +237,7 @@ void AnswerPreview::setComparison(const compare::StoredComparison& stored, size_
     steps_->setSteps({&stored.baselineWorker(), stored.pair().baseline},
                      {&stored.candidateWorker(), stored.pair().candidate});
     const QString origin =
-        tr("From the summaries stored in the traces. Timelines and tables "
-           "appear when the events have been read.");
+        tr("From the summaries stored in the traces. Timelines and tables appear when the events have been read.");
     origin_->setText(candidateCount < 2 ? origin
                                         : tr("%1 is the first of %2 candidates. %3")
                                               .arg(toQString(stored.candidate.facts.title))

@@ -217,8 +217,7 @@ void DetailsPanel::refresh() {
         sheet_->addHeading(tr("Nothing selected"));
         sheet_->addParagraph(tr("Click a slice to see what it is."));
         sheet_->addParagraph(
-            tr("Drag along the ruler to select a range; the tables below then count "
-               "that range only."));
+            tr("Drag along the ruler to select a range; the tables below then count that range only."));
         sheet_->finish();
         return;
     }

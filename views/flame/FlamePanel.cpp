@@ -337,8 +337,8 @@ void FlamePanel::showWhyEmpty() {
         text = scopeChoice_->counted() ? tr("Nothing ran on a GPU in this range.") : tr("No GPU work was recorded.");
     } else if (base() == FlameBase::Ranges) {
         text =
-            tr("No NVTX ranges in this trace. Mark the program's steps and layers with NVTX, or "
-               "with lanescope.range in Python.");
+            tr("No NVTX ranges in this trace. Mark the program's steps and layers with NVTX, or with lanescope.range "
+               "in Python.");
         if (hasBase(*trace_, FlameBase::Lines))
             text += QLatin1Char(' ') + tr("Python stacks are there: choose them above.");
     } else if (base() == FlameBase::Modules) {
@@ -347,9 +347,8 @@ void FlamePanel::showWhyEmpty() {
                "modules with lanescope.torch.annotate.");
     } else {
         text =
-            tr("No Python stacks in this trace: recorded with --no-python, of a program without "
-               "Python, or not by Lanescope. Record the program with “lanescope record” to see "
-               "which lines the time of GPUs goes to.");
+            tr("No Python stacks in this trace: recorded with --no-python, of a program without Python, or not by "
+               "Lanescope. Record the program with “lanescope record” to see which lines the time of GPUs goes to.");
         if (hasBase(*trace_, FlameBase::Ranges))
             text += QLatin1Char(' ') + tr("Steps and ranges are there: choose them above.");
     }

@@ -400,9 +400,8 @@ void NamePanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     job_->cancel();
     histogram_->setOccurrences(nullptr, {});
-    headline_->setText(
-        tr("Right-click a slice and choose \"Show all instances (timeline and histogram)\" to see "
-           "all of its name here."));
+    headline_->setText(tr(
+        "Right-click a slice and choose \"Show all instances (timeline and histogram)\" to see all of its name here."));
 }
 
 void NamePanel::showNameOf(EventRef event) {

@@ -145,8 +145,8 @@ void MarksPanel::build() {
     empty_->setWordWrap(true);
     empty_->setEnabled(false);
     empty_->setText(
-        tr("No marks yet. M marks the selected range or event, or the place under the "
-           "pointer, and stores the mark next to the trace."));
+        tr("No marks yet. M marks the selected range or event, or the place under the pointer, and stores the mark "
+           "next to the trace."));
     remark_->setTextFormat(Qt::PlainText);
     remark_->setWordWrap(true);
     remark_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -102,8 +102,8 @@ void MarkEditor::setTheme(const Theme& theme) {
     setStyleSheet(style);
     for (size_t index = 0; index < colors_.size(); ++index) {
         colors_[index]->setStyleSheet(
-            QStringLiteral("QToolButton { background: #%1; border: 2px solid %2; border-radius: "
-                           "3px; } QToolButton:checked, QToolButton:focus { border-color: %3; }")
+            QStringLiteral("QToolButton { background: #%1; border: 2px solid %2; border-radius: 3px; } "
+                           "QToolButton:checked, QToolButton:focus { border-color: %3; }")
                 .arg(markColors[index], 6, 16, QLatin1Char('0'))
                 .arg(theme.card.name(), theme.text.name()));
     }

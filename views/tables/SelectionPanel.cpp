@@ -202,8 +202,8 @@ void SelectionPanel::refresh() {
 void SelectionPanel::showCounted(const Counted& counted) {
     isStale_ = job_->isOutdated();
     const bool isEmpty = !trace_ || !range_;
-    headline_->setText(isEmpty ? tr("Select a range of time with Shift+drag on the timeline or by "
-                                    "dragging on the ruler; what lies in it is summed up here.")
+    headline_->setText(isEmpty ? tr("Select a range of time with Shift+drag on the timeline or by dragging on the "
+                                    "ruler; what lies in it is summed up here.")
                                : toQString(counted.headline));
     splitter_->setVisible(!isEmpty);
     names_->setTable(counted.names);

@@ -63,9 +63,9 @@ std::optional<int64_t> sum(int64_t one, int64_t other) {
 }
 
 Error noTime(std::string_view text) {
-    return Error{"\"" + std::string(text.substr(0, 40)) +
-                 "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, or a range "
-                 "such as 1.2s..1.4s."};
+    return Error{
+        "\"" + std::string(text.substr(0, 40)) +
+        "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, or a range such as 1.2s..1.4s."};
 }
 
 /// Parses "12:34:56.7", optionally after "2026-11-21 " or "2026-11-21T"; returns nullopt for other texts.

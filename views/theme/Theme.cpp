@@ -353,10 +353,9 @@ void applyTheme(QApplication& application, const Theme& theme) {
     application.setPalette(palette);
     QToolTip::setPalette(palette);
     application.setStyleSheet(
-        QStringLiteral("QToolTip { color: %1; background: %2; border: 1px solid %3; padding: 4px; }"
-                       "QSplitter::handle { background: %3; }"
-                       "QSplitter::handle:horizontal { width: 1px; }"
-                       "QSplitter::handle:vertical { height: 1px; }")
+        QStringLiteral(
+            "QToolTip { color: %1; background: %2; border: 1px solid %3; padding: 4px; }QSplitter::handle { "
+            "background: %3; }QSplitter::handle:horizontal { width: 1px; }QSplitter::handle:vertical { height: 1px; }")
             .arg(theme.text.name(), theme.card.name(), theme.separator.name()));
 }
 

@@ -167,8 +167,8 @@ OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent) : QWidget(pa
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
     setToolTip(
-        tr("The whole trace: GPU activity above, CPU activity below.\n"
-           "Drag the window or its edges; double-click to see everything."));
+        tr("The whole trace: GPU activity above, CPU activity below.\nDrag the window or its edges; double-click to "
+           "see everything."));
     const auto repaint = [this] { update(); };
     connect(&state_, &TimelineState::traceChanged, this, [this] {
         painter_.forget();
@@ -184,10 +184,10 @@ void OverviewStrip::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
     companion_ = companion;
     painter_.forget();
-    setToolTip(companion ? tr("The GPUs of both runs: baseline above, candidate below.\n"
-                              "Drag the window or its edges; double-click to see everything.")
-                         : tr("The whole trace: GPU activity above, CPU activity below.\n"
-                              "Drag the window or its edges; double-click to see everything."));
+    setToolTip(companion ? tr("The GPUs of both runs: baseline above, candidate below.\nDrag the window or its edges; "
+                              "double-click to see everything.")
+                         : tr("The whole trace: GPU activity above, CPU activity below.\nDrag the window or its edges; "
+                              "double-click to see everything."));
     if (companion) {
         connect(companion, &TimelineState::traceChanged, this, [this] {
             painter_.forget();

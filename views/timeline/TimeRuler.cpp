@@ -63,9 +63,8 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent) : QWidget(parent), s
     setFocusPolicy(Qt::ClickFocus);
     setMouseTracking(true);
     setToolTip(
-        tr("Drag to select a range of time; over the tracks, hold Shift and drag.\n"
-           "Edges can be dragged and snap to slices; hold Alt to disable.\n"
-           "Wheel: zoom. Shift+wheel: pan. Click: clear the range."));
+        tr("Drag to select a range of time; over the tracks, hold Shift and drag.\nEdges can be dragged and snap to "
+           "slices; hold Alt to disable.\nWheel: zoom. Shift+wheel: pan. Click: clear the range."));
     const auto repaint = [this] { update(); };
     connect(&state_.options(), &TimelineOptions::changed, this, repaint);
     connect(&state_.range(), &TimelineRange::changed, this, repaint);

@@ -228,13 +228,11 @@ void TimelineView::styleScrollBar() {
     const Theme& theme = state_.options().theme();
     const QColor handle = Theme::mix(theme.panel, theme.mutedText, 0.4);
     scrollBar_->setStyleSheet(
-        QStringLiteral("QScrollBar:vertical { background: %1; border: none; width: 12px; }"
-                       "QScrollBar::handle:vertical { background: %2; min-height: 32px; margin: 2px;"
-                       " border-radius: 4px; }"
-                       "QScrollBar::handle:vertical:hover { background: %3; }"
-                       "QScrollBar::handle:vertical:disabled { background: transparent; }"
-                       "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
-                       "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
+        QStringLiteral("QScrollBar:vertical { background: %1; border: none; width: 12px; }QScrollBar::handle:vertical "
+                       "{ background: %2; min-height: 32px; margin: 2px; border-radius: 4px; "
+                       "}QScrollBar::handle:vertical:hover { background: %3; }QScrollBar::handle:vertical:disabled { "
+                       "background: transparent; }QScrollBar::add-line, QScrollBar::sub-line { height: 0; "
+                       "}QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
             .arg(theme.panel.name(), handle.name(), theme.mutedText.name()));
 }
 

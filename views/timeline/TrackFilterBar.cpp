@@ -76,15 +76,14 @@ void TrackFilterBar::followState() {
 
 void TrackFilterBar::style() {
     const Theme& theme = state_.options().theme();
-    setStyleSheet(QStringLiteral("QLineEdit { background: %1; color: %2; border: 1px solid %3; border-radius: 4px;"
-                                 " padding: 1px 6px; selection-background-color: %4; selection-color: %5; }"
-                                 "QLineEdit:focus { border-color: %4; }"
-                                 "QToolButton { background: %6; color: %2; border: 1px solid %6; border-radius: 4px;"
-                                 " padding: 1px 6px; }"
-                                 "QToolButton:hover, QToolButton:focus { border-color: %4; }"
-                                 "QToolButton::menu-indicator { image: none; }")
-                      .arg(theme.canvas.name(), theme.text.name(), theme.separator.name(), theme.accent.name(),
-                           theme.accentText.name(), Theme::mix(theme.panel, theme.accent, 0.22).name()));
+    setStyleSheet(
+        QStringLiteral(
+            "QLineEdit { background: %1; color: %2; border: 1px solid %3; border-radius: 4px; padding: 1px 6px; "
+            "selection-background-color: %4; selection-color: %5; }QLineEdit:focus { border-color: %4; }QToolButton { "
+            "background: %6; color: %2; border: 1px solid %6; border-radius: 4px; padding: 1px 6px; "
+            "}QToolButton:hover, QToolButton:focus { border-color: %4; }QToolButton::menu-indicator { image: none; }")
+            .arg(theme.canvas.name(), theme.text.name(), theme.separator.name(), theme.accent.name(),
+                 theme.accentText.name(), Theme::mix(theme.panel, theme.accent, 0.22).name()));
     update();
 }
 

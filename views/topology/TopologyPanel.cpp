@@ -220,12 +220,10 @@ QWidget* TopologyPanel::makeGraph() {
     graph_ = new TopologyGraph(page);
     edge_ = plainLabel(page);
     copiesButton_ = addButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
-    largestButton_ = addButton(page, tr("Largest"),
-                               tr("Shows the largest copy of the two GPUs "
-                                  "on the timeline"));
-    slowestButton_ = addButton(page, tr("Slowest"),
-                               tr("Shows the copy of the two GPUs with the least GB/s, of those of "
-                                  "at least 1 MiB, on the timeline"));
+    largestButton_ = addButton(page, tr("Largest"), tr("Shows the largest copy of the two GPUs on the timeline"));
+    slowestButton_ = addButton(
+        page, tr("Slowest"),
+        tr("Shows the copy of the two GPUs with the least GB/s, of those of at least 1 MiB, on the timeline"));
     copiesButton_->setObjectName("copies");
     largestButton_->setObjectName("largest");
     slowestButton_->setObjectName("slowest");

@@ -138,9 +138,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     if (!result) return fail({sentenceOf(result.error(), sql)});
     if (result->isCut)
         result->table.notes.push_back(
-            fmt::format("Only the first {} rows are shown. Get more "
-                        "with rows=.",
-                        result->table.rows.size()));
+            fmt::format("Only the first {} rows are shown. Get more with rows=.", result->table.rows.size()));
     if (std::string doubt = query->doubt(); !doubt.empty()) result->table.notes.push_back(std::move(doubt));
     // The columns have the names in the query.
     for (ReportColumn& column : result->table.columns)

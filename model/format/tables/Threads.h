@@ -85,10 +85,9 @@ struct Stacks : TableOf<Stacks> {
     Integer<"functionId"> functionId{this, "function of the innermost frame, qualified if possible, in StringIds"};
     OptionalInteger<"fileId"> fileId{this, "file of the function, in StringIds; NULL without a file"};
     OptionalInteger<"line"> line{this, "line in the file, from 1; NULL if unknown"};
-    OptionalInteger<"moduleId"> moduleId{
-        this,
-        "class of the called torch.nn.Module, a blank, and its path in the outer module, in StringIds; NULL for "
-        "other calls"};
+    OptionalInteger<"moduleId"> moduleId{this,
+                                         "class of the called torch.nn.Module, a blank, and its path in the outer "
+                                         "module, in StringIds; NULL for other calls"};
     OptionalInteger<"operatorsId"> operatorsId{
         this, "operators that a line made by torch.compile replaces, in StringIds; NULL for other lines"};
 };

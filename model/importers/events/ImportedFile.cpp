@@ -118,8 +118,8 @@ class Notes : public FileNotes {
 void noteCorruption(const ImportedFile& file, const CorruptionTally& corruption, HealthCode code, Notes& notes) {
     if (corruption.places > 0)
         notes.add(Severity::Warning, code,
-                  fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the "
-                              "first at byte {}. The intact part is shown.",
+                  fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the first at byte {}. "
+                              "The intact part is shown.",
                               formatCount(corruption.places), corruption.places == 1 ? "" : "s",
                               formatCount(corruption.bytes), formatCount(static_cast<int64_t>(corruption.firstAt))),
                   corruption.places);
@@ -142,13 +142,12 @@ void noteCallsWithoutWork(const EmitFindings& findings, bool isWhole, Notes& not
     const int64_t count = findings.callsWithoutWork;
     if (count == 0 || count == findings.launches) return;
     if (findings.callsWithoutWorkBetween * minLostDivisor >= findings.launches) {
-        notes.add(
-            Severity::Warning, HealthCode::CallsWithoutWork,
-            fmt::format("{} of {} calls that launch GPU work have none in the file, {} of them before others that "
-                        "have: the profiler lost it. Idle time may be such work.",
-                        formatCount(count), formatCount(findings.launches),
-                        formatCount(findings.callsWithoutWorkBetween)),
-            count);
+        notes.add(Severity::Warning, HealthCode::CallsWithoutWork,
+                  fmt::format("{} of {} calls that launch GPU work have none in the file, {} of them before others "
+                              "that have: the profiler lost it. Idle time may be such work.",
+                              formatCount(count), formatCount(findings.launches),
+                              formatCount(findings.callsWithoutWorkBetween)),
+                  count);
         return;
     }
     notes.add(Severity::Info, HealthCode::CallsWithoutWork,
@@ -174,26 +173,26 @@ void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
     noteCallsWithoutWork(findings, isWhole, notes);
     if (findings.workWithoutCall > 0)
         notes.add(Severity::Info, HealthCode::WorkWithoutCall,
-                  fmt::format("{} GPU operations have no call in the file: launched before the "
-                              "profiler started, or by a CUDA graph{}.",
+                  fmt::format("{} GPU operations have no call in the file: launched before the profiler started, or by "
+                              "a CUDA graph{}.",
                               formatCount(findings.workWithoutCall), isWhole ? "" : ", or their call is missing"),
                   findings.workWithoutCall);
     if (findings.unmatchedFlowEnds > 0)
         notes.add(Severity::Info, HealthCode::BackwardUnknown,
-                  fmt::format("{} ends of flow events between an operator and its backward have no "
-                              "other end, several, or no operator around them; they are ignored.",
+                  fmt::format("{} ends of flow events between an operator and its backward have no other end, several, "
+                              "or no operator around them; they are ignored.",
                               formatCount(findings.unmatchedFlowEnds)),
                   findings.unmatchedFlowEnds);
     if (findings.unmatchedBackwards > 0)
         notes.add(Severity::Info, HealthCode::BackwardUnknown,
-                  fmt::format("{} operators are the backward of unknown operators, which ran "
-                              "before the profiler started, or whose numbers are ambiguous.",
+                  fmt::format("{} operators are the backward of unknown operators, which ran before the profiler "
+                              "started, or whose numbers are ambiguous.",
                               formatCount(findings.unmatchedBackwards)),
                   findings.unmatchedBackwards);
     if (findings.overlaps > 0)
         notes.add(Severity::Info, HealthCode::StreamOverlap,
-                  fmt::format("{} GPU operations start before the previous one on their stream ends, by "
-                              "up to {}; they are drawn below it.",
+                  fmt::format("{} GPU operations start before the previous one on their stream ends, by up to {}; they "
+                              "are drawn below it.",
                               formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
                   findings.overlaps);
 }
@@ -261,8 +260,7 @@ void noteImportedFile(const ImportedFile& file, const EmitFindings& findings, Em
                               formatDuration(tally.overheadNs)));
     if (tally.fractions == 0 && !output.events.isEmpty())
         notes.add(Severity::Info, HealthCode::CoarseTimes,
-                  "All times of the file are whole microseconds; shorter durations are shown as 0 "
-                  "or 1 \u00b5s.");
+                  "All times of the file are whole microseconds; shorter durations are shown as 0 or 1 \u00b5s.");
     notes.notShown(tally.callStacks, "call stacks of operators");
     notes.notShown(tally.otherFlows, "ends of flow events");
     notes.notShown(tally.unknown, "events of an unknown kind");
@@ -270,14 +268,14 @@ void noteImportedFile(const ImportedFile& file, const EmitFindings& findings, Em
 
 void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder) {
     if (count == 0) return;
-    builder.note({Severity::Warning,
-                  HealthCode::FileDamaged,
-                  fmt::format("The file is corrupt: {} of its {} could not be read. The intact "
-                              "part is shown. Copy it again.",
-                              formatCount(count), what),
-                  {},
-                  {},
-                  count});
+    builder.note(
+        {Severity::Warning,
+         HealthCode::FileDamaged,
+         fmt::format("The file is corrupt: {} of its {} could not be read. The intact part is shown. Copy it again.",
+                     formatCount(count), what),
+         {},
+         {},
+         count});
 }
 
 }  // namespace lanescope

@@ -270,12 +270,10 @@ std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t
                              std::nullopt, std::nullopt, count});
     };
     add(Severity::Warning, atWriting,
-        "The times of {} NCCL operations are their write times: each ended then or earlier. "
-        "Durations are right, lateness is unknown. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program "
-        "writes run times.");
+        "The times of {} NCCL operations are their write times: each ended then or earlier. Durations are right, "
+        "lateness is unknown. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes run times.");
     add(Severity::Info, cpuTimed,
-        "{} NCCL operations have durations measured on the CPU, longer than their kernels on the "
-        "GPU.");
+        "{} NCCL operations have durations measured on the CPU, longer than their kernels on the GPU.");
     add(Severity::Warning, callTimed, "For {} NCCL operations only the call was measured; their GPU work is unknown.");
     return notes;
 }
@@ -292,17 +290,16 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     if (!file.operations.empty())
         notes.add(Severity::Warning, HealthCode::NotShown, std::string(ncclKernelsOnlySentence));
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
-        notes.add(Severity::Warning, HealthCode::EventsDropped,
-                  fmt::format("NCCL Inspector overwrote {} collectives and {} messages before they were "
-                              "written (rings full). Increase NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and "
-                              "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE.",
-                              formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
-                  lost);
+        notes.add(
+            Severity::Warning, HealthCode::EventsDropped,
+            fmt::format("NCCL Inspector overwrote {} collectives and {} messages before they were written (rings "
+                        "full). Increase NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and NCCL_INSPECTOR_DUMP_P2P_RING_SIZE.",
+                        formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
+            lost);
     notes.addSkipped(file.damaged, Severity::Warning, HealthCode::FileDamaged,
                      "The file is corrupt in {} places, the first in line {}. The intact part is shown.");
     notes.addSkipped(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
-                     "{} operations, the first in line {}, were skipped: the record of their "
-                     "process is missing.");
+                     "{} operations, the first in line {}, were skipped: the record of their process is missing.");
     notes.addSkipped(file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
                      "{} operations, the first in line {}, were skipped: no name, time or valid duration.");
     notes.addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
@@ -310,8 +307,8 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     notes.addSkipped(file.others, Severity::Info, HealthCode::NotShown,
                      "Not shown here: {} JSON objects of other programs, the first in line {}.");
     notes.addSkipped(file.kinds, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} records of NCCL Inspector other than operations, for "
-                     "example of its network threads, the first in line {}.");
+                     "Not shown here: {} records of NCCL Inspector other than operations, for example of its network "
+                     "threads, the first in line {}.");
     if (file.isTooLong)
         notes.add(
             Severity::Warning, HealthCode::FileCut,
