@@ -35,7 +35,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the bytes of a mapping of this process that are in memory, by its entry in /proc; -1 if it has none.
+/// Returns the bytes in memory of the area of this process around an address, from /proc; -1 without such an area. The
+/// kernel joins neighbouring anonymous areas.
 int64_t residentBytes(const void* mapping) {
     std::ifstream maps("/proc/self/smaps");
     std::string line;
@@ -43,7 +44,8 @@ int64_t residentBytes(const void* mapping) {
     while (std::getline(maps, line)) {
         const size_t dash = line.find('-');
         if (dash != std::string::npos && line.find(':') > line.find(' '))
-            isIts = std::stoull(line.substr(0, dash), nullptr, 16) == reinterpret_cast<uintptr_t>(mapping);
+            isIts = std::stoull(line.substr(0, dash), nullptr, 16) <= reinterpret_cast<uintptr_t>(mapping) &&
+                    std::stoull(line.substr(dash + 1), nullptr, 16) > reinterpret_cast<uintptr_t>(mapping);
         else if (isIts && line.starts_with("Rss:"))
             return std::stoll(line.substr(4)) * 1024;
     }
