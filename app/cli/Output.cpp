@@ -45,7 +45,7 @@ constexpr std::chrono::milliseconds patience{500};
 /// Max text buffered until the source is checked; beyond this each part is checked.
 constexpr size_t maxPendingBytes = size_t{64} << 20;
 
-/// Narrower lines are unreadable.
+/// Minimum width of a line in columns, because narrower lines are unreadable.
 constexpr size_t minLineWidth = 20;
 
 /// Returns the value of COLUMNS if it is valid.

@@ -51,7 +51,7 @@ void addPage(CLI::App& app, int& exitStatus) {
                 [options](const std::string& text) {
                     if (const auto numbers = parseStepNumbers(text)) options->request.steps = *numbers;
                 },
-                "Show steps A to B in full, 0-based: 10-12, or 7 (default: three steps around the largest finding)")
+                "Show steps A to B in full, by number: 10-12, or 7 (default: three steps around the largest finding)")
             ->type_name("A-B")
             ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
     command

@@ -102,7 +102,8 @@ void RecordArguments::addTo(CLI::App& command) {
     command
         .add_option(
             "--roofs", options_.roofsFile,
-            "Rates of this machine's GPUs, from doctor --measure -o (default: those stored by doctor --measure)")
+            "Measured peak rates of the GPUs, written by 'lanescope doctor --measure -o FILE' (default: the rates that "
+            "'lanescope doctor --measure' stored on this machine)")
         ->type_name("FILE")
         ->group("Run and output");
     command.add_flag("--keep-logs", options_.keepLogs, "Keep the agent's logs next to the trace")
@@ -172,10 +173,14 @@ void RecordArguments::addWhat(CLI::App& command) {
             ->type_name("SIZE")
             ->transform(sizeInBytes())
             ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
-    inGroup(command.add_option("--max-size", maxLogBytes_, "Maximum log size of one process, for example 500MB or 4GB")
-                ->type_name("SIZE")
-                ->transform(sizeInBytes())
-                ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
+    inGroup(
+        command
+            .add_option(
+                "--max-size", maxLogBytes_,
+                "Maximum log size of one process, for example 500MB or 4GB; then its recording stops, not the program")
+            ->type_name("SIZE")
+            ->transform(sizeInBytes())
+            ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
 }
 
 void RecordArguments::addSamplers(CLI::App& command) {

@@ -107,7 +107,8 @@ void workIn(Shared& shared, const std::filesystem::path& output, const std::func
     std::fflush(nullptr);
 }
 
-/// Returns the end of a child's run, whose sentence says so if the child itself was ended before.
+/// Returns the end of a child's run. If a signal ended the child before its run ended: exit status 128 plus the signal,
+/// and a `problem` that names the signal.
 RunEnd endOf(const Shared& shared, int status) {
     if (shared.hasEnd) return {shared.exitStatus, shared.wasEndedByUs, shared.problem};
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -60,8 +60,8 @@ Result<void> TraceClosing::writeSummary(const std::filesystem::path& file, const
         if (auto summed = sumUp(*database); !summed) return summed;
     }
     if (summary_.isEmpty())
-        return fail("{}: no summary was written to {}, because the run has no GPU activity.", name.string(),
-                    folder.string());
+        return fail("{}: no summary was written to {}, because the run has no GPU activity. The trace is complete.",
+                    name.string(), folder.string());
     return fleet::writeSummaryFile(folder / fleet::summaryName(name), *trace_, summary_, *details_, true);
 }
 

@@ -55,7 +55,7 @@ void addStepOptions(CLI::App& command, CompareSelection& selection) {
                 const Result<StepRange> numbers = parseStepNumbers(text);
                 if (numbers) selection.numbers = *numbers;
             },
-            "Only steps A to B of each run, 0-based: 5-20, or 7")
+            "Only steps A to B of each run, by number: 5-20, or 7")
         ->type_name("A-B")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }
@@ -103,7 +103,7 @@ void addMergeOptions(CLI::App& command, MergeArguments& words) {
             [&words](const std::string& text) {
                 if (const auto steps = parseStepNumbers(text)) words.cut.steps = *steps;
             },
-            "Only steps A to B, 0-based, and the next one, which ends the last: 120-124, or 7")
+            "Only steps A to B, by number, and the next one, which ends the last: 120-124, or 7")
         ->type_name("A-B")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }

@@ -27,7 +27,7 @@ namespace lanescope::cli {
 namespace {
 
 constexpr size_t maxWarnings = 8;
-/// Less is read quickly, and does not show that the collector fell behind.
+/// Threshold above which `record` reports that the collector fell behind. Fewer bytes are read quickly.
 constexpr int64_t muchUnread = int64_t{1} << 20;
 
 }  // namespace
@@ -151,10 +151,17 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
         if (problem) reportWarning(problem->sentence);
         if (!sealed) reportWarning(sealed.error().sentence);
     };
-    steps.skipped = [summaries](const std::filesystem::path& name, std::string_view reason) {
-        if (!summaries.empty())
-            reportWarning(fmt::format("{}: no summary was written to {}, because {}.", name.string(),
-                                      summaries.string(), reason));
+    steps.skipped = [summaries](const std::filesystem::path& name, capture::ClosingSkip reason) {
+        const std::string folder = summaries.string();
+        if (reason == capture::ClosingSkip::NoRoom)
+            reportWarning(fmt::format(
+                "{0}: complete, but without index{1}, because the disk or memory was too small. Free some, then run "
+                "'lanescope index {0}'{2}.",
+                name.string(), folder.empty() ? "" : " and without summary in " + folder,
+                folder.empty() ? "" : fmt::format(" and 'lanescope summarize {} -o {}'", name.string(), folder)));
+        else if (!folder.empty())
+            reportWarning(
+                fmt::format("{}: no summary was written to {}, because nothing was recorded.", name.string(), folder));
     };
     return steps;
 }

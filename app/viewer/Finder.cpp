@@ -65,7 +65,7 @@ constexpr size_t maxNames = 200'000;
 constexpr int distanceFromTop = 88;  // below the tool bar
 constexpr int margin = 16;
 
-/// As many as take a few milliseconds.
+/// Names matched before the finder handles other events: a few milliseconds of work.
 constexpr size_t namesAtOnce = 20'000;
 /// If a command and a name match equally, the command is more likely.
 constexpr int entryAdvantage = 30;

@@ -31,7 +31,7 @@ namespace lanescope::viewer {
 
 namespace {
 
-/// Long enough to type the next letter, short enough to feel immediate.
+/// Delay of the search after a keystroke: long enough to type the next letter, short enough to feel immediate.
 constexpr int typingPauseMs = 120;
 /// Width of the text next to the box, in pixels.
 constexpr int maxCountWidth = 320;

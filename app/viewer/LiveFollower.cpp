@@ -66,7 +66,8 @@ LiveFollower::~LiveFollower() {
 void LiveFollower::start() {
     // Allocated before, so that any failure can be reported.
     auto end = std::make_shared<End>();
-    end->failure = tr("There is not enough memory to go on reading %1.").arg(views::toQString(live_.finished.string()));
+    end->failure = tr("Not enough memory to continue reading %1. Close other traces.")
+                       .arg(views::toQString(live_.finished.string()));
     auto* const courier = new views::Courier([guard = QPointer<LiveFollower>(this), end] {
         if (guard) guard->finish(*end);
     });

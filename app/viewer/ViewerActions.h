@@ -32,8 +32,8 @@ struct TimelineCommand {
     bool isChoice = false;  ///< One of mutually exclusive commands of its menu.
 };
 
-/// Returns all of them in menu order. Other keys do only what the manual
-/// (`resources/manual/look.md`) describes for single widgets.
+/// Returns all commands in menu order. Other keys belong to single widgets, as in the manual
+/// (`resources/manual/look.md`).
 std::vector<TimelineCommand> timelineCommands();
 
 }  // namespace lanescope::viewer

@@ -65,11 +65,11 @@ void declare(CLI::App& app, RawOptions& raw) {
                          ->type_name("TRACE")
                          ->excludes("FILE")
                          ->excludes("--compare");
-    auto* candidate = app.add_option("--candidate", raw.candidateRuns,
-                                     "Several runs of the program that is asked about; needs --baseline")
-                          ->expected(1, maxRuns)
-                          ->type_name("TRACE")
-                          ->needs(baseline);
+    auto* candidate =
+        app.add_option("--candidate", raw.candidateRuns, "Several runs of the program to check; needs --baseline")
+            ->expected(1, maxRuns)
+            ->type_name("TRACE")
+            ->needs(baseline);
     baseline->needs(candidate);
     auto* render =
         app.add_option("--render", raw.render, "Write a PNG of the window to this file and end; needs no display");

@@ -493,7 +493,7 @@ void Agent::limitLog() {
     if (isLogFull_.load()) return;
     if (options_.maxLogBytes > 0 && file_.totalBytes() >= options_.maxLogBytes) {
         endRecording(HealthCode::LogLimit,
-                     "The log reached --max-size ( " + std::to_string(options_.maxLogBytes >> 20) +
+                     "The log reached --max-size (" + std::to_string(options_.maxLogBytes >> 20) +
                          " MiB); recording of this process stopped. Raise --max-size or record a window.");
     } else if (isReserveReached()) {
         endRecording(

@@ -53,7 +53,7 @@ enum UnifiedCounter : uint32_t {
 constexpr uint32_t cpuId = 0xffffffff;
 /// Memory moved after an access from the other side.
 constexpr uint32_t forCoherence = 2;
-/// More than a record of a real GPU counts, and small enough for sums.
+/// Maximum faults of a record. Real records have fewer, and sums stay in range.
 constexpr uint64_t maxFaultsPerRecord = uint64_t{1} << 40;
 
 // values of `ENUM_CUDA_DEV_MEM_EVENT_OPER`

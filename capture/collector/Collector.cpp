@@ -37,9 +37,9 @@ namespace lanescope::capture {
 
 namespace {
 
-/// Less is of no use.
+/// Minimum size of the disk reserve. A smaller reserve is of no use.
 constexpr uint64_t minUsefulBytes = 64 << 10;
-/// File systems without reservation write the space instead, so there it does not grow.
+/// Size of writes that reserve space on file systems without reservation. There the reserve does not grow.
 constexpr size_t blockBytes = 1 << 20;
 constexpr int64_t nsPerSecond = 1'000'000'000;
 
@@ -317,9 +317,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
             fmt::format("{}: no longer the folder in which the recording began.", output_.parent_path().string())};
     // A full disk has room again once the unfinished trace is removed; the summary and the index need some of it.
     ClosingSteps none;
-    none.skipped = [&](const std::filesystem::path& name, std::string_view reason) {
-        if (closing.skipped) closing.skipped(name, reason);
-    };
+    none.skipped = closing.skipped;
     const ClosingSteps* const attempts[] = {&closing, &closing, &none};
     for (size_t attempt = 0; attempt < std::size(attempts) && !run && !isNamed_; ++attempt) {
         try {
@@ -330,7 +328,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
             }
             if (trace_) poll();
             run = brokenBy_ ? fail(*brokenBy_) : complete(mainProcess, overwrite, *attempts[attempt]);
-            if (run && attempts[attempt] == &none) none.skipped(run->trace, "disk or memory was too small for them");
+            if (run && attempts[attempt] == &none && none.skipped) none.skipped(run->trace, ClosingSkip::NoRoom);
         } catch (const std::bad_alloc&) {
             run = fail(outOfMemory_);
         }
@@ -407,7 +405,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     isNamed_ = true;  // From here on the file is whole and worth keeping, whatever its name.
     if (isWorthClosing && closing.settled) closing.settled(partialPath(), presentOutput());
     if (auto done = nameFile(overwrite); !done) return fail(done.error());
-    if (!isWorthClosing && closing.skipped) closing.skipped(presentOutput(), "nothing was recorded");
+    if (!isWorthClosing && closing.skipped) closing.skipped(presentOutput(), ClosingSkip::NothingRecorded);
     return run;
 }
 
@@ -638,7 +636,8 @@ Result<void> Collector::trimThreads(RecordedWindows& windows) {
     if (*skipped > 0)
         trace_->health(
             Severity::Info, HealthCode::Windows,
-            fmt::format("{} thread states, context switches and samples outside the windows were skipped.", *skipped),
+            fmt::format("{} thread states, context switches and samples outside the requested windows were omitted.",
+                        *skipped),
             {}, {}, *skipped);
     return {};
 }

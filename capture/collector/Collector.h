@@ -84,6 +84,12 @@ struct CollectedRun {
     int64_t closingNs = 0;
 };
 
+/// Reasons for which closing steps are skipped.
+enum class ClosingSkip : uint8_t {
+    NothingRecorded,
+    NoRoom,  ///< The disk or memory was too small.
+};
+
 /// Hooks of the end of a recording, when all events are in the trace: `add` and `settled` run before it gets its name,
 /// `skipped` afterwards. They must not fail the recording; each may be empty.
 struct ClosingSteps {
@@ -92,8 +98,8 @@ struct ClosingSteps {
     std::function<void(Database& database)> add;
     /// Called when the trace is closed in `file` and final; `name` is its later path.
     std::function<void(const std::filesystem::path& file, const std::filesystem::path& name)> settled;
-    /// Called instead of the others, when the trace has its name `name`, with the reason as a clause.
-    std::function<void(const std::filesystem::path& name, std::string_view reason)> skipped;
+    /// Called instead of the others, when the trace has its name `name`.
+    std::function<void(const std::filesystem::path& name, ClosingSkip reason)> skipped;
 };
 
 /// Builder of one trace from all logs in a run folder, while they grow or later. Follows every

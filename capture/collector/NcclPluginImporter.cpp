@@ -19,7 +19,7 @@ using log::NcclOperationRecord;
 
 namespace {
 
-/// NCCL's logs have one; the limit is for corrupt logs.
+/// Maximum tasks per call, to bound corrupt logs. NCCL has one.
 constexpr size_t maxTasksPerCall = 64;
 
 constexpr std::string_view prefix = "nccl";

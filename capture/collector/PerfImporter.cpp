@@ -210,7 +210,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
 
     struct Executed {
         int64_t beginNs = INT64_MIN, mappedNs = INT64_MIN, endNs = INT64_MIN;
-        bool isKnown = false;  ///< The exec is known: cores report one after the other.
+        bool isKnown = false;  ///< The exec has been read. Records of other cores may be read earlier.
         std::string name;
     };
     /// Returns the program, or null for a new one beyond the limit.

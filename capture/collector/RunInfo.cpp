@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// More than the facts of any run need; a longer file is not ours.
+/// Maximum size of the file. The facts of any run need less, so a longer file is corrupt.
 constexpr size_t maxFileBytes = 16 << 20;
 
 /// Calls `use(key, member)` for each field of a struct, in the order of the file.

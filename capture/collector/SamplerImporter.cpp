@@ -294,7 +294,7 @@ void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t
     writeWarnings();
 }
 
-/// Readers of the unfinished trace need the counters of its samples at once.
+/// Writes the counter at once, because readers of the unfinished trace need it for its samples.
 void SamplerImporter::announce(const Counter& counter) {
     constexpr const auto& t = tables::counters;
     const log::CounterRecord& record = counter.record;

@@ -101,7 +101,7 @@ constexpr VersionHazard hazards[] = {
      "CUPTI before 13.3 leaks memory with each recorded copy in a CUDA graph. For long runs use --graphs whole."},
     {0, CuptiLibrary::version13_4 + 1, &inLongRuns, Severity::Info, HealthCode::CuptiLongRun,
      "CUPTI before 13.4 update 1 uses more and more CPU time in runs of many hours, and may show wrong kernel names "
-     "after modules were reloaded. For such runs record windows."},
+     "after modules were reloaded. For such runs use --max-size, or --duration with --kill sigterm."},
 };
 
 }  // namespace

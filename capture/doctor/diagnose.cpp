@@ -181,7 +181,7 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
     if (at == std::string::npos || ::geteuid() == 0 || text.substr(at + key.size(), 1) == "0")
         return {CheckStatus::Ok, "permission", "Profiling is not restricted to administrators.", {}};
     return {CheckStatus::Warning, "permission",
-            "The driver restricts GPU counters to administrators. Recording works, sampled counters do not.",
+            "The driver restricts GPU counters to administrators. Recording works, except for --gpu-metrics.",
             "Set the driver option NVreg_RestrictProfilingToAdminUsers=0."};
 }
 
@@ -295,8 +295,8 @@ Check checkThreads() {
     add(hasMemory, "Python lines between CUDA calls (process_vm_readv)");
     add(hasCalls, "wait reasons (/proc/PID/syscall)");
     add(hasTimes, "running and runnable times (/proc/PID/schedstat)");
-    return {CheckStatus::Warning, "threads", fmt::format("This system does not provide {}.", missing),
-            "In a container, use a runtime on Linux 4.8 or later with its default seccomp profile."};
+    return {CheckStatus::Warning, "threads", fmt::format("Recordings will lack {}.", missing),
+            "In a container, use Linux 4.8 or newer and the default seccomp profile. Other data are recorded."};
 }
 
 Check checkPerf() {

@@ -452,7 +452,7 @@ class Measurer {
         char name[128] = {};
         unsigned char uuid[16] = {};
         if (driver_.device(&device, ordinal) != 0) {
-            gpu.refusal = "CUDA does not open it.";
+            gpu.refusal = "CUDA cannot open the GPU. Check CUDA_VISIBLE_DEVICES and nvidia-smi.";
             return gpu;
         }
         if (driver_.deviceName(name, sizeof(name) - 1, device) == 0) gpu.name = name;

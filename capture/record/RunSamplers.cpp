@@ -88,9 +88,10 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
             std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(), options.agentOptions.recordPython),
             ThreadSampler::gridNs, *log_, nullptr);
     } catch (const std::system_error& error) {
-        log_->note(
-            Severity::Warning, HealthCode::SamplerAbsent,
-            fmt::format("Threads are not sampled: no thread can be started for it ({}).", error.code().message()));
+        log_->note(Severity::Warning, HealthCode::SamplerAbsent,
+                   fmt::format("Threads are not sampled, because the sampler's thread cannot be started ({}). Other "
+                               "data are recorded.",
+                               error.code().message()));
         log_->end();
     }
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);

@@ -363,7 +363,8 @@ bool NvmlSampler::begin() {
         ask(query);
     }
     if (gpus_.empty())
-        log_.note(Severity::Info, HealthCode::NvmlAbsent, "The driver shows no GPU here; there are no GPU counters.");
+        log_.note(Severity::Info, HealthCode::NvmlAbsent,
+                  "The driver shows no GPU here, so GPU counters are missing. Other data are recorded.");
     return !gpus_.empty();
 }
 
@@ -372,8 +373,9 @@ bool NvmlSampler::reportFailure(int result) {
     if (result == -1 || result == nvmlDriverNotLoaded) reason = "there is no NVIDIA driver";
     if (result == nvmlNoPermission) reason = "the driver denies access to this user";
     if (result == nvmlVersionMismatch) reason = "the driver's library and kernel module have different versions";
-    log_.note(Severity::Info, HealthCode::NvmlAbsent,
-              fmt::format("NVML cannot be used, because {}; there are no GPU counters.", reason));
+    log_.note(
+        Severity::Info, HealthCode::NvmlAbsent,
+        fmt::format("GPU counters are missing: NVML cannot be used, because {}. Other data are recorded.", reason));
     return false;
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 /// Share that the cheapest queries may use together before any of them is slowed down.
 constexpr double shareOfCheapest = 0.5;
-/// Divisor if nothing is left.
+/// Minimum share, to avoid a division by zero if no share is left.
 constexpr double minShare = 1e-9;
 
 constexpr size_t maxAtOnce = 4096;

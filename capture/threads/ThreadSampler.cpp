@@ -22,7 +22,7 @@ namespace {
 
 /// Maximum length of a tick; a core adds the time of its running thread at each tick.
 constexpr int64_t tickNs = 8'000'000;
-/// Divisor of the passed time: with less time on a core, nothing was counted, so the thread waits for a core.
+/// Divisor of the passed time. A thread whose time on a core grew by less is waiting for a core.
 constexpr int64_t shareOfNothing = 16;
 
 /// First interval between two readings of the memory map; it doubles each time.
@@ -36,7 +36,8 @@ constexpr uint64_t findsAtAllThreads = 5;
 constexpr uint64_t turnsOfAll = 5;
 constexpr int64_t flushNs = 250 * ms;
 constexpr int64_t judgeNs = 1'000 * ms;
-/// Weight of the latest second against all before: a busy machine makes it uneven.
+/// Weight of the latest second in the mean cost, against all seconds before, because single seconds vary on a busy
+/// machine.
 constexpr double partOfLatest = 0.2;
 /// Maximum share of a core per GPU, and maximum slowdown of turns to keep to it.
 constexpr double shareOfGpu = 0.0045;

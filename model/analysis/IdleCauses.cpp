@@ -36,16 +36,17 @@ auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
                                 [timeNs](const Each& each) { return each.range.endNs <= timeNs; });
 }
 
-/// Within this time of a launch a thread is on its way from the last launch or to the next.
+/// A wait for another thread is a wait for its launches up to this time before and after each launch.
 constexpr int64_t launchingNs = 2'000'000;
 
-/// Generous time from a wait to the next launch. A GPU that ran dry during a wait is idle for that
-/// long, however far ahead the CPU could have been.
+/// Generous time from a wait to the next launch. A shorter gap after a wait is due to the wait, even if the CPU could
+/// have launched ahead without the wait.
 constexpr int64_t afterWaitNs = 100'000;
 
 }  // namespace
 
-/// Threads with such a name, and threads of processes without GPU work.
+/// Collects the threads that may load data: threads with a name that means data loading, and main threads of processes
+/// without GPU work.
 IdleGaps::IdleGaps(const Trace& trace) : trace_(&trace), states_(trace) {
     std::vector<bool> launches(trace.processes.size());
     for (const Stream& stream : trace.streams) launches[stream.process] = true;
@@ -637,8 +638,8 @@ uint32_t IdleCauses::stackOf(uint32_t thread, const LabelledInterval& call) cons
     return noIndex;
 }
 
-/// The CPU cannot launch ahead while it waits. Without the wait it would be earlier in each later
-/// gap by the time it waited before in that step. The rest of a longer gap is not due to waits.
+/// Attributes gaps after waits to the waits. The CPU cannot launch ahead while it waits: without its waits in a step,
+/// it would launch earlier by their sum. Gaps of the step use up this sum, and longer gaps have further causes.
 void IdleCauses::addAfterWaits(Intervals& claims) {
     std::map<uint32_t, Lead> leads;  // by thread
     std::map<uint32_t, Intervals> pieces;

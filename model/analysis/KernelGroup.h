@@ -40,7 +40,7 @@ struct KernelGroup {
     bool isSmallGrid = false;  ///< Its blocks leave most SMs without one, and mostly no other kernel runs.
     int64_t count = 0;         ///< Launches in the steps.
     int64_t exposedNs = 0;     ///< Part of the steps' compute time.
-    int64_t sequences = 0;     ///< Sequences of which it has the longest kernel.
+    int64_t sequences = 0;     ///< Sequences whose longest kernel is in this group.
     std::string name = {};     ///< The kernel with most time.
     std::string launched =
         {};  ///< The line with most time, as `Contributor::launched`; empty if it has less than a fifth.

@@ -22,9 +22,11 @@ namespace lanescope {
 
 namespace {
 
-/// Smaller transfers give little evidence about their link, and links carry a little without any use.
+/// Minimum bytes that count as use of a link. Smaller transfers give little evidence, and links carry a few bytes
+/// without any use.
 constexpr int64_t largeBytes = 1 << 20;
-/// Nothing exceeds the nominal rate of PCIe; includes a small margin for the clocks.
+/// A transfer above this multiple of the nominal rate of PCIe used another link. Includes a small margin for the
+/// clocks.
 constexpr double beyondPcie = 1.05;
 /// Minimum share of the examined time with known counters.
 constexpr int64_t maxRateIntervalNs = 100'000'000;  ///< Maximum time between readings for a valid rate.
@@ -139,7 +141,7 @@ class Judge {
         else if (isAbsent_)
             verdict_.sentences.emplace_back("No NVLink connects these GPUs.");
         else
-            verdict_.sentences.emplace_back("The trace does not say whether there is NVLink.");
+            verdict_.sentences.emplace_back("The trace does not show whether the GPUs have NVLink.");
     }
 
     /// Returns false if there are none, or none with a known value for long enough.

@@ -47,7 +47,7 @@ int64_t wholeBytes(double bytes) {
 
 /// A deeper path is an endless recursion, or hostile.
 constexpr size_t maxDepth = 32;
-/// More different paths than any program has. A later path is replaced by its parent.
+/// Maximum number of different paths, more than any program has. A later path is replaced by its parent.
 constexpr size_t maxPaths = 1 << 16;
 constexpr size_t maxNameBytes = 200;  ///< Bytes of a range's name that distinguish it from others.
 

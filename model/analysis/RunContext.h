@@ -68,7 +68,7 @@ class RangePaths {
     /// Number of a path; 0 is the empty one.
     using Id = uint32_t;
 
-    /// Paths begin within ranges of the pattern `stepPattern`, if they are in any.
+    /// A path inside a range of the pattern `stepPattern` begins in that range, else at the outermost range.
     RangePaths(const Trace& trace, std::string_view stepPattern);
 
     /// O(log n) in the ranges of the thread.

@@ -473,9 +473,9 @@ std::string timelessSentence(const RunSummary& run) {
 
 namespace {
 
-/// Share of the median step: a shorter range on the CPU means that it runs ahead.
+/// The CPU runs ahead if the step's range takes less than this share of the step.
 constexpr double aheadShare = 0.9;
-/// Share of the steps in which the GPU waits for launches, above which the CPU does not run ahead.
+/// The CPU does not run ahead if the GPU waits for launches for more than this share of the steps.
 constexpr double maxLateShare = 0.10;
 constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
 
@@ -651,7 +651,7 @@ uint32_t RunSummary::criticalWorker() const {
 
 namespace {
 
-/// Forecasts need few steps.
+/// Maximum events that are replayed for forecasts, which need few steps.
 constexpr size_t maxReplayedEvents = 300'000;
 
 /// Forecasts the step of the critical worker without calls and work that a program can do without. Other findings name

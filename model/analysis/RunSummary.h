@@ -170,7 +170,7 @@ struct CoreWaits {
     bool operator==(const CoreWaits&) const = default;
 };
 
-/// The calls that launched the kernels of the steps, as they were under the profiler.
+/// Durations of the calls that launched the kernels of the steps, with profiler overhead.
 struct LaunchTimes {
     int64_t count = 0;     ///< Each call once, however many kernels it launched, such as a graph.
     int64_t medianNs = 0;  ///< Duration of a call; 0 without any.

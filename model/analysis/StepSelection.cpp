@@ -25,7 +25,7 @@ namespace {
 /// Minimum share of GPU time between ranges, relative to the step, that is reported.
 constexpr double minReportedPauseShare = 0.005;
 constexpr double warmUpFactor = 1.5;
-/// Multiples of the median pause: a longer one may be an interruption.
+/// A pause longer than this multiple of the median pause may be an interruption.
 constexpr double maxPauseFactor = 4;
 
 /// Makes the steps of a worker from the marks of a process.
@@ -236,11 +236,11 @@ RunSteps chosenInterval(const Run& run, TimeRange stretch) {
 
 /// A loop with fewer iterations is rather one of epochs, if another is within it.
 constexpr size_t minMainIterations = 5;
-/// Iterations of an inner loop with an update of weights each, as a share: the inner loop is that of the training.
+/// An inner loop is the training loop if at least this share of its iterations updates weights.
 constexpr double minUpdatedShare = 0.8;
 /// Multiple of the GPU time of ranges that they take on the CPU if their work was kept back.
 constexpr double deferredFactor = 2;
-/// Difference of counts from which one unit contains several of the other.
+/// One unit contains several of another if their counts differ by at least this factor.
 constexpr double severalFactor = 1.5;
 
 /// Returns the outermost loop with enough iterations that does not contain a loop of a training.
@@ -287,7 +287,7 @@ bool ranDeferred(const RunSteps& run) {
     return all > 0 && 2 * late >= all;
 }
 
-/// Share of the trace below which a unit without a name says nothing about the run.
+/// Minimum share of the trace that a unit without a name covers. Less says nothing about the run.
 constexpr double minCoverage = 0.001;
 
 bool isNegligible(const Trace& trace, const RunSteps& run) {
@@ -399,8 +399,8 @@ void skipUnrecorded(const Trace& trace, RunSteps& run) {
     }
 }
 
-/// A step with work of which the profiler got no time cannot be judged by the rest. The recorder's own losses are
-/// counted instead, since they name no step.
+/// Skips steps that contain work without a time, because their other work does not show how long they took. Losses of
+/// the recording itself name no step and are counted instead.
 void skipUntimed(const Trace& trace, RunSteps& run) {
     if (trace.producerKind == ProducerKind::Lanescope) return;
     for (WorkerSteps& worker : run.workers) {

@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, ThreadWork> knownFiles[]{
     {"/torch/optim/optimizer.py", ThreadWork::TorchOptimizer},
 };
 
-/// Share of the time between samples. Shorter times with or without a core are not reported.
+/// Divisor of the time between samples. Shorter times on a core, or waiting for a core, are ignored.
 constexpr int64_t negligibleDivisor = 10;
 
 /// Returns the work by the outermost of such frames.

@@ -168,13 +168,15 @@ class MarkGatherer {
     std::vector<Marks> marks_;
 };
 
-/// `ns` is its time in `steps` steps, `others` the number of others that have it.
+/// Returns the distinction by a mark that takes `ns` in all in `steps` affected steps; `others` other steps have it,
+/// too.
 Distinction distinction(DistinctionOf of, const std::string& key, const Mark& mark, int64_t ns, int64_t steps,
                         int64_t others) {
     return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, ns / steps, 0, others};
 }
 
-/// Returns the mark that most affected steps have and few others, if possible none: the one with most time.
+/// Returns the mark with most time among those that most affected steps have and few other steps. Marks that no other
+/// step has come first. Returns nullopt without such a mark.
 std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
                                    size_t stepCount, int64_t excessNs) {
     std::optional<Distinction> best;
@@ -199,7 +201,8 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
     return best;
 }
 
-/// Processes that start precede all else: the lines that run meanwhile start them.
+/// Adds what distinguishes the steps of a pattern, and the odd steps. Starts of processes take precedence over marks,
+/// because marked lines that run meanwhile only start these processes.
 void addOfSteps(WorkerSummary& worker, const Marks& marks, const ProcessStarts& starts, size_t workerCount) {
     const auto add = [&](DistinctionOf of, const std::set<uint32_t>& affected, int64_t excessNs) {
         std::optional<Distinction> found = startsIn(of, starts, worker.steps, affected);

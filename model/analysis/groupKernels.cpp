@@ -72,14 +72,16 @@ std::vector<LaunchPurpose> launchPurposes(const Trace& trace) {
 
 namespace {
 
-/// Between the two products of attention are a few kernels: scale, mask, conversions, softmax, dropout, a copy.
+/// Maximum number of kernels between both products of attention: scale, mask, conversions, softmax, dropout, a copy.
 constexpr size_t maxBetweenProducts = 14;
-/// Kernels that wait for the end of their sequence.
+/// Maximum number of kernels in a sequence of a stream, to bound memory. A longer sequence is divided.
 constexpr size_t maxWaiting = 4096;
+/// A group has a line as its place if the line has at least this share of the group's time.
 constexpr double minLineShare = 0.2;
-/// Blocks of a small grid per SM.
+/// A grid of at most this number of blocks per SM is small.
 constexpr double maxSmallGridShare = 0.25;
-/// Elementwise kernels from which a sequence is a chain, and from which a loop, with so many of each line.
+/// A sequence of `minChainLength` elementwise kernels is a chain. It is a loop from `minLoopLength` on, if it has
+/// `minLoopRounds` kernels per line.
 constexpr size_t minChainLength = 4, minLoopLength = 32, minLoopRounds = 8;
 
 struct ConfigClass {

@@ -72,7 +72,8 @@ class Starters {
     const std::vector<uint32_t> parents_;
 };
 
-/// Share of the time of the steps. Every thread waits for a core now and then.
+/// Minimum share of the steps in which a thread waits for a core, to be reported. Every thread waits for a core now and
+/// then.
 constexpr double minWaitShare = 0.01;
 
 /// Computes the part of a range that is in steps.

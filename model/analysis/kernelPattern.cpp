@@ -22,7 +22,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t minRepetitions = 3;
-/// Two pieces with the same few kernels occur by chance, or in a loop within a step.
+/// A pattern needs `minShortPieces` pieces, unless they have `shortPiece` kernels or more. Two shorter pieces can be
+/// equal by chance, or in a loop within a step.
 constexpr size_t minShortPieces = 5, shortPiece = 20;
 constexpr double minPatternAlikeShare = 0.7;
 constexpr double alikeTolerance = 0.1;

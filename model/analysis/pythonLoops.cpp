@@ -21,17 +21,18 @@ namespace lanescope {
 namespace {
 
 constexpr size_t minIterations = 3;
-/// Share of a thread's launches, or of their GPU time, below which a branch is not searched.
+/// A branch with less than this share of a thread's launches, or of their GPU time, is not searched.
 constexpr double minBranchShare = 0.05;
-/// Share of the iterations that launch as much as the median, within this factor.
+/// A loop is a step loop if at least `minAlikeIterations` of its iterations launch as much as the median, within
+/// `alikeFactor`.
 constexpr double minAlikeIterations = 0.7, alikeFactor = 2;
 /// Relative difference of the visits of a line from the number of iterations, up to which it belongs to each of them.
 constexpr double regularTolerance = 0.1;
-/// Share of the GPU time of the loop with most, as for ranges.
+/// Minimum GPU time of a loop, as a share of the loop with most GPU time, as for ranges.
 constexpr double minShareOfLargest = 0.5;
-/// Share of all launches within the only call of a model.
+/// Minimum share of all launches inside of the only call of a model.
 constexpr double minShareOfOnlyCall = 0.5;
-/// Frames from the outermost; a loop further inside is one of a library.
+/// Maximum number of frames from the outermost to a loop. A loop further inside is a library's.
 constexpr int maxDepth = 96;
 
 /// Functions through which a framework calls a module of a model.

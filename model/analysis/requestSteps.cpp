@@ -190,7 +190,7 @@ constexpr size_t minBoundaries = 5;
 constexpr double minWaitedShare = 0.6;       ///< Share of the time between requests.
 constexpr double minWaitedShareOfAll = 0.1;  ///< Share of the time of all requests and between.
 constexpr double maxOthersRunShare = 0.25;   ///< Share of that time, for all other threads together.
-/// Difference of the tenth longest and the tenth shortest period, in medians.
+/// Periods are irregular if the difference of their 90th and 10th percentile is at least this multiple of the median.
 constexpr double minSpread = 0.25;
 /// Number of pauses examined for the activity of other threads. With very many threads fewer pauses
 /// are examined, up to the total of queries.

@@ -20,9 +20,9 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Faster than any processor; a corrupt file may contain any value.
+/// Maximum clock of a processor, in Hz, because a corrupt file may contain any value.
 constexpr double maxHz = 1e12;
-/// More processors than any machine has.
+/// Maximum number of processors, more than any machine has.
 constexpr double maxProcessors = 1e6;
 constexpr double maxMemoryBytes = 1e15;
 
@@ -106,7 +106,7 @@ std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const
     return std::llround(std::min(sumNs, maxSumNs));
 }
 
-/// More than any trace has unless it is hostile.
+/// Maximum number of warnings. Only hostile traces have more.
 constexpr size_t maxWarnings = 1000;
 constexpr size_t maxOtherProcesses = 100;
 

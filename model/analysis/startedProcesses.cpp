@@ -16,7 +16,8 @@ constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
 constexpr double minLoaderShare = 0.5;
 /// Between processes that start together. If some start at any time, those of a step are no reason.
 constexpr int64_t maxBurstNs = 300'000'000;
-/// In two steps it may be chance, but not for loaders: a program starts them for a reason of its own.
+/// Minimum steps in which processes start; of data loaders. Starts of other processes in two steps may be chance, but a
+/// program starts loaders on purpose.
 constexpr size_t minSteps = 3, minLoaderSteps = 2;
 
 }  // namespace

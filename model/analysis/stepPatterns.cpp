@@ -26,7 +26,7 @@ constexpr double minModeShare = 0.15;
 constexpr size_t minStepsInMode = 5;
 constexpr double minGapShare = 0.4;  ///< Share of the distance of the modes.
 constexpr size_t driftParts = 6;
-/// Share of the total rise between two neighbouring parts; more is a jump.
+/// Maximum share of the total rise between two neighbouring parts of a drift. A larger share is a jump.
 constexpr double maxJumpShare = 0.6;
 /// Maximum ratio of unexplained time, of a drift to another pattern.
 constexpr double maxDriftRatio = 0.6;

@@ -22,18 +22,18 @@ namespace lanescope {
 
 namespace {
 
-/// Minimum number for a pattern; for one called steps; for one made by a framework to mark steps.
+/// Minimum number of ranges of a pattern; of a pattern named step; of a pattern by which a framework marks steps.
 constexpr size_t minRanges = 3, minNamedSteps = 2, minAnnouncedRanges = 1;
-/// Share of the ranges of a pattern; sometimes one has nothing to do.
+/// Minimum share of a pattern's ranges with GPU work. A few ranges may have none.
 constexpr double minShareWithWork = 0.8;
 constexpr double minEvenShare = 0.5;
 constexpr double evenFactor = 2;
 constexpr size_t maxPatterns = 8;
-/// Share of all launches from the first of them on.
+/// Minimum share of the launches since the first range that are inside of ranges, for steps at uneven intervals.
 constexpr double minShareOfLaunches = 0.9;
-/// Share of the GPU time launched by the pattern with the most.
+/// Minimum GPU time of a pattern, as a share of the pattern with most GPU time.
 constexpr double minShareOfLargest = 0.5;
-/// Share of the ranges of all threads that do not overlap, for them to be one sequence.
+/// Minimum share of ranges without overlap. Above it, the ranges of all threads are one sequence.
 constexpr double minAlternatingShare = 0.9;
 
 constexpr std::array<std::string_view, 8> stepWords{"step",       "steps", "iter",  "iteration",
@@ -133,11 +133,12 @@ size_t minRangesOf(StepNaming naming) {
     return minRanges;
 }
 
-/// Returns true if the name alone means repeated work, at whatever distances: data, an environment
-/// or a client may determine the start of the next.
+/// Returns true if the name alone means repeated work, also at uneven intervals: data, an environment or a client may
+/// determine when the next range starts.
 bool isNameSufficient(StepNaming naming) { return naming >= StepNaming::Requests; }
 
-/// Returns true if the periods of the later half are about as long as their median.
+/// Returns true if at least half of the later periods are within a factor of two of their median. A period lasts from
+/// the start of a range to the start of the next range.
 bool isEven(std::vector<int64_t> periodsNs) {
     periodsNs.erase(periodsNs.begin(), periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
     const double medianNs = medianOf(periodsNs);
@@ -153,12 +154,12 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
     if (ranges.rows.size() < minRangesOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
-    // Work without a time is work all the same.
+    // A range during which CUDA activity was lost counts as a range with work.
     std::vector<TimeRange> lost;
     for (const Gap& gap : trace.processes[ranges.process].gaps)
         if (gap.what == Loss::CudaActivity) lost.push_back(gap.range);
     std::ranges::sort(lost, {}, &TimeRange::startNs);
-    // Each ends with the last of those before, so that ends are sorted, too.
+    // No interval ends before an earlier interval, so that ends are sorted, too.
     for (size_t index = 1; index < lost.size(); ++index)
         lost[index].endNs = std::max(lost[index].endNs, lost[index - 1].endNs);
     const auto isWorkLost = [&lost](TimeRange range) {

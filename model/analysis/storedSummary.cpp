@@ -64,7 +64,7 @@ void forEachStoredFact(S& s, V&& visit) {
 
 namespace {
 
-/// Some thirty years: a longer time is invalid, and sums could overflow.
+/// Maximum stored time, some thirty years. A longer time is invalid, and sums could overflow.
 constexpr int64_t longestNs = 1'000'000'000'000'000'000;
 
 bool isTime(int64_t ns) { return ns >= 0 && ns <= longestNs; }
@@ -145,7 +145,7 @@ bool areForecastsGood(const WorkerSummary& worker) {
     });
 }
 
-/// Faster than any GPU.
+/// Maximum stored clock, faster than any GPU.
 constexpr int64_t maxStoredHz = 1'000'000'000'000;
 
 bool isHz(int64_t hz) { return hz >= 0 && hz <= maxStoredHz; }

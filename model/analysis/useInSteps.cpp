@@ -19,9 +19,9 @@ namespace {
 
 /// A reading counts for an interval if it lies in it but for this share, as steps of busy GPUs leave tiny gaps.
 constexpr double minWithinShare = 0.95;
-/// Share of the steps' time with readings within steps, below which readings of the whole run count.
+/// Minimum share of the steps' time with readings. Below it, readings of the whole run count.
 constexpr double minStepsShare = 0.5;
-/// Faster than any GPU; keeps sums of corrupt values finite.
+/// Maximum rate, faster than any GPU, so that sums of corrupt values stay finite.
 constexpr double maxPerSecond = 1e18;
 
 int64_t rounded(double value) { return std::llround(std::clamp(value, 0.0, maxPerSecond)); }

@@ -314,7 +314,7 @@ class MemoryBuilder {
         if (uncounted_ > 0)
             trace_.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
-                 fmt::format("Memory in use is shown for {} counters only; {} changes belong to others.",
+                 fmt::format("Memory in use is shown for {} counters only; {} changes of other counters are not shown.",
                              formatCount(static_cast<int64_t>(maxUses)), formatCount(uncounted_))});
         if (unknownFrees_ > 0)
             trace_.health.push_back(
@@ -368,11 +368,11 @@ void buildMemory(Trace& trace, const std::stop_token& stop) {
     numberSamples(trace);
 }
 
-/// Fewer launches prove nothing about a clock.
+/// Minimum launches for a statement about a clock.
 constexpr int64_t minLaunches = 8;
 /// A GPU starts at least one of many launches sooner than that.
 constexpr int64_t maxDelayNs = 10'000'000'000;
-/// Real clocks disagree by less. A kernel cannot start before its launch.
+/// A kernel that starts earlier than this before its launch shows that clocks disagree. Real clocks disagree by less.
 constexpr int64_t maxLeadNs = 2'000'000;
 
 /// Delays from the start of a launch to the start of its work, of one GPU.

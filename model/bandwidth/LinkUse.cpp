@@ -77,7 +77,7 @@ CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {
     return result;
 }
 
-/// Smaller copies give little evidence about the link.
+/// Minimum bytes of a copy that counts. Smaller copies give little evidence about the link.
 constexpr int64_t largeBytes = 1 << 20;
 
 /// Sums of a pair while its copies are added, by start.

@@ -27,7 +27,7 @@ size_t eventsWithin(const Trace& trace, TimeRange range) {
            countWithin(trace.graphs.startNs, range);
 }
 
-/// Fewer begin and end in the middle of work.
+/// Minimum number of replayed steps. Fewer steps begin and end in the middle of work.
 constexpr size_t minSteps = 6;
 
 /// Returns the steps around the middle one with at most that many events, at least one step.

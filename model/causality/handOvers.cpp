@@ -10,7 +10,8 @@ namespace lanescope::causality {
 
 namespace {
 
-/// Calls per run from which threads without states are taken to alternate.
+/// Threads without known states are taken to alternate if their runs of consecutive calls have at least this mean
+/// length.
 constexpr uint32_t minCallsPerRun = 8;
 /// Minimum length of a time between two calls in which a thread without states may have waited.
 constexpr int64_t minUnknownWaitNs = 20'000;

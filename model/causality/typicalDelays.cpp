@@ -12,12 +12,13 @@ namespace {
 
 /// A cause that ended this long after all others is the only possible one.
 constexpr int64_t clearNs = 10'000;
-/// Longer delays of a thread's wake-up have another cause.
+/// Maximum delay from the end of GPU work to the return of a call that waited for the work. A longer delay has another
+/// cause.
 constexpr int64_t maxReturnDelayNs = 100'000;
 constexpr size_t kindCount = static_cast<size_t>(NodeKind::Arrival) + 1;
-/// Own time of a call that waits each time.
+/// Own time of a call that always waits, so that its own time cannot be measured.
 constexpr int64_t alwaysWaitingNs = 5'000;
-/// Calls per name: more do not change a median.
+/// Maximum calls per name for a median. More calls hardly change it.
 constexpr size_t maxSamples = 20'000;
 
 using Node = CausalGraph::Node;
@@ -87,8 +88,8 @@ struct Delays {
     int64_t meanNs() const { return count > 0 ? sumNs / count : 0; }
 };
 
-/// Clear delays by kind of edge, also of the node. By group for earlier work of the stream, and for copies in a call,
-/// whose directions differ.
+/// Mean delays of edges whose cause is unambiguous (`clearNs`), per kind of edge and kind of node. Edges of streams and
+/// copies also have a mean per group of nodes, because directions of copies differ.
 class DelayTable {
   public:
     explicit DelayTable(const CausalGraph& graph) : graph_(graph), ofGroup_(graph.groups.size()) {}

@@ -244,8 +244,7 @@ class ConditionParser {
                 fmt::format("the name of a {} after \"{}\"", name(test.subject), name(test.subject)));
         test.name = *taken;
         if (test.subject != Subject::Part || !partsCalled(test.name).empty()) return {};
-        return scanner_.failAt(start,
-                               fmt::format("no part of a step is called \"{}\"; there are {}", test.name, partNames()));
+        return scanner_.failAt(start, fmt::format("\"{}\" is not a part of a step; use {}", test.name, partNames()));
     }
 
     /// "in compute", "in range data", "in any", or nothing.
@@ -265,8 +264,7 @@ class ConditionParser {
                                                                             : "a part of the step, range NAME or any");
         test.name = *taken;
         if (test.scope == VerdictScope::Range || !partsCalled(test.name).empty()) return {};
-        return scanner_.failAt(start,
-                               fmt::format("no part of a step is called \"{}\"; there are {}", test.name, partNames()));
+        return scanner_.failAt(start, fmt::format("\"{}\" is not a part of a step; use {}", test.name, partNames()));
     }
 
     Result<void> parseMeasure(ConditionTest& test) {

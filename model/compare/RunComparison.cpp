@@ -305,13 +305,13 @@ std::string whatText(const PatternDifference& one) {
     const char* than = pattern.excessNs < 0 ? "less" : "longer";
     switch (pattern.kind) {
         case PatternKind::Period:
-            return fmt::format("{} of {} takes {} longer than the others", everySoMany(pattern.period), one.worker,
+            return fmt::format("{} of {} takes {} longer than the other steps", everySoMany(pattern.period), one.worker,
                                time);
         case PatternKind::Level:
-            return fmt::format("from step {} on the steps of {} take {} {} than before", pattern.firstNumber,
+            return fmt::format("from step {} on, the steps of {} take {} {} than before", pattern.firstNumber,
                                one.worker, time, than);
         case PatternKind::TwoModes:
-            return fmt::format("{:.0f} % of the steps of {} take {} longer than the others", 100 * pattern.share,
+            return fmt::format("{:.0f} % of the steps of {} take {} longer than the other steps", 100 * pattern.share,
                                one.worker, time);
         case PatternKind::Drift:
             return fmt::format("the steps of {} {} by {} from the beginning of the run to its end", one.worker,

@@ -90,7 +90,7 @@ std::string contributorText(const ContributorDifference& one) {
     return "in " + kindAndName(one);
 }
 
-/// Share of a change below which its offset is not mentioned.
+/// Minimum share of a change for its offset to be mentioned.
 constexpr double minOffsetShare = 0.05;
 
 /// Returns the offset of a contributor that changed by more than its part: ", offset by +0.602 ms in cudaLaunchKernel".
@@ -294,7 +294,7 @@ std::string undecidedText(const Claim& claim) {
     return text;
 }
 
-/// From it on, few runs that differ much show no change.
+/// From this difference in percent on, few runs that vary much show no change.
 constexpr double meaninglessPercent = 100;
 
 /// Returns the clause about the changes that the runs would show.

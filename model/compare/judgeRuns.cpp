@@ -151,7 +151,7 @@ std::optional<double> spreadPercent(const RunMedians& medians) {
     return most;
 }
 
-/// Share of the step. Smaller parts can hardly change by a relevant amount.
+/// Minimum share of the step of a part that is judged. Smaller parts can hardly change by a relevant amount.
 constexpr double minShareOfStep = minRelevantPercent / 100 / 2;
 constexpr size_t maxPaths = 8;
 constexpr double weightOfStep = 0.5;

@@ -14,7 +14,8 @@ namespace lanescope::compare {
 /// A change of the level of a series, and its size.
 struct ChangePoint {
     size_t first = 0;  ///< Index of the first value after the change.
-    /// Mean after the change, of logarithms, against the mean since the previous change, if any.
+    /// Difference of the means of logarithms, in percent: after the change, against the values before it and after the
+    /// previous change, if any.
     double percent = 0;
     double pValue = 1;
 };
@@ -38,8 +39,8 @@ struct Stretch {
     size_t begin = 0, end = 0;
 };
 
-/// Returns the values among the first `count` to compare a new one with: those since the change if
-/// there are `fewest`, else those before it if there are as many, else all.
+/// Returns the values among the first `count` with which a new value is compared: the values since the change, if at
+/// least `fewest`; else the values before the change, if at least `fewest`; else all.
 Stretch levelOf(size_t count, const std::optional<ChangePoint>& change, size_t fewest);
 
 /// Returns the distribution of the wall times of steps. O(n log n).

@@ -17,7 +17,8 @@ using namespace analysis;
 
 namespace {
 
-/// Forecasts with a wider interval say nothing. Share of the mean step.
+/// Maximum half interval of a forecast, as a share of the mean step. A finding with a wider forecast shows only its
+/// bound.
 constexpr double maxMargin = 0.1;
 
 /// Sets the savings of findings about all steps of the critical worker.

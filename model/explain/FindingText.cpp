@@ -66,7 +66,7 @@ std::string FindingText::gaps() const {
 
 namespace {
 
-/// Gaps per step below which a mean per step shows nothing.
+/// Below this number of gaps per step, a mean per step shows nothing.
 constexpr double maxRarePerStep = 0.5;
 
 }  // namespace
@@ -129,12 +129,12 @@ std::string FindingText::onlyThere() const {
             return fmt::format(" {} {} the range \"{}\", {} in each of {} {}s.", where, isOfRank ? "has" : "have", name,
                                time, found->steps, unit());
         case DistinctionKind::Line:
-            return fmt::format(" {} {} at {}, for {} in each of {} {}s.", where, isOfRank ? "is" : "are", name, time,
-                               found->steps, unit());
+            return fmt::format(" {} {} time at {}, {} in each of {} {}s.", where, isOfRank ? "spends" : "spend", name,
+                               time, found->steps, unit());
         case DistinctionKind::Process:
         case DistinctionKind::Loader:
-            return fmt::format(" In each of {} {}s, or within a second after it, about {} start.", found->steps, unit(),
-                               startedText(*found));
+            return fmt::format(" About {0} start in each of {1} {2}s, or within a second after the {2}.",
+                               startedText(*found), found->steps, unit());
         case DistinctionKind::Thread: break;
     }
     return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,
@@ -143,7 +143,7 @@ std::string FindingText::onlyThere() const {
 
 namespace {
 
-/// Share of a finding below which its cause is only a part of it.
+/// Below this share of a finding, a cause explains only a part of it.
 constexpr double maxPartShare = 0.75;
 
 }  // namespace

@@ -14,10 +14,10 @@ namespace lanescope::explain {
 /// Minimum share of the mean step for a finding of most rules. Less is not worth a change, and two
 /// runs of one program differ by as much.
 inline constexpr double minShare = 0.03;
-/// Time in which work comes late, in the mean and in the median step, without probable profiler overhead in calls that
-/// are longer than normal (`LaunchTimes`). The profiler also lengthens the time between calls: a program that does
-/// little else took 17 % longer on a machine at rest, which is 15 % of the recorded step (`tests/bench/overhead`). Less
-/// may thus not exist without the profiler.
+/// Minimum share of idle time by late launches, in the mean and in the median step, without probable profiler overhead
+/// in calls that are longer than normal (`LaunchTimes`). A smaller share may be profiler overhead alone: the profiler
+/// also lengthens the time between calls. A program that does little else took 17 % longer on a machine at rest, which
+/// is 15 % of the recorded step (`tests/bench/overhead`).
 inline constexpr double minLaunchShare = 0.15;
 
 /// Returns true for kernels of a finding.
@@ -113,8 +113,8 @@ class RunFindings {
     Finding* add(int64_t gainNs, double least, const analysis::Contributor* main);
     /// Adds a finding of which all time is idle time of the steps.
     Finding* addIdleTime(int64_t gainNs, double least, const analysis::Contributor* main);
-    /// Adds one about a part of the idle time of each contributor, `nsOf` of it over all steps, that no kind of idle
-    /// time with a finding contains.
+    /// Adds a finding about `nsOf` of each contributor's idle time, over all steps. Skips contributors whose kind of
+    /// idle time already has a finding.
     template <class NsOf>
     Finding* addIdleTimeOf(NsOf nsOf, double least) {
         const auto ownNs = [&](const analysis::Contributor& each) {

@@ -118,10 +118,9 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
         "in this run",
         run.workers[worker].label(), percentText(100 * loss->heldShare), reasonsText(loss->reasons),
         clockText(loss->smClockHz), clockText(loss->highestHz));
-    if (loss->othersHz > 0) text += fmt::format("; those of the other GPUs run at {}", clockText(loss->othersHz));
+    if (loss->othersHz > 0) text += fmt::format("; SMs of the other GPUs run at {}", clockText(loss->othersHz));
     text += fmt::format(
-        ". If all that it computes is slower by as much, that takes {}: an estimate, since what waits for memory loses "
-        "less.",
+        ". Estimated cost: {}, if all its kernels are slower by as much. Kernels that wait for memory lose less.",
         time);
     return text;
 }

@@ -18,10 +18,10 @@ using namespace analysis;
 
 namespace {
 
-/// Share of the step.
+/// Minimum share of the step for updates of embedding tables to be a finding.
 constexpr double minUpdateShare = 0.25;
-/// A fill writes each row once, Adam reads and writes it seven times. A lower share of fills means that other
-/// parameters than embeddings are most of what the optimizer updates.
+/// Minimum time of fills, as a share of the time of the optimizer. A fill writes each row once, Adam reads and writes
+/// it seven times. With fewer fills, the optimizer mostly updates other parameters than embeddings.
 constexpr double minFillShare = 0.05;
 
 bool isOptimizer(const KernelGroup& each) { return each.family == KernelFamily::Optimizer; }

@@ -18,7 +18,7 @@ namespace {
 
 /// A range below this share of the view is too narrow to be seen in it.
 constexpr int64_t maxViewRatio = 150;
-/// Space around the view, as a part of it.
+/// Divisor of the view: the space around it.
 constexpr int64_t marginRatio = 40;
 
 TimeRange rangeOf(const StepSummary& step) { return {step.startNs, step.startNs + step.wallNs}; }
@@ -37,7 +37,7 @@ std::set<uint32_t> affectedSteps(const WorkerSummary& worker, uint32_t index, st
     return steps;
 }
 
-/// Contributors of a finding: those of its part that have its cause, in any range and at any line.
+/// Contributors with the part and the cause of a finding, in any range and at any line.
 class OfFinding {
   public:
     OfFinding(const RunSummary& run, const Finding& finding) : finding_(finding) {

@@ -20,7 +20,7 @@ using namespace analysis;
 
 namespace {
 
-/// More would exceed the length of a query.
+/// Maximum number of spans in a query, because its length is limited.
 constexpr size_t maxSpans = 1'000;
 /// A gap that began in a wait and is no longer is due to the wait, as in `IdleCauses`.
 constexpr int64_t shortGapNs = 100'000;

@@ -25,7 +25,7 @@ using namespace analysis;
 
 namespace {
 
-/// Share of the launch-bound time from which a caveat is reported.
+/// Minimum share of launch-bound time in which the thread alternated, or its activity is unknown, for a caveat.
 constexpr double alternatingShareThreshold = 0.5;
 
 /// A guess of data loading is a late launch like others, as far as known.
@@ -42,8 +42,8 @@ std::string sayInputData(const FindingText& text) {
 std::string checkedFirst(const FindingText& text) {
     const std::string& seen = text.finding().launched;
     if (seen.empty() || text.worker().loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return {};
-    return "Check the line first. A wait for requests is no loss. If a batch is to fill there, shorten that wait; if "
-           "the thread loads data: ";
+    return "Check the line first. A wait for requests is normal. If the thread waits for a batch to fill, shorten this "
+           "wait. If the thread loads data: ";
 }
 
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
@@ -117,8 +117,8 @@ Evidence launchEvidence(const FindingText& text) {
     return lateLaunches(text, EvidenceQuery(text.run(), text.finding().worker), {});
 }
 
-/// Returns the part of these gaps in which the launching thread was in one of these states for so long. The kernel also
-/// counts time between samples, so that the rows do not sum to the finding.
+/// Returns the part of the gaps of late launches in which the launching thread was in one of `states` for at least
+/// `minNs`. The kernel also counts time between samples, so the rows do not sum to the finding.
 Evidence launchEvidenceIn(const FindingText& text, const std::vector<ThreadState>& states, int64_t minNs) {
     if (text.run().facts.producerKind != ProducerKind::Lanescope) return {launchEvidence(text).sql};
     EvidenceQuery query(text.run(), text.finding().worker);
@@ -280,8 +280,7 @@ std::string sayLaunchBound(const FindingText& text) {
     };
     return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", text.time(), text.main(),
                        text.rarely(), launchedWork(text.worker(), text.per())) +
-           (isDispatchedSingly(text.worker()) ? " Each operation is dispatched by itself, as a program of its own."
-                                              : "") +
+           (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
            drainedSentence(text.worker(), text.per()) +
            alternatingSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
@@ -300,18 +299,19 @@ std::string adviseLaunchBound(const FindingText& text) {
                                       "A step has hardly any launches, so do less on the CPU between them, or launch "
                                       "several steps before reading a result."}) +
                adviseHolder(text);
-    return adviceFor(text.run(), {"Fused or larger kernels, a larger batch, less Python between launches; {api} graphs "
-                                  "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
-                                  "Compile more of the step into one program (jax.jit around the whole step, "
-                                  "jax.lax.scan over its parts), a larger batch, less Python between its calls.",
-                                  "Fused or larger kernels, a larger batch, less work on the CPU between launches; "
-                                  "{api} graphs for what is in none yet."}) +
+    return adviceFor(text.run(),
+                     {"Fused or larger kernels, a larger batch, less Python between launches; {api} graphs "
+                      "(torch.compile with mode=\"reduce-overhead\") for operations that are in no graph yet.",
+                      "Compile more of the step into one program (jax.jit around the whole step, "
+                      "jax.lax.scan over its parts), a larger batch, less Python between its calls.",
+                      "Fused or larger kernels, a larger batch, less work on the CPU between launches; "
+                      "{api} graphs for operations that are in no graph yet."}) +
            adviseHolder(text);
 }
 
-/// Idle time between pieces of work launched in time: switching takes its time.
+/// Minimum share of the step idle between work that was launched in time. Switching between kernels takes some of it.
 constexpr double minQueuedShare = 0.10;
-/// Idle time without another rule, which in good programs is mostly launches.
+/// Minimum share of the step idle without another rule. In good programs, this time is mostly launches.
 constexpr double minIdleShare = minLaunchShare;
 
 void findGraphGaps(RunFindings& run) {
@@ -459,7 +459,7 @@ const Rule launchBoundRule{
     .finds = "The GPU is idle at least 15 % of the step, and of the median step, because work was launched too late.",
     .advice =
         "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs (torch.compile with "
-        "mode=\"reduce-overhead\") for what is in none yet.",
+        "mode=\"reduce-overhead\") for operations that are in no graph yet.",
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = launchEvidence,

@@ -111,12 +111,13 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
     const double guessed = guessedShare(worker);
     if (isDataMostlyGuessed(worker))
         return fmt::format(
-            "The GPU waits {} for the batch copy, mostly {}. That the CPU loaded data meanwhile is a guess: no wait "
-            "for data was seen.{}",
+            "The GPU waits {} for the batch copy, mostly {}. It is a guess that the CPU loaded data meanwhile: samples "
+            "show no wait for data.{}",
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= minReportedShare)
-        text += fmt::format(" For {} % of it that is a guess: no wait for data was seen.", percentText(100 * guessed));
+        text += fmt::format(" For {} % of this time, it is a guess: samples show no wait for data.",
+                            percentText(100 * guessed));
     return text + loaderSentence(worker);
 }
 

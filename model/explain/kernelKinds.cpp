@@ -20,11 +20,11 @@ std::optional<KernelClass> classOf(const Contributor& each) {
 
 namespace {
 
-/// Share of the mean step, per launch.
+/// Minimum share of the mean step that one launch of a long kernel takes.
 constexpr double minShareOfStep = 0.2;
 /// A step with few kernels consists of long ones.
 constexpr double minOtherKernels = 20;
-/// Multiple of the mean duration of the others.
+/// Minimum duration of a long kernel, as a multiple of the mean of the other kernels.
 constexpr double minDurationRatio = 10;
 
 struct Others {

@@ -75,7 +75,8 @@ bool isOtherProduct(const KernelGroup& each) {
 bool isOtherWork(const KernelGroup& each) {
     return !isDouble(each) && each.family != KernelFamily::Conversion && hasLowerFloat(each.name);
 }
-/// Shares of work in lower precision, without which the whole program is meant for double precision.
+/// Minimum share of products, and of other work, in lower precision. With less, the whole program is meant for double
+/// precision.
 constexpr double minOtherShare = 0.05, minOtherWorkShare = 0.10;
 
 void findDoublePrecision(RunFindings& run) {
@@ -166,7 +167,7 @@ bool isUnfusedOptimizer(const KernelGroup& each) {
 
 bool isLayout(const KernelGroup& each) { return each.family == KernelFamily::Layout; }
 bool isChannelsFirst(const KernelGroup& each) { return isLayout(each) || each.trait == KernelTrait::ChannelsFirst; }
-/// Conversions, without which other kernels of NCHW cost no more.
+/// Minimum share of layout conversions. Without conversions, kernels for NCHW cost no more.
 constexpr double minLayoutShare = 0.03;
 
 void findChannelsFirst(RunFindings& run) {
@@ -186,7 +187,7 @@ bool isRecomputed(const KernelGroup& each) { return each.purpose == LaunchPurpos
 bool isEvaluation(const KernelGroup& each) { return each.purpose == LaunchPurpose::Evaluation; }
 /// Share of the used memory up to which recomputation saves memory that is not needed.
 constexpr double maxMemoryShare = 0.5;
-/// Share of the step up to which an evaluation is no program of its own.
+/// Maximum share of the step for an evaluation inside a step. A larger evaluation is the program itself.
 constexpr double maxEvaluationShare = 0.6;
 
 void findRecomputation(RunFindings& run) {

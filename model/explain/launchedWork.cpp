@@ -35,7 +35,8 @@ Sum sumOf(const WorkerSummary& worker, Holds holds) {
     return sum;
 }
 
-/// Per mean step. One wait per step, as for its loss, leaves the rest of it to launch ahead.
+/// Minimum waits per mean step that drain the GPU. With one wait per step, as for its loss, the thread can launch ahead
+/// for the rest of the step.
 constexpr double minDrainsPerStep = 5;
 
 double drainsPerStep(const WorkerSummary& worker) {
@@ -122,7 +123,7 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
 
 namespace {
 
-/// Launches of a step, such as one of a graph or of a compiled program.
+/// A step with at most this number of launches, such as one of a graph or of a compiled program, has few launches.
 constexpr double maxFewLaunches = 2.5;
 
 double launchesPerStep(const WorkerSummary& worker) {

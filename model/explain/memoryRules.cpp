@@ -28,7 +28,7 @@ using namespace analysis;
 
 namespace {
 
-/// Frees per step from which memory is freed and allocated again all the time.
+/// Minimum frees per step for memory to count as freed and allocated again all the time.
 constexpr double minFreesPerStep = 1;
 
 bool isAllocatedAgain(const WorkerSummary& worker) {
@@ -119,7 +119,7 @@ std::string advisePageableCopies(const FindingText& text) {
          "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync."});
 }
 
-/// Share of the steps in which copies run, from which on the link is the limit: no other order of work is faster.
+/// From this share of the steps with running copies on, the link is the limit: no other order of work is faster.
 constexpr double minLinkShare = 0.9;
 
 /// Returns true if copies that wait for nothing take nearly all of the steps.

@@ -41,8 +41,8 @@ StepPart partThatIsLonger(const RunFindings& run) {
     return worst;
 }
 
-/// The critical worker waits least. The excess of the least wait among all other ranks over its
-/// wait is the time that all of them could save if it were as fast as that rank.
+/// Finds the late rank, the critical worker, which waits least. The saving is the least wait of the other ranks minus
+/// its own wait: if it were as fast as that rank, all ranks would wait that much less.
 void findLateRank(RunFindings& run) {
     int64_t minTogetherNs = INT64_MAX;
     for (const WorkerParts& each : run.means())
@@ -84,7 +84,7 @@ std::string sayUnbalancedRanks(const FindingText& text) {
                        text.time(), text.main());
 }
 
-/// Communication, which good programs have too, since some of it cannot be overlapped.
+/// Minimum share of exposed communication. Good programs have some, since not all of it can be overlapped.
 constexpr double minCommunicationShare = 0.10;
 
 bool isExchange(const Contributor& each) {

@@ -20,7 +20,7 @@ using namespace analysis;
 
 namespace {
 
-/// Good kernels of common shapes reach more.
+/// Maximum share of the measured rate for a finding. Good kernels of common shapes reach more.
 constexpr double maxRoofShare = 0.6;
 
 /// Returns true for products, convolutions and attention with measured roofs that are far below them.

@@ -151,15 +151,15 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.kind != StepKind::Request) return {};
     std::string text;
     if (run.source != StepSource::NvtxRange || !isRequestName(run.pattern))
-        text = " They count as requests since nothing of a training was seen and the program waited between them.";
+        text = " They count as requests, because the trace shows no training and the program waited between them.";
     if (of.rest.ns > 0)
-        text += fmt::format(" Between two of them it was seen to wait {}: for {} in all at least.",
+        text += fmt::format(" Between requests, samples show the program waiting {}: at least {} in all.",
                             printable(causeText(of.rest.most)), spanText(of.rest.ns));
     return text;
 }
 
 constexpr size_t maxReportedUnits = 2;
-/// Difference of counts from which a unit is another than the step.
+/// A unit differs from the step if their counts differ by at least this factor.
 constexpr double severalFactor = 1.5;
 
 std::string unitText(const StepUnit& unit) {
@@ -202,7 +202,7 @@ std::string stepsSentence(const RunSummary& run) {
 namespace {
 
 constexpr size_t maxReportedParts = 2;
-/// Share of unknown kernels from which the known ones say little.
+/// Maximum share of kernels of unknown kind. With more, the kinds say little.
 constexpr double maxOtherShare = 0.5;
 constexpr double computingShareThreshold = 0.9;
 constexpr size_t minSteps = 4;

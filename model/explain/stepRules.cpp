@@ -32,7 +32,7 @@ using Findings = std::vector<Finding>;
 
 /// Excess time of a pattern's steps, spread over all steps; equal to the minimum of a pattern (`patternOf`).
 constexpr double minPatternShare = 0.02;
-/// Share of the outlier steps from which they are reported as the steps of a period.
+/// Minimum share of the odd steps that belong to a period, for the period to be reported instead.
 constexpr double periodShareThreshold = 0.75;
 /// Minimum number of outlier steps of which a constant distance is reported.
 constexpr size_t minStepsOfDistance = 4;
@@ -94,7 +94,7 @@ std::optional<StepPart> longerPartOfOddSteps(const RunSummary& run, const Findin
 
 bool isPeriod(const Finding& each) { return each.pattern && each.pattern->kind == PatternKind::Period; }
 
-/// Periodic outlier steps are reported as the period.
+/// Removes the finding about odd steps if most of them are steps of the period.
 void reportOddStepsOnce(RunFindings& run, const Finding& period) {
     const WorkerSummary& worker = run.run().workers[period.worker];
     const auto isIts = [&](const OutlierStep& odd) {
@@ -235,7 +235,7 @@ void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
     if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
 }
 
-/// Share of the mean step from which a cause that only some steps or one rank have is the first to change.
+/// From this share of the mean step on, a cause that only some steps or one rank have is the first to change.
 constexpr double minDistinctShare = 0.05;
 
 /// A cause that only the longer steps or the late rank have is a fact. That launches come late is one of most programs.
@@ -370,7 +370,9 @@ const Rule stepPatternRule{
     .finds =
         "Some steps of a rank take longer in an order (every third, from one on, ever longer) and cost at least 2 % of "
         "the mean step.",
-    .advice = "Compare one of them with its neighbour: what runs only in these steps, or only since then?",
+    .advice =
+        "Compare one of these steps with a neighbour. Find work that runs only in these steps, or only since the "
+        "change.",
     .find = findStepPattern,
     .say = sayStepPattern,
     .evidence = patternEvidence,

@@ -27,7 +27,7 @@ std::string sayCompiling(const FindingText& text) {
     return fmt::format("The GPU waits {} while the program compiles code: mostly {}.", text.time(), text.main());
 }
 
-/// Share of the mean step. The wait is estimated.
+/// Minimum share of the mean step. It is larger than for other waits, because samples only estimate waits for the GIL.
 constexpr double minGilShare = 0.10;
 
 void findGilWaits(RunFindings& run) {

@@ -15,7 +15,7 @@ using namespace analysis;
 
 namespace {
 
-/// Difference from which the share with repeated operations is reported.
+/// Minimum difference of HFU and MFU for both to be reported.
 constexpr double minHfuDifference = 0.005;
 
 /// Sum over workers, for means.

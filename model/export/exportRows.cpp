@@ -36,7 +36,7 @@ void append(const Lane& lane, uint32_t depth, std::vector<ThreadRow::Slice>& int
 constexpr int64_t firstGpuPid = 0x70000000;
 /// Additional rows of a thread; thread ids are smaller.
 constexpr uint32_t firstSpareTid = 0x70000000;
-/// More would make a hostile file slow to write.
+/// Maximum additional rows of a thread, because more would make a hostile file slow to write.
 constexpr size_t maxRows = 64;
 
 struct Interval {

@@ -23,7 +23,7 @@ namespace lanescope::fleet {
 
 namespace {
 
-/// More than any process writes; a hostile file could have any number.
+/// Maximum clock readings of a rank, more than any process writes. A hostile file could have any number.
 constexpr size_t maxClocks = 4096;
 
 struct FoundWorker {

@@ -20,7 +20,7 @@ namespace lanescope {
 
 namespace {
 
-/// More add no precision.
+/// Maximum common times that are used. More times add no precision.
 constexpr size_t maxTimes = 4000;
 
 /// One rank's part in a collective.

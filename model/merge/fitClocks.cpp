@@ -516,7 +516,7 @@ size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size
     return best;
 }
 
-/// More are not a clock that is set now and then.
+/// Maximum settings of a clock. More settings are not a clock that is set now and then.
 constexpr size_t maxSettings = 32;
 
 /// A jump of a clock against the others.

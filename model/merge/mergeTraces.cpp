@@ -55,7 +55,7 @@ struct AlignedClocks {
 };
 
 constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
-/// Fewer may be chance.
+/// Minimum common times of a clock. A fit of fewer may be chance.
 constexpr uint32_t minTimes = 3;
 
 /// Sets `zeroNs` from the times of day of the files, relative to the earliest. A file without a

@@ -100,9 +100,9 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
             table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.", row.group.kindName(),
                                               name(row.group.source), name(row.group.destination), why));
     if (unrated > 0)
-        table.notes.push_back(
-            fmt::format("{} without bytes or without a duration {} counted but {} no rate; sizes are of the others.",
-                        formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
+        table.notes.push_back(fmt::format(
+            "{} without bytes or without a duration {} counted but {} no rate; sizes are of the other copies.",
+            formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 
 ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {

@@ -35,7 +35,7 @@ constexpr std::array<Meaning, 7> meanings{{
     {"PHB", "through the PCIe host bridge of the processor"},
     {"NODE", "through several host bridges of one NUMA node"},
     {"SYS", "from one NUMA node to another"},
-    {unknown, "the trace does not say"},
+    {unknown, "unknown"},
 }};
 
 template <class T, class Number>

@@ -131,7 +131,7 @@ Result<TimeRange> parseRange(std::string_view text) {
         if (!ns) return malformed();
         range.endNs = *ns;
     }
-    if (range.isEmpty()) return fail("\"{}\" is an empty range: it ends before it starts", text);
+    if (range.isEmpty()) return fail("\"{}\" is an empty range: the end must be after the start", text);
     return range;
 }
 

@@ -9,7 +9,7 @@
 
 namespace lanescope {
 
-/// Minimum and maximum of any range of a constant sequence, in O(log n) after O(n) to build. NaN is ignored.
+/// Minimum and maximum of any range of an immutable sequence, in O(log n) after O(n) to build. NaN is ignored.
 template <class Value = int64_t>
 class ExtremesTree {
   public:

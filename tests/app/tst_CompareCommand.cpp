@@ -376,7 +376,7 @@ class tst_CompareCommand : public QObject {
         const QByteArray text = compareFiles(files).output.simplified();
         QVERIFY2(text.startsWith("In these two runs steps are alike"), text);
         QVERIFY2(text.contains("but only in the candidate every third step of PID"), text);
-        QVERIFY2(text.contains("takes 13.91 ms longer than the others (+4.5"), text);
+        QVERIFY2(text.contains("takes 13.91 ms longer than the other steps (+4.5"), text);
         QVERIFY2(text.contains("in tokenizer"), text);
         const QJsonArray patterns = candidateOf(jsonOf(files))["patterns"].toArray();
         QCOMPARE(patterns.size(), 1);

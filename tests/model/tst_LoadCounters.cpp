@@ -442,7 +442,7 @@ class tst_LoadCounters : public QObject {
             counter(1, "gpu.utilization", "%", 0, "0") + samples(1, {"NULL", "NULL"}));
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
-        QCOMPARE(verdict.sentences.front(), std::string("The trace does not say whether there is NVLink."));
+        QCOMPARE(verdict.sentences.front(), std::string("The trace does not show whether the GPUs have NVLink."));
         const auto rows = makeReport(*trace, "gpu_activity")->rows;
         for (const auto& row : rows) QVERIFY(std::holds_alternative<std::monostate>(row[2]));
     }

@@ -495,7 +495,7 @@ class tst_explain : public QObject {
         const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
-        QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"), found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "SMs of the other GPUs run at 1.8 GHz"), found->sentence.c_str());
         made.run().workers[1].gpuName = "L4";
         QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
     }

@@ -113,7 +113,7 @@ class tst_requests : public QObject {
             QCOMPARE(explanation.what, std::string("request"));
             QVERIFY2(has(explanation.sentence, "of the mean request of"), explanation.sentence.c_str());
             QVERIFY2(has(explanation.steps,
-                         "Between two of them it was seen to wait on the main "
+                         "Between requests, samples show the program waiting on the main "
                          "thread at serve.py:10 in take"),
                      explanation.steps.c_str());
             // No step contains the wait.

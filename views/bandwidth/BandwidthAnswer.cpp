@@ -96,7 +96,7 @@ QString columnTip(const std::string& column) {
     static const std::array<std::pair<const char*, const char*>, 10> tips{{
         {medianBytesColumn, "In the median instance; one without such copies counts as 0."},
         {medianBusyColumn, "In the median instance; one without such copies counts as 0."},
-        {"Count", "Copies and memsets. Copies across an end of the range count with their part in it."},
+        {"Count", "Copies and memsets. A copy that crosses an end of the range counts with its part inside the range."},
         {"Busy", "Time in which at least one of them ran: not their sum."},
         {"Mean", "Bytes over the time of all copies: each byte counts alike."},
         {peakColumn, "The mean as a share of the rate that the link or memory can carry."},

@@ -374,7 +374,7 @@ void BandwidthPanel::showWhyEmpty(const BandwidthAnswer& answer) {
     else if (isByRange)
         view_->setEmptyText(tr("No memcpy lies in an NVTX range called “%1” here.").arg(name));
     else
-        view_->setEmptyText(tr("No memcpy lies in this range."));
+        view_->setEmptyText(tr("No memcpy in this range. Select another range."));
 }
 
 void BandwidthPanel::activateRow(int row) {

@@ -511,7 +511,8 @@ void CopyChart::rebuild() {
         }
     }
     if (marks_.empty())
-        showEmpty(*plot_, theme_, font(), answer_ ? tr("No copies with known bytes and time") : QString());
+        showEmpty(*plot_, theme_, font(),
+                  answer_ ? tr("No copies with known bytes and time in the trace or the selected range") : QString());
     else
         legendGroups_ = plotCopies(*plot_, *answer_, marks_, hidden_, theme_, font());
     setAccessibleDescription(

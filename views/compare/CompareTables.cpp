@@ -108,7 +108,7 @@ CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new
     addPage(tr("Kernels"), tr("Kernels but NCCL's, by the time of the step that is theirs"));
     addPage(tr("Collectives"), tr("NCCL's kernels, with the bus bandwidth of nccl-tests"));
     addPage(tr("Copies"), tr("Memcpys and memsets, with their bandwidth"));
-    addPage(tr("Counters"), tr("Memory in use, traffic and the like during the compared steps"));
+    addPage(tr("Counters"), tr("Counters, such as memory in use and traffic, during the compared steps"));
     addPage(tr("Ranges"), tr("NVTX ranges: where in the program the time was lost"));
     addPage(tr("Unmatched"), tr("Work of only one of the runs"));
     addPage(tr("Steps"), tr("Every compared step"));

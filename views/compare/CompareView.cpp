@@ -456,7 +456,8 @@ void CompareView::align() {
         case AlignmentBar::Anchor::RunStart: return setOrigins(baselineTrace_->range.startNs, candidate->range.startNs);
         case AlignmentBar::Anchor::SelectedSlice:
             if (!lastBaselineEvent_.isValid() || !lastCandidateEvent_.isValid())
-                return alignment_->setMessage(tr("Select a slice of each run first; B goes to the other run."));
+                return alignment_->setMessage(
+                    tr("Select a slice in each run first. Press B to select the matching slice in the other run."));
             return setOrigins(startOf(baselineTrace_, lastBaselineEvent_), startOf(candidate, lastCandidateEvent_));
         case AlignmentBar::Anchor::SelectedRange:
             if (!selectedRange_) return alignment_->setMessage(tr("Select a range first: drag along the ruler."));

@@ -21,7 +21,7 @@ using explain::StepPlace;
 namespace {
 
 constexpr int legendEdge = 12, legendGap = 8, entryGap = 16, maxLegendBar = 180;
-/// Share of the bar below which a part has no name in the legend.
+/// Minimum share of the bar for a part to have a name in the legend.
 constexpr double minNamedShare = 0.005;
 
 QString lineOf(StepPart part, const StepParts& parts) {

@@ -375,7 +375,7 @@ void StepsPanel::build() {
     pages_->addWidget(area);
     lateness_ = {addLateness(tr("Late ranks"), QStringLiteral("nccl_lateness")),
                  addLateness(tr("Late collectives"), QStringLiteral("nccl_lateness:collective"))};
-    table_->setEmptyText(tr("No steps were found in this trace."));
+    table_->setEmptyText(tr("No steps were found in this trace. Mark them with NVTX ranges named \"step\"."));
 
     auto* top = new QHBoxLayout;
     top->setContentsMargins(8, 0, 0, 0);

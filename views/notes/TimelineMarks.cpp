@@ -66,7 +66,7 @@ constexpr int labelIndent = 12;
 MarkEditor::MarkEditor(QWidget* parent) : QFrame(parent), text_(new QLineEdit(this)) {
     setObjectName("markEditor");
     setAutoFillBackground(true);
-    text_->setPlaceholderText(tr("What is here? Enter keeps it."));
+    text_->setPlaceholderText(tr("Text of the mark. Enter keeps the mark."));
     text_->setAccessibleName(tr("Text of the mark"));
     text_->setMinimumWidth(260);
     text_->installEventFilter(this);

@@ -52,8 +52,8 @@ class MarkEditor : public QFrame {
 
 class TimelineView;
 
-/// An overlay on the tracks that draws the marks: a line, or the edges of a range, stronger in the
-/// track of a mark. Ignores input.
+/// An overlay that draws the marks on all tracks: a line for a time, both edges for a range. A mark of one track is
+/// opaque on this track and faint on the others. Ignores input.
 class MarkLines : public QWidget {
     Q_OBJECT
 
@@ -135,7 +135,7 @@ class TimelineMarks : public QObject {
     Q_OBJECT
 
   public:
-    /// Both outlive this.
+    /// `store` and `timeline` outlive this object.
     TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* parent = nullptr);
 
     MarkStrip& strip() const { return *strip_; }

@@ -256,7 +256,7 @@ void SqlPanel::finish(const Result<QueryResult, QueryError>& result, const std::
     QString text = rows == 1 ? tr("1 row") : tr("%1 rows").arg(toQString(formatCount(rows)));
     const int64_t tookMs = result->took.count();
     text += tookMs < 1 ? tr(" in less than 1 ms") : tr(" in %1").arg(toQString(formatDuration(tookMs * 1'000'000)));
-    if (result->isCut) text += tr(". There are more: only the first ones are shown.");
+    if (result->isCut) text += tr(". The query has more rows; only these are shown.");
     setStatus(text, false);
     answer_->setEmptyText(tr("No rows."));
     ReportTable table = result->table;

@@ -76,7 +76,7 @@ constexpr double minBendPx = 16, maxBendPx = 160;
 constexpr double spread = 9;  // between arrows that come from labels above each other
 /// Size of the mark for the clock error between two ends; smaller ones are invisible.
 constexpr double errorHeight = 12, minErrorPx = 1.5;
-/// Around the visible event; no label may cover it.
+/// Distance around the visible event that no label may cover, in pixels.
 constexpr double sparedAround = 14;
 
 QPainterPath curve(QPointF from, QPointF leaving, QPointF neck, QPointF arriving) {
@@ -151,8 +151,8 @@ void FlowOverlay::update(QSize size, const QFont& font) {
     }
 }
 
-/// Ties the invisible end to its label: to its side if the arrow follows the time there, else to
-/// its upper or lower edge, so that no arrow turns back on itself.
+/// Connects the invisible end of a line to its label: at the side of the label if the arrow follows the time there,
+/// else at its upper or lower edge, so that no arrow turns back on itself.
 void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, double distance) {
     const QPointF here = isEffectInSight ? line.to : line.from;
     QPointF& end = isEffectInSight ? line.from : line.to;

@@ -15,7 +15,7 @@ enum class SliceStep : uint8_t;
 /// current track is the last one clicked or walked to, or that of the selected event. GUI thread.
 class TimelineCommands {
   public:
-    /// Both outlive this. `canvas` is as wide as the visible range.
+    /// `state` and `canvas` outlive this object. `canvas` is as wide as the visible range.
     TimelineCommands(TimelineState& state, const QWidget& canvas) : state_(state), canvas_(canvas) {}
 
     /// Adds the timeline whose tracks are shown, too; null for none.

@@ -74,7 +74,7 @@ class TrackCanvas : public QWidget {
     void hoverAt(QPoint position);
     void clearHover();
     void showTip(QPoint position);
-    /// Returns the time at `x`, or that of a near edge of a slice unless `modifiers` disable snapping.
+    /// Returns the time at `position`, snapped to a nearby edge of a slice. Alt in `modifiers` disables snapping.
     int64_t timeFor(QPoint position, Qt::KeyboardModifiers modifiers) const;
     bool isOnEdge(QPoint position) const;
     /// Shows why nothing is under the pointer, if known.

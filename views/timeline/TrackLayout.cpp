@@ -16,10 +16,11 @@ namespace lanescope::views {
 
 namespace {
 
-/// More would wait for memory instead of helping.
+/// Maximum helper threads. More threads would wait for memory instead of helping.
 constexpr int maxHelpers = 3;
 
-/// The pieces that threads take. A late helper finds none left and does not use `work`, which is gone by then.
+/// Pieces of work, which threads process. A helper thread that starts late finds no piece left and does not use `work`,
+/// which no longer exists then.
 struct Pieces {
     const std::function<void(size_t)>& work;
     const size_t count;

@@ -206,7 +206,7 @@ class TrackGeometry {
     void setView(TimeRange range, int pixelWidth);
     /// Reduces these lanes and counters, unless cached, on several threads: to be fetched one by one afterwards.
     void prepare(std::span<const LanePosition> lanes, std::span<const uint32_t> counters);
-    /// Left to right, in device pixels. Valid until the view or the trace changes.
+    /// Returns the slices of a lane from left to right, in device pixels. Valid until the view or the trace changes.
     const std::vector<PixelSlice>& rectangles(LanePosition lane);
     /// Returns the values of a counter per device pixel. Valid as long as `rectangles`.
     const std::vector<CounterColumn>& columns(uint32_t counter);

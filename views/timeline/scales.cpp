@@ -65,11 +65,11 @@ int64_t resolutionOf(int64_t timeNs) {
     return resolution;
 }
 
-/// Upper ends of a lane of percentages: the smallest one above all values, so that a rarely busy
-/// GPU still shows its variation.
+/// Upper ends of a lane of percentages. The lane ends at the smallest of them that no value exceeds, so that a rarely
+/// busy GPU still shows its variation.
 constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
 
-/// Counters whose minimum is above this share of their maximum are never near 0.
+/// A lane of temperatures or clocks begins above 0 if the minimum is above this share of the maximum.
 constexpr double farFromZero = 0.25;
 
 /// Returns the minimum and maximum of all counters in a range of each.

@@ -151,7 +151,7 @@ TopologyPanel::TopologyPanel(QWidget* parent)
     : Panel(parent), job_(new LatestJob(this)), matrix_(new TopologyMatrix(this)), links_(new ReportView(this)) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         isStale_ = job_->isOutdated();
-        verdict_->setText(tr("There is not enough memory to say how the GPUs are connected."));
+        verdict_->setText(tr("Not enough memory for the topology. Close other traces."));
         emit updated();
     });
     auto* splitter = new QSplitter(this);
@@ -363,9 +363,9 @@ void TopologyPanel::showVerdict(const TopologyAnswer& answer) {
     QStringList lines;
     for (const std::string& sentence : answer.verdict.sentences) lines << toQString(sentence);
     if (answer.gpus.size() == 1)
-        lines << tr("The trace is of one GPU, so there is no link between GPUs to draw.");
+        lines << tr("The trace has one GPU. Links between GPUs need a trace of several.");
     else if (answer.gpus.empty())
-        lines << tr("The trace knows of no GPU.");
+        lines << tr("The trace contains no GPU.");
     else if (!answer.hasConnections())
         lines << tr(
             "The trace does not contain how its GPUs are connected. lanescope record stores it; files of other tools "

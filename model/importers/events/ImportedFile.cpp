@@ -179,16 +179,17 @@ void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
                   findings.workWithoutCall);
     if (findings.unmatchedFlowEnds > 0)
         notes.add(Severity::Info, HealthCode::BackwardUnknown,
-                  fmt::format("{} ends of flow events between an operator and its backward have no other end, several, "
-                              "or no operator around them; they are ignored.",
+                  fmt::format("{} ends of flow events between forward and backward operators are ignored: they have no "
+                              "other end, several ends, or no operator around them.",
                               formatCount(findings.unmatchedFlowEnds)),
                   findings.unmatchedFlowEnds);
     if (findings.unmatchedBackwards > 0)
-        notes.add(Severity::Info, HealthCode::BackwardUnknown,
-                  fmt::format("{} operators are the backward of unknown operators, which ran before the profiler "
-                              "started, or whose numbers are ambiguous.",
-                              formatCount(findings.unmatchedBackwards)),
-                  findings.unmatchedBackwards);
+        notes.add(
+            Severity::Info, HealthCode::BackwardUnknown,
+            fmt::format("{} backward operators have no flow event, because their forward operators ran before the "
+                        "profiler started, or have ambiguous numbers.",
+                        formatCount(findings.unmatchedBackwards)),
+            findings.unmatchedBackwards);
     if (findings.overlaps > 0)
         notes.add(Severity::Info, HealthCode::StreamOverlap,
                   fmt::format("{} GPU operations start before the previous one on their stream ends, by up to {}; they "

@@ -16,7 +16,7 @@ namespace {
 /// The year 2000. An earlier time is from another clock.
 constexpr int64_t minTimeNs = int64_t{946'684'800} * 1'000'000'000;
 constexpr int64_t maxTimeNs = maxTimestampNs;
-/// Longer than any operation.
+/// Maximum duration of an operation; a longer one is invalid.
 constexpr int64_t maxOperationNs = int64_t{366} * 86'400 * 1'000'000'000;
 constexpr int32_t maxRank = 1 << 24;
 constexpr size_t maxVersions = 4, maxVersionBytes = 32;

@@ -118,7 +118,7 @@ NcclLaunch launchOfNcclCall(const Trace& trace, uint32_t row) {
     return {trace.nvtx.thread[nvtx], {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}};
 }
 
-/// Limit of calls between a call's begin and its launch; groups are smaller.
+/// Maximum number of NCCL calls before a launch that are searched for its call. Groups of calls are smaller.
 constexpr uint32_t maxCallsBefore = 4096;
 
 uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {

@@ -119,7 +119,7 @@ class TestSqlPanel : public QObject {
         panel_->setLimits({.rows = 3});
         ask("SELECT id FROM StringIds");
         QCOMPARE(table().rows.size(), size_t(3));
-        QVERIFY(panel_->status().contains("There are more"));
+        QVERIFY(panel_->status().contains("has more rows"));
     }
 
     void listsTablesAndInsertsTheirNames() {
