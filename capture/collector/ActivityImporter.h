@@ -81,8 +81,8 @@ class MemoryImporter {
     /// processor had to wait for that reason. The file has no tables for these.
     uint64_t thrashings() const { return thrashings_; }
     uint64_t throttlings() const { return throttlings_; }
-    /// Returns the moves to a GPU caused by faults, and the fault records. Each move has a fault
-    /// record, so records are missing, of whatever kind, if there are none.
+    /// Returns the moves to a GPU caused by faults, and the fault records. Each move has a fault record, so without
+    /// fault records some records were lost.
     uint64_t movesForFaults() const { return movesForFaults_; }
     uint64_t gpuFaults() const { return gpuFaults_; }
     uint64_t oddRecords() const { return oddRecords_; }

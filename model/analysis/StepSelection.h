@@ -75,7 +75,7 @@ struct WorkerSteps {
     std::vector<StepSpan> steps;    ///< The compared steps.
     int64_t foundCount = 0;         ///< Number before warm-up and unselected steps were removed.
     int64_t warmUpCount = 0;        ///< Skipped at the beginning.
-    bool isLastLeftOut = false;     ///< No next step ends the last one, and there is time between steps.
+    bool isLastLeftOut = false;     ///< The last step is omitted, because no next step ends it.
 
     /// Returns the index in `steps` of the step that launched the work, however late it ran. If the launch is unknown
     /// or steps are no ranges: the step in which it starts. `noIndex` if there is none. O(log n).

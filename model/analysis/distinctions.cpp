@@ -23,7 +23,7 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Maximum share of the other steps that have it, too: a sample between two lines is enough.
+/// Maximum share of other steps with the mark. Some have it by chance, because one sample between two lines is enough.
 constexpr double maxOtherShare = 0.05;
 /// Minimum share of the affected steps that have the cause.
 constexpr double minAffectedShare = 0.8;

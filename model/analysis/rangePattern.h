@@ -23,8 +23,8 @@ std::string rangePattern(std::string_view name);
 /// after a small letter: "ProfilerStep#12" gives "profiler" and "step". O(n).
 std::vector<std::string> wordsOf(std::string_view name);
 
-/// Returns true if a name has a word for evaluations or checks. Some of them also name forward passes of a training,
-/// and count only without gradients. O(n).
+/// Returns true if a name has a word for evaluations or checks. Some of these words also name forward passes of a
+/// training, and count only without gradients. O(n).
 bool namesEvaluation(std::string_view name, bool isWithoutGradients);
 
 /// Returns the numbers that names of one pattern carry: those at the only place where they differ, if they ascend from

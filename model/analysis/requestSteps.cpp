@@ -77,7 +77,7 @@ std::vector<std::vector<int64_t>> updatesOf(const Trace& trace, UpdateTime time)
     return updates;
 }
 
-/// Returns the time that decides to which step a launch or a kernel belongs.
+/// Returns the time range by which launches and kernels belong to a step.
 TimeRange spanOf(const StepSpan& step) { return step.launches.isEmpty() ? step.range : step.launches; }
 
 bool holdsAny(const std::vector<int64_t>& timesNs, TimeRange range) {
@@ -111,7 +111,7 @@ bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t la
     return true;
 }
 
-/// Joins this many batches up to each update into one step, unless something else is between them.
+/// Joins the `count` batches up to each update into one step, unless other work is between them.
 std::vector<StepSpan> mergedSteps(const WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
     std::vector<StepSpan> grouped;
     for (const size_t last : places) {

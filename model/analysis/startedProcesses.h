@@ -14,7 +14,7 @@ namespace lanescope::analysis {
 /// Child processes of one process, by the time at which a sampler first saw them.
 struct ProcessStarts {
     std::vector<int64_t> seenNs;  ///< Sorted.
-    bool areLoaders = false;      ///< Nearly all were seen loading data.
+    bool areLoaders = false;      ///< At least half were sampled loading data.
     std::string name;             ///< "python3.12"; empty if they have several.
 };
 

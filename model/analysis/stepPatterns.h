@@ -31,7 +31,7 @@ struct StepPattern {
     int64_t excessNs = 0;
     int64_t costNs = 0;  ///< Time that the mean step would save without the pattern.
     StepPart part = StepPart::Compute;
-    int64_t partExcessNs = 0;        ///< Largest share of the excess of a part, in means.
+    int64_t partExcessNs = 0;        ///< Mean of `part` in the affected steps minus the others.
     std::vector<uint32_t> affected;  ///< Indices of the affected steps in the series; for `Drift` its end.
     bool operator==(const StepPattern&) const = default;
 };

@@ -11,8 +11,8 @@
 
 namespace lanescope::views {
 
-/// The findings of a report, worst first: sentence, cost, ranks and steps of each. Enter or a
-/// double click requests to open these; Ctrl+C copies the command.
+/// The findings of a report, worst first: sentence, cost, ranks and steps of each. Enter or a double click requests to
+/// open the ranks and steps; Ctrl+C copies the command.
 class FindingList : public QListView {
     Q_OBJECT
   public:

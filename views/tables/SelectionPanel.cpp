@@ -30,7 +30,7 @@ Cell rankCell(const Trace& trace, EventRef event) {
     return int64_t{*trace.processes[process].rank};
 }
 
-/// Per table: kernels, API calls and so on.
+/// Maximum number of names per table (kernels, API calls and so on).
 constexpr size_t maxNames = 10;
 constexpr int maxGroups = 64;
 constexpr int maxGroupNameLength = 60;

@@ -82,8 +82,8 @@ class OverviewStrip : public QWidget {
     TimelineState& state_;
     QPointer<TimelineState> companion_;
     OverviewPainter painter_;
-    QImage charts_;          ///< Null if they must be repainted,
-    TimeRange chartsRange_;  ///< as when this differs from the shown range.
+    QImage charts_;          ///< Null if the charts must be repainted.
+    TimeRange chartsRange_;  ///< The charts are repainted if the shown range differs.
     TimeRange companionRange_;
     Grip grip_ = Grip::None;
     TimeRange pressedRange_;

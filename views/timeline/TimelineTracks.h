@@ -39,7 +39,7 @@ class TraceLanes {
     StringIndex nameAt(LanePosition position, uint32_t slice) const;
     /// Returns the slice at `timeNs`, at most `toleranceNs` away.
     std::optional<uint32_t> sliceAt(LanePosition position, int64_t timeNs, int64_t toleranceNs) const;
-    /// The lane must not be empty.
+    /// Returns the slice of the lane nearest to `timeNs`. The lane must not be empty.
     uint32_t nearestSlice(LanePosition position, int64_t timeNs) const;
 
   private:
