@@ -2,8 +2,10 @@
 #include "app/cli/Bisect.h"
 
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -61,12 +63,16 @@ std::vector<std::string> Bisect::traces(size_t state) const {
 Result<void> Bisect::openFolder() {
     nlohmann::ordered_json states = nlohmann::ordered_json::array();
     for (const HistoryState& state : history_.states()) states.push_back(state.source);
-    const nlohmann::ordered_json plan{{"states", states},
-                                      {"build", options_.build},
-                                      {"program", options_.recording.commandLine},
-                                      {"metric", options_.metricName()}};
+    const nlohmann::ordered_json plan{
+        {"states", states}, {"program", options_.recording.commandLine}, {"options", options_.shared}};
     const std::string text = plan.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (const Result<void> made = makePrivateFolders(folder_); !made) return made;
+    Result<Folder> folder = Folder::open(folder_);
+    if (!folder) return fail(folder.error());
+    if (::flock(folder->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail("{}: another bisect uses this folder. Wait for its end, or choose another with -o.",
+                    folder_.string());
+    locked_ = std::move(*folder);
     std::error_code error;
     if (std::filesystem::is_empty(folder_, error)) return writeAtomically(folder_ / planName, text);
     const Result<std::string> earlier = readRegularFile(folder_ / planName, maxPlanBytes);
@@ -75,9 +81,7 @@ Result<void> Bisect::openFolder() {
 }
 
 Result<void> Bisect::readEarlierRuns() {
-    const Result<Folder> folder = Folder::open(folder_);
-    if (!folder) return fail(folder.error());
-    std::vector<std::string> names = folder->names();
+    std::vector<std::string> names = locked_->names();
     std::ranges::sort(names);
     for (const std::string& name : names)
         for (size_t state = 0; state < history_.states().size(); ++state) {
@@ -162,7 +166,13 @@ Result<void> Bisect::run() {
     history_.setBuild(folder_, options_.build);
     if (Result<void> read = readEarlierRuns(); !read) return read;
     printPlan();
-    while (!search_.isOver() && static_cast<int>(search_.runs()) < options_.maxRuns) {
+    Result<void> done = runSearch();
+    if (!options_.keepsTrees) history_.removeWorktrees();
+    return done;
+}
+
+Result<void> Bisect::runSearch() {
+    while (!search_.isOver() && number_ < options_.maxRuns) {
         const SearchState before = search_.state();
         if (Result<void> done = runOnce(search_.next()); !done) return done;
         printProgress(before);
@@ -174,7 +184,7 @@ Result<void> Bisect::run() {
         for (const size_t state : {place.before, place.state}) {
             const bool hasEnough =
                 search_.runsOf(state) >= round && search_.runsSinceProof(state) >= std::min(round, freshRuns);
-            if (hasEnough || search_.likeliest().state != place.state) continue;
+            if (hasEnough || search_.likeliest().state != place.state || number_ >= options_.maxRuns) continue;
             if (Result<void> done = runOnce(state); !done) return done;
         }
     return {};
@@ -195,9 +205,10 @@ void Bisect::printPlan() const {
     const size_t states = history_.states().size(), ends = 2 * bisect::ChangeSearch::minRunsPerEnd;
     printMessage(
         fmt::format("{} {}s from {} to {}. Plan: {} runs of both ends or more, until they differ. Then {} runs of "
-                    "others or more, fewer builds. At most {} runs (--runs). Runs are kept in {}.",
+                    "others or more, fewer builds. At most {} runs (--runs). Options: {}. Runs are kept in {}.",
                     states, history_.noun(), history_.states().front().label, history_.states().back().label, ends,
-                    plannedRuns() - static_cast<int>(ends), options_.maxRuns, folder_.string()));
+                    plannedRuns() - static_cast<int>(ends), options_.maxRuns,
+                    options_.shared.empty() ? "none" : options_.shared, folder_.string()));
 }
 
 std::string Bisect::remainingSentence() const {

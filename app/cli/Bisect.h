@@ -15,6 +15,7 @@
 #include "model/compare/CompareSelection.h"
 #include "model/compare/Condition.h"
 #include "model/format/Result.h"
+#include "model/format/files.h"
 
 namespace lanescope::cli {
 
@@ -22,6 +23,8 @@ namespace lanescope::cli {
 struct BisectOptions {
     capture::RecordOptions recording;  ///< For each run; with the program, without trace name.
     std::string build;
+    std::string shared;                        ///< All options that its runs share, as written: "--warmup 0, --no-nvtx".
+    bool keepsTrees = false;                   ///< Keeps the worktrees at the end.
     CompareSelection selection;                ///< Selects the compared steps.
     std::optional<compare::Condition> metric;  ///< Its first quantity; the median step if missing.
     int maxRuns = 200;
@@ -43,8 +46,8 @@ class Bisect {
           folder_(std::move(folder)),
           search_(history.states().size(), options.minChange()) {}
 
-    /// Runs until the search is over or the runs are. Fails with a sentence if an end cannot be run or on a signal;
-    /// earlier runs are kept.
+    /// Runs until the search is over or the runs are, and removes the worktrees. Fails with a sentence if an end cannot
+    /// be run, on a signal, or if another search uses the folder; earlier runs are kept.
     Result<void> run();
     int interruptedBy() const { return supervisor_.received(); }
     const bisect::ChangeSearch& search() const { return search_; }
@@ -55,6 +58,7 @@ class Bisect {
 
   private:
     Result<void> openFolder();
+    Result<void> runSearch();
     Result<void> readEarlierRuns();
     Result<void> runOnce(size_t state);
     /// Returns the number that the search compares, larger if worse.
@@ -74,6 +78,7 @@ class Bisect {
     const BisectOptions& options_;
     BisectHistory& history_;
     std::filesystem::path folder_;
+    std::optional<Folder> locked_;  ///< The same folder while this search has it.
     RecordSupervisor supervisor_;
     bisect::ChangeSearch search_;
     std::optional<analysis::RunSummary> first_;  ///< The first run of the first state, the baseline of the metric.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -33,7 +34,7 @@ struct BisectArguments {
     std::vector<std::string> words;  ///< States, the mark, and the program.
     std::vector<std::string> unused;
     std::string versions, folder, metric, format = "text";
-    bool areFolders = false, keepsTrees = false;
+    bool areFolders = false;
 };
 
 /// The states and the program of a command line.
@@ -204,21 +205,31 @@ class BisectAnswer {
     std::vector<std::string> cautions_;
 };
 
+/// Returns the options that were set, but for those of the search alone.
+std::string sharedOptions(const CLI::App& command) {
+    constexpr std::array<std::string_view, 6> ofSearch{"--runs",       "--output", "--format",
+                                                       "--keep-trees", "STATE",    "PROGRAM"};
+    std::string text;
+    for (const CLI::Option* each : command.get_options()) {
+        if (each->count() == 0 || std::ranges::find(ofSearch, each->get_name()) != ofSearch.end()) continue;
+        text += (text.empty() ? "" : ", ") + each->get_name();
+        const std::string value = fmt::format("{}", fmt::join(each->results(), " "));
+        if (value != "true" && value != "false") text += " " + value;
+    }
+    return text;
+}
+
 int runBisect(BisectArguments& arguments) {
     const Result<BisectWords> words = wordsOf(arguments);
     Result<capture::RecordOptions> recording = words ? arguments.recording.options() : fail(words.error());
     const Result<void> metric = recording ? readMetric(arguments) : fail(recording.error());
-    if (!metric) {
-        reportFailure(metric.error());
+    Result<BisectHistory> history = metric ? historyOf(arguments, words->states) : fail(metric.error());
+    if (!history) {
+        reportFailure(history.error());
         return exitUsage;
     }
     arguments.options.recording = std::move(*recording);
     arguments.options.recording.commandLine = words->program;
-    Result<BisectHistory> history = historyOf(arguments, words->states);
-    if (!history) {
-        reportFailure(history.error());
-        return exitNoAnswer;
-    }
     std::filesystem::path folder =
         arguments.folder.empty() ? history->defaultFolder() : std::filesystem::path(arguments.folder);
     folder = std::filesystem::absolute(folder).lexically_normal();
@@ -231,7 +242,6 @@ int runBisect(BisectArguments& arguments) {
                                      bisect.search().runs(), folder.string()));
         return bisect.interruptedBy() != 0 ? 128 + bisect.interruptedBy() : exitNoAnswer;
     }
-    if (!arguments.keepsTrees) history->removeWorktrees();
     const BisectAnswer answer(arguments.options, *history, bisect);
     Result<Output> output = Output::open(std::nullopt, {});
     if (!output) return reportFailure(output.error());
@@ -268,7 +278,7 @@ void addBisect(CLI::App& app, int& exitStatus) {
                                                "Folder for runs and worktrees; an earlier one continues (default: "
                                                "<repository>-bisect or lanescope-bisect)"),
                            "DIR");
-    command->add_flag("--keep-trees", arguments->keepsTrees, "Keep the worktrees at the end");
+    command->add_flag("--keep-trees", arguments->options.keepsTrees, "Keep the worktrees at the end");
     addStepRange(*command, arguments->options.selection);
     help::acceptOneOf(command->add_option("-f,--format", arguments->format, "Output format"), {"text", "json"})
         ->capture_default_str();
@@ -280,7 +290,7 @@ void addBisect(CLI::App& app, int& exitStatus) {
     command->add_option("PROGRAM", arguments->unused, "After --: the program with its arguments");
     command->footer(R"(Exit status:
   0  the change was found
-  2  invalid command line
+  2  invalid command line, or no such commits or folders
   3  no result: no difference, too few runs, or a run of an end failed
   128 plus the signal number if a signal interrupted it
 
@@ -289,7 +299,10 @@ Examples:
   lanescope bisect v1.2 main --fail-if 'kernel "*flash*" > 3%' -- python train.py
   lanescope bisect --versions 'pip install torch=={}' 2.8 2.9 2.10 2.11 -- python train.py
   lanescope bisect --folders monday tuesday today --build make -- ./train)");
-    command->callback([arguments, &exitStatus] { exitStatus = runBisect(*arguments); });
+    command->callback([arguments, command, &exitStatus] {
+        arguments->options.shared = sharedOptions(*command);
+        exitStatus = runBisect(*arguments);
+    });
 }
 
 }  // namespace lanescope::cli

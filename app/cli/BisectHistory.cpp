@@ -101,6 +101,12 @@ Result<BisectHistory> BisectHistory::ofCommits(const std::string& good, const st
             states.push_back({label, label + " " + std::string(line.substr(number.size() + 1)), number});
         }
     if (states.size() < 2) return fail("{} and {} are one commit. Name an earlier commit as GOOD.", good, bad);
+    // First parents lead from BAD to GOOD, or past it.
+    const Result<std::string> parent = git({"rev-parse", "--verify", "--quiet", states[1].source + "^1"});
+    if (!parent || *parent != ends[0])
+        return fail("{} is no first parent of {}: a merge brought it in. {}.", good, bad,
+                    parent ? "Use " + parent->substr(0, labelLength) + ", where it branched off, as GOOD"
+                           : "Name a commit of 'git log --first-parent'");
     BisectHistory history(Kind::Commits, std::move(states));
     history.repository_ = *root;
     history.subfolder_ = *below;
@@ -191,8 +197,9 @@ void BisectHistory::removeWorktrees() const {
     if (kind_ != Kind::Commits) return;
     std::error_code error;
     for (size_t state = 0; state < states_.size(); ++state)
-        if (fs::exists(worktreeOf(state), error))
-            static_cast<void>(git({"worktree", "remove", "--force", worktreeOf(state).string()}, repository_));
+        if (fs::exists(worktreeOf(state), error) &&
+            !git({"worktree", "remove", "--force", worktreeOf(state).string()}, repository_))
+            reportWarning(worktreeOf(state).string() + ": the worktree stays. Remove it with 'git worktree remove'.");
 }
 
 }  // namespace lanescope::cli

@@ -22,7 +22,7 @@ struct HistoryState {
 class BisectHistory {
   public:
     /// Reads the commits after GOOD up to BAD in the repository of the current folder, along first parents. Fails if
-    /// GOOD is no ancestor.
+    /// they do not lead to GOOD.
     static Result<BisectHistory> ofCommits(const std::string& good, const std::string& bad);
     /// `command` with {} replaced by a version installs that version.
     static Result<BisectHistory> ofVersions(const std::string& command, const std::vector<std::string>& versions);

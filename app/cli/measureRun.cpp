@@ -85,7 +85,9 @@ Result<RunSummary> measureRun(RecordSupervisor& supervisor, capture::RecordOptio
                               const RunFiles& files, const CompareSelection& selection) {
     options.outputPattern = patternOf(files.trace);
     options.closing = closeRecorded();
-    const std::string problem = problemOf(supervisor, supervisor.record(options, files.log), name, files.log);
+    const bool mayRun = supervisor.received() == 0;  // A signal may come between two runs.
+    const std::string problem =
+        problemOf(supervisor, mayRun ? supervisor.record(options, files.log) : RunEnd{}, name, files.log);
     Result<RunSummary> summary = problem.empty() ? summaryOf(name, files.trace, selection) : fail("{}", problem);
     if (!summary) removeTrace(files.trace);
     return summary;
@@ -93,7 +95,9 @@ Result<RunSummary> measureRun(RecordSupervisor& supervisor, capture::RecordOptio
 
 Result<void> runUnrecorded(RecordSupervisor& supervisor, const std::vector<std::string>& program,
                            const std::string& name, const std::filesystem::path& log) {
-    const RunEnd end = supervisor.runInChild(log, [&] { return runWithoutAgent(program); });
+    const RunEnd end = supervisor.received() == 0
+                           ? supervisor.runInChild(log, [&] { return runWithoutAgent(program); })
+                           : RunEnd{};
     const std::string problem = problemOf(supervisor, end, name, log);
     return problem.empty() ? Result<void>() : fail("{}", problem);
 }

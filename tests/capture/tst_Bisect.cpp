@@ -65,7 +65,7 @@ class tst_Bisect : public QObject {
     void makeRepository(const QList<int>& kernels) const {
         QVERIFY(QDir(folder_->path()).mkdir("repo"));
         git({"init", "-q", "-b", "main"});
-        write("repo/train", "#!/bin/sh\necho run >> $BASE/runs\nexec " LANESCOPE_BINARY_DIR
+        write("repo/train", "#!/bin/sh\nwhile test -e $BASE/hold; do sleep 0.02; done\necho run >> $BASE/runs\nexec " LANESCOPE_BINARY_DIR
                             "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
                             "/lib/standin/libcupti.so.13 --steps 12 --kernels $(cat built) \"$@\"\n");
         write("repo/build", "#!/bin/sh\necho build >> $BASE/builds\ntest $(cat step) -gt 0 && cp step built\n");
@@ -80,6 +80,7 @@ class tst_Bisect : public QObject {
                  QString("Change %1").arg(commit)});
         }
     }
+    qsizetype worktrees() const { return git({"worktree", "list", "--porcelain"}).count("worktree "); }
     static QString before(int commits) { return QString("HEAD~%1").arg(commits); }
 
     static QJsonObject object(const Ended& ended) { return QJsonDocument::fromJson(ended.out).object(); }
@@ -112,7 +113,7 @@ class tst_Bisect : public QObject {
         QCOMPARE(git({"status", "--porcelain"}), status);
         QCOMPARE(git({"rev-parse", "HEAD"}), head);
         QCOMPARE(git({"branch", "--format=%(refname:short)"}), QByteArray("main"));
-        QCOMPARE(git({"worktree", "list", "--porcelain"}).count("worktree "), 1);
+        QCOMPARE(worktrees(), 1);
         QVERIFY(QFile::exists(in("repo-bisect/bisect.json")));
         QVERIFY(QDir(in("repo-bisect")).entryList({"tree-*"}).isEmpty());
         // The same command again has all it needs.
@@ -124,9 +125,17 @@ class tst_Bisect : public QObject {
         // Another search does not use its folder.
         const Ended other = run({before(7), "main", "--build", "./build", "--", "./train"});
         QVERIFY2(other.status == 3 && other.err.contains("Choose another with -o"), other.err);
+        const Ended recorded = run({before(8), "main", "--build", "./build", "--no-nvtx", "--", "./train"});
+        QVERIFY2(recorded.status == 3 && recorded.err.contains("Choose another with -o"), recorded.err);
     }
 
+    void interruptedSearchContinues_data() {
+        QTest::addColumn<int>("signal");
+        QTest::newRow("Ctrl-C") << SIGINT;
+        QTest::newRow("kill") << SIGTERM;
+    }
     void interruptedSearchContinues() {
+        QFETCH(int, signal);
         if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
         makeRepository({4, 4, 8, 8, 8});
         const QStringList words{before(4), "main", "--build", "./build", "-f", "json", "--", "./train"};
@@ -134,11 +143,16 @@ class tst_Bisect : public QObject {
         start(process, words, "repo");
         const auto traces = [this] { return QDir(in("repo-bisect")).entryList({"*.sqlite"}, QDir::Files).size(); };
         QTRY_VERIFY_WITH_TIMEOUT(traces() >= 3, waitMs);
-        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+        write("hold", "");  // The next run of the first search waits.
+        const Ended second = run(words);
+        QVERIFY2(second.status == 3 && second.err.contains("another bisect uses this folder"), second.err);
+        ::kill(static_cast<pid_t>(process.processId()), signal);
         QVERIFY(process.waitForFinished(waitMs));
         const QByteArray errors = process.readAllStandardError();
-        QVERIFY2(process.exitCode() == 128 + SIGINT, errors);
+        QVERIFY2(process.exitCode() == 128 + signal, errors);
         QVERIFY2(errors.contains("The same command continues there."), errors);
+        QCOMPARE(worktrees(), 1);
+        QVERIFY(QFile::remove(in("hold")));
         const auto kept = traces();
         const Ended found = run(words);
         QVERIFY2(found.status == 0, found.err);
@@ -176,12 +190,13 @@ class tst_Bisect : public QObject {
         const Ended found = run({"--versions",
                                  "echo {} >> $BASE/installed; test {} = 2.8 && echo 4 > $BASE/step || "
                                  "echo 8 > $BASE/step",
-                                 "2.8", "2.9", "2.10", "-f", "json", "--", "/bin/sh", "-c",
+                                 "2.8", "2.10", "--no-sample", "--no-threads", "-f", "json", "--", "/bin/sh", "-c",
                                  LANESCOPE_BINARY_DIR "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
                                                       "/lib/standin/libcupti.so.13 --steps 12 --kernels "
                                                       "$(cat $BASE/step)"});
         QVERIFY2(found.status == 0, found.err);
-        QCOMPARE(object(found)["states"].toArray()[0].toObject()["source"].toString(), QString("2.9"));
+        QCOMPARE(object(found)["states"].toArray()[0].toObject()["source"].toString(), QString("2.10"));
+        QVERIFY2(found.err.contains("--no-sample, --no-threads. Runs are kept"), found.err);
         QVERIFY(textOf("installed").startsWith("2.8\n2.10\n2.8\n"));
         QVERIFY(QFile::exists(in("repo/lanescope-bisect/bisect.json")));
     }
@@ -207,13 +222,13 @@ class tst_Bisect : public QObject {
         QTest::addColumn<QString>("sentence");
         QTest::newRow("no program") << QStringList{"HEAD~1", "HEAD"} << 2 << "Name the program after --";
         QTest::newRow("one commit") << QStringList{"HEAD", "--", "true"} << 2 << "Name two commits";
-        QTest::newRow("same") << QStringList{"HEAD", "main", "--", "true"} << 3 << "are one commit";
-        QTest::newRow("unknown") << QStringList{"HEAD", "nothing", "--", "true"} << 3 << "nothing: no commit";
-        QTest::newRow("reverse") << QStringList{"main", "main~1", "--", "true"} << 3 << "is no ancestor of";
+        QTest::newRow("same") << QStringList{"HEAD", "main", "--", "true"} << 2 << "are one commit";
+        QTest::newRow("unknown") << QStringList{"HEAD", "nothing", "--", "true"} << 2 << "nothing: no commit";
+        QTest::newRow("reverse") << QStringList{"main", "main~1", "--", "true"} << 2 << "is no ancestor of";
         QTest::newRow("verdict") << QStringList{"--fail-if", "slower", "main~1", "main", "--", "true"} << 2
                                  << "needs one quantity";
-        QTest::newRow("no place") << QStringList{"--versions", "pip", "1", "2", "--", "true"} << 3 << "has no {}";
-        QTest::newRow("no folder") << QStringList{"--folders", "1", "2", "--", "true"} << 3 << "1: no folder";
+        QTest::newRow("no place") << QStringList{"--versions", "pip", "1", "2", "--", "true"} << 2 << "has no {}";
+        QTest::newRow("no folder") << QStringList{"--folders", "1", "2", "--", "true"} << 2 << "1: no folder";
     }
     void wrongArgumentsAreRefused() {
         QFETCH(QStringList, words);
@@ -231,6 +246,25 @@ class tst_Bisect : public QObject {
         const Ended ended = run({before(1), "main", "--build", "./build", "--", "./train"});
         QVERIFY2(ended.status == 3 && ended.err.contains(": exit status 1."), ended.err);
         QVERIFY2(ended.err.contains("The build of "), ended.err);
+        QCOMPARE(worktrees(), 1);
+    }
+
+    void goodCommitOfAMergedBranchIsRefused() {
+        makeRepository({4, 4});
+        const QByteArray base = git({"rev-parse", "HEAD~1"});
+        const QStringList ada{"-c", "user.name=Ada", "-c", "user.email=ada@example.org"};
+        git({"checkout", "-q", "-b", "side", "HEAD~1"});
+        git(ada + QStringList{"commit", "-q", "--allow-empty", "-m", "Beside"});
+        git({"checkout", "-q", "main"});
+        git(ada + QStringList{"merge", "-q", "--no-ff", "-m", "Merge", "side"});
+        const Ended ended = run({"side", "main", "--", "./train"});
+        QVERIFY2(ended.status == 2 && ended.err.contains("a merge brought it in. Use " + base.left(12)), ended.err);
+    }
+
+    void runsAreLimited() {
+        makeRepository({4, 8, 8});
+        const Ended ended = run({before(2), "main", "--build", "./build", "--runs", "9", "--", "./train"});
+        QVERIFY2(textOf("runs").count('\n') <= 9, ended.err);
     }
 };
 
