@@ -57,6 +57,7 @@ class McpServer {
             if ((files[2].revents & POLLERR) != 0) isWritable_ = false;
             if (child_ && files[1].revents != 0) readChild();
             if (files[0].revents != 0) readInput();
+            if (child_) testEnd();
             if (child_) reportProgress();
         }
         if (!child_) return;
@@ -182,13 +183,8 @@ class McpServer {
     }
 
     void answerInChild(int output) const {
-        std::string text;
-        try {
-            const Result<std::string> answer = answerTool(call_.tool, call_.arguments, gate_);
-            text = answer ? answerMark + *answer : errorMark + answer.error().sentence;
-        } catch (const std::exception&) {
-            text = std::string(1, errorMark) + "Out of memory.";
-        }
+        const Result<std::string> answer = answerTool(call_.tool, call_.arguments, gate_);
+        const std::string text = answer ? answerMark + *answer : errorMark + answer.error().sentence;
         for (size_t at = 0; at < text.size();) {
             const ssize_t written = ::write(output, text.data() + at, text.size() - at);
             if (written <= 0 && errno != EINTR) ::_exit(exitFailed);
@@ -197,17 +193,30 @@ class McpServer {
         ::_exit(exitOk);
     }
 
-    void readChild() {
+    /// Returns false at the end of the child's output.
+    bool readOutput() {
         char part[65536];
         const ssize_t got = ::read(pipe_, part, sizeof part);
-        if (got < 0 && errno == EINTR) return;
-        if (got > 0) {
-            output_.append(part, static_cast<size_t>(got));
-            if (isRun() && output_.size() > maxOutputBytes) output_.erase(0, output_.size() - maxOutputBytes);
-            if (output_.size() > maxAnswerBytes) child_->kill();
-            return;
-        }
-        const int status = child_->wait();
+        if (got > 0) output_.append(part, static_cast<size_t>(got));
+        if (isRun() && output_.size() > maxOutputBytes) output_.erase(0, output_.size() - maxOutputBytes);
+        return got > 0 || (got < 0 && errno == EINTR);
+    }
+
+    void readChild() {
+        if (!readOutput()) return finish(child_->wait());
+        if (output_.size() > maxAnswerBytes) child_->kill();
+    }
+
+    /// A daemon that the program left may keep the pipe open, and write to it.
+    void testEnd() {
+        const std::optional<int> status = child_->poll();
+        if (!status) return;
+        pollfd rest{pipe_, POLLIN, 0};
+        if (::poll(&rest, 1, 0) > 0) readOutput();
+        finish(*status);
+    }
+
+    void finish(int status) {
         child_.reset();
         if (isCancelled_) return;
         if (isRun()) return write(Door::result(call_, runAnswer(status), status != 0));

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
+#include <new>
 #include <optional>
 
 #include "model/analysis/IdleCauses.h"
@@ -98,6 +100,9 @@ size_t rowsAsked(const Json& arguments, int64_t usual) {
     return static_cast<size_t>(std::clamp<int64_t>(arguments.value("rows", usual), 1, maxRows));
 }
 
+/// Opens a trace as a tool may: it writes no index.
+Result<TracePtr> openOnly(const std::filesystem::path& path) { return openTrace(path, {.mayWrite = false}); }
+
 /// A trace that a call names.
 struct NamedTrace {
     std::filesystem::path path;
@@ -107,7 +112,7 @@ struct NamedTrace {
 Result<NamedTrace> traceOf(const Json& arguments, const FolderGate& gate) {
     const Result<std::filesystem::path> path = gate.find(arguments.value("file", std::string()));
     if (!path) return fail(path.error());
-    Result<TracePtr> trace = openTrace(*path);
+    Result<TracePtr> trace = openOnly(*path);
     if (!trace) return fail(trace.error());
     return NamedTrace{*path, std::move(*trace)};
 }
@@ -218,7 +223,9 @@ Result<Json> answerCompare(const Json& arguments, const FolderGate& gate) {
     if (request.baseline.empty() || request.candidates.front().empty()) return fail("Name a trace per side.");
     if (const Result<void> checked = checkFiles(request); !checked) return fail(checked.error());
     const Result<report::ComparisonReport> report =
-        makeComparison(request, [](const std::filesystem::path& path) { return openTrace(path); });
+        makeComparison(request, [](const std::filesystem::path& path) {
+            return openTrace(path, {.minBytes = UINT64_MAX});  // A summary would be stored next to an index.
+        });
     if (!report) return fail(report.error());
     const compare::RunComparison& comparison = report->candidates.front().comparison;
     const compare::WorkerComparison* pair = comparison.criticalPair();
@@ -360,9 +367,15 @@ Result<std::string> answerTool(const std::string& tool, const Json& arguments, c
     const std::map<std::string, Result<Json> (*)(const Json&, const FolderGate&)> tools{
         {"open", answerOpen},     {"explain", answerExplain}, {"compare", answerCompare},
         {rangeTool, answerRange}, {"stats", answerStats},     {"sql", answerSql}};
-    const Result<Json> answer = tools.at(tool)(arguments, gate);
-    if (!answer) return fail(answer.error());
-    return limitedAnswer(*answer, arguments.value("max_tokens", defaultMaxTokens));
+    try {
+        const Result<Json> answer = tools.at(tool)(arguments, gate);
+        if (!answer) return fail(answer.error());
+        return limitedAnswer(*answer, arguments.value("max_tokens", defaultMaxTokens));
+    } catch (const std::bad_alloc&) {
+        return fail("Out of memory.");
+    } catch (const std::exception& error) {
+        return fail("Unexpected failure: {}.", error.what());
+    }
 }
 
 }  // namespace lanescope::answers

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+
+#include "model/answers/answerTool.h"
 #include "model/answers/toolList.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/SampleCopies.h"
@@ -164,6 +167,33 @@ class tst_McpCommand : public QObject {
         QVERIFY(!answer("sql", {{"file", "run.sqlite"}})["tables"].toArray().isEmpty());
     }
 
+    void readingToolsWriteNothing() {
+        const QString large = folder_.filePath("served/below/large.sqlite");
+        QVERIFY(writeSampleTrace(large.toStdString(), 20'000, 400'000));
+        QVERIFY(QFileInfo(large).size() > (1 << 20));  // Commands write an index of it.
+        const auto files = [this] {
+            QStringList all;
+            QDirIterator each(folder_.path(), QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);
+            while (each.hasNext()) all << each.next();
+            return all;
+        };
+        const QStringList before = files();
+        const QString name = "below/large.sqlite";
+        for (const char* tool : {"open", "explain", answers::rangeTool, "sql"}) answer(tool, {{"file", name}});
+        answer("stats", {{"file", name}, {"report", "cuda_gpu_kern_sum"}});
+        answer("compare", {{"baseline", QJsonArray{name}}, {"candidate", QJsonArray{"run.sqlite"}}});
+        QCOMPARE(files(), before);
+        for (const QJsonValue& tool : result(ask(request(1, "tools/list"))["1"])["tools"].toArray())
+            QVERIFY(tool.toObject()["annotations"].toObject()["readOnlyHint"].toBool());
+        QVERIFY(QFile::remove(large));
+    }
+
+    void unexpectedFailureIsNoLackOfMemory() {
+        const auto gate = answers::FolderGate::of({folder_.path().toStdString()});
+        const auto failed = answers::answerTool("none", answers::Json::object(), *gate);
+        QVERIFY(!failed && failed.error().sentence.starts_with("Unexpected failure: "));
+    }
+
     void onlyServedFilesAreRead() {
         for (const QString& name : {QString("../outside.sqlite"), folder_.filePath("outside.sqlite"),
                                     QString("link.sqlite"), QString("/etc/passwd"), QString("missing.sqlite"),
@@ -252,6 +282,18 @@ class tst_McpCommand : public QObject {
                 ask(call(1, "record", {{"file", name}, {"program", QJsonArray{"true"}}}), {"--allow-run"})["1"];
             QVERIFY2(result(refused)["isError"].toBool() && !text(refused).contains("exit_status"), name);
         }
+    }
+
+    void daemonOfAProgramDelaysNoReply() {
+        const QString program = "LANESCOPE_DISABLE=1 sleep 600 & echo $!";
+        const QJsonObject reply = ask(call(1, "record", {{"file", "daemon.sqlite"},
+                                                         {"program", QJsonArray{"/bin/sh", "-c", program}}}),
+                                      {"--allow-run"}, 1)["1"];
+        const QByteArray shown = text(reply);
+        const auto number = QRegularExpression("\"(\\d+)\"").match(shown);
+        // It still runs.
+        QVERIFY2(number.hasMatch() && ::kill(number.captured(1).toInt(), SIGKILL) == 0, shown);
+        QVERIFY2(shown.contains(R"("exit_status":0)"), shown);
     }
 
     void folderMustExist() {
