@@ -32,6 +32,14 @@ inline uint64_t moduleOf(const FrameLayout& layout, const Frame& frame, uint64_t
     return self & ~uint64_t{7};
 }
 
+/// Returns the identity of a module: its address and class, which a later module at the address may not share, and the
+/// number of times that modules were made.
+inline uint64_t identityOf(const FrameLayout& layout, uint64_t module, uint32_t generation) {
+    uint64_t type = 0;
+    if (isPlausible(module)) PlainMemory::get(module + layout.type, type);
+    return module ^ type * 0x9e3779b97f4a7c15 ^ uint64_t{generation} << 32;
+}
+
 constexpr uint64_t noModuleCall = 1;
 constexpr uint64_t seed = 0x2545f4914f6cdd1d, truncationSeed = 0x9fb21c651e98df25;
 
@@ -52,14 +60,14 @@ const StackTable::Entry* StackTable::Map<capacity>::find(uint64_t key) const {
 }
 
 template <size_t capacity>
-void StackTable::Map<capacity>::insert(uint64_t key, uint32_t number) {
+void StackTable::Map<capacity>::insert(uint64_t key, uint32_t number, bool makesModules) {
     if (used >= maxUsed) {
         std::memset(entries, 0, sizeof entries);
         used = 0;
     }
     size_t at = home(key);
     while (entries[at].key != 0) at = (at + 1) & (capacity - 1);
-    entries[at] = {key, number, 0};
+    entries[at] = {key, number, makesModules};
     ++used;
 }
 
@@ -84,21 +92,28 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     const FrameLayout& layout = interpreter.layout();
     uint64_t key = 0, depth = 0, modules = 0;
     const uint64_t moduleCall = moduleCall_;
+    const uint32_t generation = numbers.generation.load(std::memory_order_relaxed);
     const auto take = [&, moduleCall](const Frame& frame) {
         key += share(frame, depth++, 0);
         if (frame.code == moduleCall) [[unlikely]]
-            modules = (modules ^ moduleOf(layout, frame, moduleCall)) * 0x9e3779b97f4a7c15;
+            modules = (modules ^ identityOf(layout, moduleOf(layout, frame, moduleCall), generation)) * 0x9e3779b97f4a7c15;
     };
     const Walked walked = visitFrames(PlainMemory(), layout, state, maxFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
     key = (key ^ modules) | 1;
-    if (const Entry* known = known_.find(key)) [[likely]]
+    if (const Entry* known = known_.find(key)) [[likely]] {
+        if (known->makesModules) [[unlikely]]
+            numbers.generation.fetch_add(1, std::memory_order_relaxed);
         return known->number;
+    }
     if (numbers.isFull()) return 0;
-    const uint32_t number = addFrames(interpreter, numbers, sink, walkFrames(PlainMemory(), layout, state, frames_));
+    makesModules_ = false;
+    const uint32_t number =
+        addFrames(interpreter, numbers, sink, walkFrames(PlainMemory(), layout, state, frames_), generation);
     // The first call of a module: its stack has another key.
     if (moduleCall_ != moduleCall) return this->number(interpreter, numbers, sink);
-    if (number != 0) known_.insert(key, number);
+    if (number != 0) known_.insert(key, number, makesModules_);
+    if (makesModules_) numbers.generation.fetch_add(1, std::memory_order_relaxed);
     return number;
 }
 
@@ -123,13 +138,15 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
 }
 
 /// Adds the new part of the stack in `frames_`, from the outermost frame inwards.
-uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked) {
+uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked,
+                               uint32_t generation) {
     uint64_t key = walked.isCut ? truncationSeed : seed;
     const FrameLayout& layout = interpreter.layout();
     const uint64_t moduleCall = moduleCall_;
     for (uint32_t depth = 0; depth < walked.count; ++depth) {
         const Frame& frame = frames_[walked.count - 1 - depth];
-        key += share(frame, depth, moduleOf(layout, frame, moduleCall));
+        const uint64_t called = moduleOf(layout, frame, moduleCall);
+        key += share(frame, depth, called == 0 ? 0 : identityOf(layout, called, generation));
         keys_[depth] = key | 1;
     }
     uint32_t number = 0;
@@ -137,6 +154,7 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
     while (depth > 0) {
         if (const Entry* known = stacks_.find(keys_[depth - 1])) {
             number = known->number;
+            makesModules_ = known->makesModules;
             break;
         }
         --depth;
@@ -146,7 +164,7 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
     for (uint32_t at = 0; at < walked.count; ++at) {
         const Frame& frame = frames_[walked.count - 1 - at];
         if (const uint64_t called = moduleOf(layout, frame, moduleCall); called != 0)
-            module = {called, module.module, true};
+            module = {called, module.module, true, identityOf(layout, called, generation)};
         else
             module.isCall = false;
         if (at >= depth && !addFrame(interpreter, numbers, sink, frame, module, keys_[at], number)) return 0;
@@ -162,7 +180,7 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false, facts)) {
         // An object of an extension in place of a frame. If that is common, the layout is wrong.
         if (++unreadable_ > maxUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
-        stacks_.insert(key, number);
+        stacks_.insert(key, number, makesModules_);
         return true;
     }
     const uint32_t code = codeNumber(interpreter, numbers, sink, frame, module);
@@ -171,7 +189,7 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     if (!sink.addStack(stack, number, code, lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
         return false;
     spareStack_ = 0;
-    stacks_.insert(key, stack);
+    stacks_.insert(key, stack, makesModules_);
     number = stack;
     return true;
 }
@@ -179,12 +197,17 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
 uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
                                 ModuleCall module) {
     if (!module.isCall) module = {};
-    const uint64_t key = share({0, frame.code, module.outer, frame.identity, 0}, 0, module.module) | 1;
-    if (const Entry* known = codes_.find(key)) return known->number;
+    const uint64_t key = share({0, frame.code, module.outer, frame.identity, 0}, 0, module.identity) | 1;
+    if (const Entry* known = codes_.find(key)) {
+        makesModules_ |= known->makesModules;
+        return known->number;
+    }
     CodeFacts facts;
     const FrameLayout& layout = interpreter.layout();
     if (!readCode(CarefulMemory(), layout, interpreter.types(), frame.code, true, facts)) return 0;
     if (moduleCall_ == 0 && isModuleCall(facts)) moduleCall_ = frame.code;
+    const bool isMaking = makesModules(facts);
+    makesModules_ |= isMaking;
     ModuleText text;
     if (module.isCall) readModule(CarefulMemory(), layout, interpreter.types(), module, attribute_, text);
     const uint32_t number = take(spareCode_, numbers.codes);
@@ -192,7 +215,7 @@ uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers,
         return 0;
     if (module.isCall) numbers.modules.fetch_add(1, std::memory_order_relaxed);
     spareCode_ = 0;
-    codes_.insert(key, number);
+    codes_.insert(key, number, isMaking);
     return number;
 }
 
@@ -208,7 +231,7 @@ bool StackTable::addTruncated(StackNumbers& numbers, StackSink& sink, uint32_t& 
     const uint32_t stack = take(spareStack_, numbers.stacks);
     if (!sink.addStack(stack, 0, code, 0)) return false;
     spareStack_ = 0;
-    stacks_.insert(truncationSeed | 1, stack);
+    stacks_.insert(truncationSeed | 1, stack, false);
     number = stack;
     return true;
 }

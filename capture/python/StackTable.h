@@ -30,6 +30,7 @@ class StackSink {
 struct StackNumbers {
     static constexpr uint32_t maxStacks = 1u << 20, maxCodes = 1u << 16, maxModules = 1u << 14;
     std::atomic<uint32_t> stacks{0}, codes{0}, modules{0};
+    std::atomic<uint32_t> generation{0};  ///< Rises when modules are made, which may have the addresses of freed ones.
 
     /// Returns false for a program that makes modules all the time.
     bool distinguishModules() const { return modules.load(std::memory_order_relaxed) < maxModules; }
@@ -57,7 +58,7 @@ class StackTable {
     struct Entry {
         uint64_t key;  // 0: free
         uint32_t number;
-        uint32_t reserved;
+        uint32_t makesModules;  // 1: as the function of that name
     };
     /// Open addressing; clears itself when it is nearly full.
     template <size_t capacity>
@@ -68,11 +69,12 @@ class StackTable {
 
         static size_t home(uint64_t key) { return key >> 8 & (capacity - 1); }
         const Entry* find(uint64_t key) const;
-        void insert(uint64_t key, uint32_t number);
+        void insert(uint64_t key, uint32_t number, bool makesModules);
     };
 
     bool prove(Interpreter& interpreter, uint64_t threadState);
-    uint32_t addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked);
+    uint32_t addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Walked& walked,
+                       uint32_t generation);
     bool addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
                   ModuleCall module, uint64_t key, uint32_t& number);
     uint32_t codeNumber(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink, const Frame& frame,
@@ -90,6 +92,7 @@ class StackTable {
     uint64_t moduleCall_;  // code object of the function that calls modules; 0 if unknown, 1 if not to be distinguished
     uint64_t attribute_;   // as in `readModule`
     bool isProven_;
+    bool makesModules_;  // of the stack that is being added
 };
 
 }  // namespace lanescope::agent::python

@@ -145,6 +145,12 @@ bool isModuleCall(const CodeFacts& facts) {
            (function.ends_with("_wrapped_call_impl") || function == "Module._call_impl" || function == "_call_impl");
 }
 
+bool makesModules(const CodeFacts& facts) {
+    const std::string_view function(facts.function, facts.functionBytes), file(facts.file, facts.fileBytes);
+    return file.find("torch/nn/modules/") != std::string_view::npos &&
+           (function.ends_with("_apply") || function.ends_with("__init__") || function.ends_with("reset_parameters"));
+}
+
 void readModule(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, const ModuleCall& call,
                 uint64_t& attribute, ModuleText& into) {
     constexpr uint64_t nameOfType = 16;  // after the pointer to its own type, and its size

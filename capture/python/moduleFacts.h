@@ -14,6 +14,7 @@ struct ModuleCall {
     uint64_t module = 0;  ///< The innermost module: that which the frame calls, if `isCall`.
     uint64_t outer = 0;   ///< The module around it.
     bool isCall = false;
+    uint64_t identity = 0;  ///< Of `module`, if `isCall`.
 };
 
 /// Class of a module and, after a blank, its path of attributes below the outer module: "Block layers.3". Without the
@@ -28,6 +29,9 @@ struct ModuleText {
 
 /// Returns true for the function of PyTorch that calls each module, whose first argument is the module.
 bool isModuleCall(const CodeFacts& facts);
+
+/// Returns true for the functions of PyTorch that make modules on a GPU, or move them there.
+bool makesModules(const CodeFacts& facts);
 
 /// Reads the class and path of a called module, whatever bytes are there; omits what is unreadable. `attribute`
 /// caches an address between calls of a process, at first 0. Some microseconds, up to milliseconds for models with

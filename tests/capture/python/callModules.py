@@ -44,6 +44,9 @@ class Module:
     def __getattr__(self, name):
         return self.__dict__["_modules"][name]
 
+    def _apply(self, fn):
+        fn()
+
     def _wrapped_call_impl(self, *args, **kwargs):
         return self._call_impl(*args, **kwargs)
 
@@ -156,6 +159,15 @@ if launches:
         for node in range(1, len(told) + 1):
             library.launchGraphHere(1000 + node)
     sys.exit()
+# As if a later model had the addresses of this one: its modules change their places and classes.
+layers = model.layers._modules
+layers["0"], layers["2"] = layers["2"], layers["0"]
+for block in layers.values():
+    block._modules["first"].__class__, block._modules["second"].__class__ = Twin, Leaf
+    block._modules["first"], block._modules["second"] = block._modules["second"], block._modules["first"]
+if sys.argv[2] != "torch":
+    model._apply(modules)
+    model(told)
 others = [Model() for _ in range(4)]
 for other in others:
     other(told)
