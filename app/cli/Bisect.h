@@ -23,9 +23,9 @@ namespace lanescope::cli {
 struct BisectOptions {
     capture::RecordOptions recording;  ///< For each run; with the program, without trace name.
     std::string build;
-    std::string shared;                        ///< All options that its runs share, as written: "--warmup 0, --no-nvtx".
-    bool keepsTrees = false;                   ///< Keeps the worktrees at the end.
-    CompareSelection selection;                ///< Selects the compared steps.
+    std::string shared;          ///< All options that its runs share, as written: "--warmup 0, --no-nvtx".
+    bool keepsTrees = false;     ///< Keeps the worktrees at the end.
+    CompareSelection selection;  ///< Selects the compared steps.
     std::optional<compare::Condition> metric;  ///< Its first quantity; the median step if missing.
     int maxRuns = 200;
     int warmUps = 1;  ///< Unrecorded runs after each build.

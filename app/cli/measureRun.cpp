@@ -95,9 +95,8 @@ Result<RunSummary> measureRun(RecordSupervisor& supervisor, capture::RecordOptio
 
 Result<void> runUnrecorded(RecordSupervisor& supervisor, const std::vector<std::string>& program,
                            const std::string& name, const std::filesystem::path& log) {
-    const RunEnd end = supervisor.received() == 0
-                           ? supervisor.runInChild(log, [&] { return runWithoutAgent(program); })
-                           : RunEnd{};
+    const RunEnd end =
+        supervisor.received() == 0 ? supervisor.runInChild(log, [&] { return runWithoutAgent(program); }) : RunEnd{};
     const std::string problem = problemOf(supervisor, end, name, log);
     return problem.empty() ? Result<void>() : fail("{}", problem);
 }

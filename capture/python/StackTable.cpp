@@ -37,7 +37,7 @@ inline uint64_t moduleOf(const FrameLayout& layout, const Frame& frame, uint64_t
 inline uint64_t identityOf(const FrameLayout& layout, uint64_t module, uint32_t generation) {
     uint64_t type = 0;
     if (isPlausible(module)) PlainMemory::get(module + layout.type, type);
-    return module ^ type * 0x9e3779b97f4a7c15 ^ uint64_t{generation} << 32;
+    return module ^ type * 0x9e3779b97f4a7c15 ^ uint64_t { generation } << 32;
 }
 
 constexpr uint64_t noModuleCall = 1;
@@ -96,7 +96,8 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     const auto take = [&, moduleCall](const Frame& frame) {
         key += share(frame, depth++, 0);
         if (frame.code == moduleCall) [[unlikely]]
-            modules = (modules ^ identityOf(layout, moduleOf(layout, frame, moduleCall), generation)) * 0x9e3779b97f4a7c15;
+            modules =
+                (modules ^ identityOf(layout, moduleOf(layout, frame, moduleCall), generation)) * 0x9e3779b97f4a7c15;
     };
     const Walked walked = visitFrames(PlainMemory(), layout, state, maxFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;

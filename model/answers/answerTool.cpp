@@ -222,10 +222,9 @@ Result<Json> answerCompare(const Json& arguments, const FolderGate& gate) {
     }
     if (request.baseline.empty() || request.candidates.front().empty()) return fail("Name a trace per side.");
     if (const Result<void> checked = checkFiles(request); !checked) return fail(checked.error());
-    const Result<report::ComparisonReport> report =
-        makeComparison(request, [](const std::filesystem::path& path) {
-            return openTrace(path, {.minBytes = UINT64_MAX});  // A summary would be stored next to an index.
-        });
+    const Result<report::ComparisonReport> report = makeComparison(request, [](const std::filesystem::path& path) {
+        return openTrace(path, {.minBytes = UINT64_MAX});  // A summary would be stored next to an index.
+    });
     if (!report) return fail(report.error());
     const compare::RunComparison& comparison = report->candidates.front().comparison;
     const compare::WorkerComparison* pair = comparison.criticalPair();

@@ -286,9 +286,9 @@ class tst_McpCommand : public QObject {
 
     void daemonOfAProgramDelaysNoReply() {
         const QString program = "LANESCOPE_DISABLE=1 sleep 600 & echo $!";
-        const QJsonObject reply = ask(call(1, "record", {{"file", "daemon.sqlite"},
-                                                         {"program", QJsonArray{"/bin/sh", "-c", program}}}),
-                                      {"--allow-run"}, 1)["1"];
+        const QJsonObject reply =
+            ask(call(1, "record", {{"file", "daemon.sqlite"}, {"program", QJsonArray{"/bin/sh", "-c", program}}}),
+                {"--allow-run"}, 1)["1"];
         const QByteArray shown = text(reply);
         const auto number = QRegularExpression("\"(\\d+)\"").match(shown);
         // It still runs.

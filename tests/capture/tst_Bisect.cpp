@@ -65,9 +65,10 @@ class tst_Bisect : public QObject {
     void makeRepository(const QList<int>& kernels) const {
         QVERIFY(QDir(folder_->path()).mkdir("repo"));
         git({"init", "-q", "-b", "main"});
-        write("repo/train", "#!/bin/sh\nwhile test -e $BASE/hold; do sleep 0.02; done\necho run >> $BASE/runs\nexec " LANESCOPE_BINARY_DIR
-                            "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
-                            "/lib/standin/libcupti.so.13 --steps 12 --kernels $(cat built) \"$@\"\n");
+        write("repo/train",
+              "#!/bin/sh\nwhile test -e $BASE/hold; do sleep 0.02; done\necho run >> "
+              "$BASE/runs\nexec " LANESCOPE_BINARY_DIR "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
+              "/lib/standin/libcupti.so.13 --steps 12 --kernels $(cat built) \"$@\"\n");
         write("repo/build", "#!/bin/sh\necho build >> $BASE/builds\ntest $(cat step) -gt 0 && cp step built\n");
         for (const char* name : {"train", "build"})
             QVERIFY(QFile::setPermissions(in(QString("repo/%1").arg(name)),
