@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/flows.h"
 #include "model/trace/kinds/workStacks.h"
 
 namespace lanescope::report {
@@ -113,6 +115,7 @@ class TimelineWriter {
         description["end"] = whole_.endNs;
         description["full"] = {full_.startNs, full_.endNs};
         description["colors"] = trace_.nvtx.hasColors;
+        description["ranks"] = ranks();
         description["tracks"] = std::move(tracks_);
         description["texts"] = texts_.take();
         description["details"] = details_.take();
@@ -142,6 +145,23 @@ class TimelineWriter {
         Parts,
         columnCount
     };
+
+    /// Lists the kernels of each collective of which the full part has the last rank's, which is the last.
+    Json ranks() {
+        constexpr size_t maxSearches = 4000;
+        Json all = Json::array();
+        for (size_t search = 0; search < maxSearches && !collectives_.empty(); ++search) {
+            const EventRef first(EventKind::Kernel, *collectives_.begin());
+            const std::vector<EventRef> ofRanks = collectiveOf(trace_, first);
+            const bool isLastShown = !ofRanks.empty() && collectives_.contains(ofRanks.back().row());
+            Json rows = Json::array();
+            for (const EventRef each : ofRanks)
+                if (each.kind() == EventKind::Kernel && collectives_.erase(each.row()) > 0) rows.push_back(each.row());
+            collectives_.erase(first.row());
+            if (isLastShown && rows.size() > 1) all.push_back(std::move(rows));
+        }
+        return all;
+    }
 
     uint64_t text(std::string_view whole) {
         const std::string name = filter_(whole);
@@ -285,6 +305,7 @@ class TimelineWriter {
         };
         if (kind == EventKind::Kernel) {
             const uint32_t config = trace_.kernels.config[row];
+            if (trace_.launchConfigs[config].isCollective()) collectives_.insert(row);
             const LaunchConfig& each = trace_.launchConfigs[config];
             const auto& [grid, block] = std::pair(each.grid, each.block);
             return entry(fmt::format("k{}", config), trace_.strings.at(each.demangledName), -1,
@@ -439,6 +460,7 @@ class TimelineWriter {
     int pixels_ = maxLanePixels, counterValues_ = 1024;
     Json tracks_ = Json::array();
     Dictionary texts_, details_;
+    std::set<uint32_t> collectives_;  ///< Rows of kernels in the full part.
     std::unordered_map<StringIndex, uint64_t> names_;
     std::array<NumberColumn, columnCount> columns_;
     int64_t lastEndNs_ = 0, lastCause_ = 0;

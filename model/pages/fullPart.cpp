@@ -17,7 +17,7 @@ using namespace analysis;
 
 namespace {
 
-/// Slices of a trace that is shown in full.
+/// Slices and counter values of a trace that is shown in full.
 constexpr uint64_t maxWholeSlices = 60'000;
 /// Slices of steps chosen by default.
 constexpr uint64_t maxDefaultSlices = 150'000;
@@ -31,6 +31,8 @@ uint64_t sliceCount(const Trace& trace, TimeRange range) {
             const SliceRun run = slicesIn(lane, range);
             count += run.end - run.first;
         }
+    for (const CounterSeries& series : trace.counters)
+        if (!series.isEmpty()) count += series.nearestSample(range.endNs) - series.nearestSample(range.startNs) + 1;
     return count;
 }
 
@@ -132,8 +134,10 @@ Result<FullPart> fullPartOf(const Trace& trace, const RunSummary& run, const exp
     Result<FullPart> part = chosenPart(trace, run, explanation, place, request);
     const uint64_t count = part ? sliceCount(trace, part->range) : 0;
     if (count <= maxChosenSlices) return part;
-    return fail("{}: the chosen part has {} slices, more than the {} of a page. Choose fewer steps or a shorter time.",
-                trace.title, formatCount(static_cast<int64_t>(count)), formatCount(maxChosenSlices));
+    return fail(
+        "{}: the chosen part has {} slices and counter values, more than the {} of a page. Choose fewer steps or a "
+        "shorter time.",
+        trace.title, formatCount(static_cast<int64_t>(count)), formatCount(maxChosenSlices));
 }
 
 }  // namespace lanescope::report

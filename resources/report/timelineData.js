@@ -146,27 +146,34 @@ class PageTrace {
   // Items by row of their call, and by the call that launched them.
   links() {
     if (this.made) return this.made;
-    const calls = new Map(), work = new Map();
+    const calls = new Map(), work = new Map(), ranks = new Map(), moving = new Map();
+    for (const rows of this.ranks) for (const row of rows) ranks.set(row, rows);
     for (let item = 0; item < this.size; ++item) {
       if (this.kind[item] === Kind.api) calls.set(this.row[item] + 1, item);
+      if (this.kind[item] === Kind.kernel && ranks.has(this.row[item])) moving.set(this.row[item], item);
       if (!this.cause[item]) continue;
       if (work.has(this.cause[item])) work.get(this.cause[item]).push(item);
       else work.set(this.cause[item], [item]);
     }
-    return this.made = { calls, work };
+    return this.made = { calls, work, ranks, moving };
   }
-  // Pairs of cause and effect of an item.
+  // Cause, effect, the other one of both and its meaning, of each arrow of an item.
   arrows(item) {
-    const { calls, work } = this.links();
-    if (this.kind[item] === Kind.api) return (work.get(this.row[item] + 1) || []).map(each => [item, each]);
-    const call = this.cause[item] ? calls.get(this.cause[item]) : undefined;
-    return call === undefined ? [] : [[call, item]];
+    const { calls, work, ranks, moving } = this.links(), row = this.row[item];
+    if (this.kind[item] === Kind.api) return (work.get(row + 1) || []).map(each => [item, each, each, "Launches"]);
+    const call = this.cause[item] ? calls.get(this.cause[item]) : undefined, list = call === undefined ? [] : [[call, item, call, "Launched by"]];
+    const rows = this.kind[item] === Kind.kernel && ranks.get(row);
+    if (rows) {
+      const last = rows.at(-1), own = moving.get(row), other = moving.get(row === last ? rows[0] : last);
+      list.push(row === last ? [own, other, other, "Longest wait"] : [other, own, other, "Last rank"]);
+    }
+    return list;
   }
 
   isInFull(from, to) { return from >= this.full[0] && to <= this.full[1]; }
 
   // Sums of the events in a range within the full part, as `stats --range` counts: an event that overlaps the range
-  // counts once, its total is the part inside, all other figures are of whole events.
+  // counts once, its total and bytes are the part inside, all other figures are of whole events.
   sums(kind, from, to) {
     const groups = new Map();
     for (const lane of this.lanes) {
@@ -190,11 +197,27 @@ class PageTrace {
     let group = groups.get(name);
     if (!group) groups.set(name, group = { name, count: 0, total: 0, sum: 0, min: Infinity, max: 0, bytes: 0 });
     ++group.count;
-    group.total += Math.min(end, to) - Math.max(begin, from);
+    const inside = Math.min(end, to) - Math.max(begin, from);
+    group.total += inside;
     group.sum += duration;
     group.min = Math.min(group.min, duration);
     group.max = Math.max(group.max, duration);
-    group.bytes += bytes;
+    group.bytes += Math.round(bytes * inside / duration || bytes);
+  }
+
+  // Extremes of the counter values in effect in a range within the full part.
+  counters(from, to) {
+    return this.tracks.flatMap(track => {
+      const { counter } = track;
+      let count = 0, min = Infinity, max = -Infinity;
+      for (let each = 0; counter && each < counter.count && counter.time[each] < to; ++each) {
+        if (counter.time[each + 1] <= from || !(counter.max[each] >= counter.min[each])) continue;
+        ++count;
+        min = Math.min(min, counter.min[each]);
+        max = Math.max(max, counter.max[each]);
+      }
+      return count ? [{ track, count, min, max }] : [];
+    });
   }
 
   // Share of a range in which each GPU was busy, by its summary lane.
@@ -272,7 +295,7 @@ function timeText(ns) {
 }
 // "10.94s-11.02s" as nanoseconds; null for other text.
 function timesOf(text) {
-  const match = /^(-?[\d.]+)(ns|us|ms|s)?-(-?[\d.]+)(ns|us|ms|s)?$/.exec(text || "");
+  const match = /^(-?[\d.]+)(ns|us|ms|s)?-(-?[\d.]+)(ns|us|ms|s)?$/.exec(text);
   if (!match) return null;
   const units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
   const from = Math.round(match[1] * units[match[2] || "s"]), to = Math.round(match[3] * units[match[4] || "s"]);

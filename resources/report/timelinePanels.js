@@ -73,7 +73,7 @@ class TimelinePanels {
       ["Steps", "The part that is shown in full", () => this.view.show(...this.view.initial)], ["\u2039", "Previous view (Z)", () => this.view.back()]];
     this.copied = button("Copy link", "Copy a link to this place", () => this.copyLink());
     return element("div", { className: "bar" }, this.isWhole ? "" : bold(this.trace.title), ...icons.map(each => button(...each)), this.find, this.count, this.shownAll,
-      element("span", { className: "space" }), this.isWhole ? this.copied : "", this.isWhole ? button("\u25d0", "Light, dark", () => setDark(!isDark())) : "",
+      element("span", { className: "space" }), ...(this.isWhole ? [this.copied, button("\u25d0", "Light, dark", () => setDark(!isDark()))] : []),
       button("?", "Keys", showKeys));
   }
   answer() {
@@ -161,10 +161,12 @@ class TimelinePanels {
       pieces.push(element("p", {}, bold(durationText(length)), " selected, " + timeText(from) + " to " + timeText(to) + (isFull && busy.length ? ": " + busy.map(each => each.title + " busy " + (each.ns / length * 100).toFixed(1) + " %").join(", ") : "")));
       if (!isFull) pieces.push(note("Part of this range is shown coarsely. Sums are exact within " + trace.what + ": " + timeText(trace.full[0]) + " to " + timeText(trace.full[1]) + "."));
       else {
-        const figures = group => [[durationText(group.total), group.total], [countText(group.count), group.count], [durationText(group.sum / group.count), group.sum / group.count], [durationText(group.min), group.min], [durationText(group.max), group.max]];
-        const kernels = trace.sums(Kind.kernel, from, to), copies = trace.sums(Kind.memcpy, from, to);
-        if (kernels.length) pieces.push(tableOf(["Total", "Count", "Mean", "Min", "Max", "Kernel"], kernels.slice(0, 200).map(each => [...figures(each), each.name])));
-        if (copies.length) pieces.push(tableOf(["Total", "Count", "Mean", "Min", "Max", "Bytes", "Copy"], copies.slice(0, 200).map(each => [...figures(each), [bytesText(each.bytes), each.bytes], each.name])));
+        const pair = (text, value) => [text(value), value], figures = group => [pair(durationText, group.total), pair(countText, group.count), ...[group.sum / group.count, group.min, group.max].map(ns => pair(durationText, ns))];
+        const heads = ["Total", "Count", "Mean", "Min", "Max"], show = (heads, rows) => rows.length && pieces.push(tableOf(heads, rows.slice(0, 200)));
+        const valueOf = (value, each) => [counterText(value, each.track.counter.unit), value];
+        show([...heads, "Kernel"], trace.sums(Kind.kernel, from, to).map(each => [...figures(each), each.name]));
+        show([...heads, "Bytes", "Copy"], trace.sums(Kind.memcpy, from, to).map(each => [...figures(each), pair(bytesText, each.bytes), each.name]));
+        show(["Values", "Min", "Max", "Counter"], trace.counters(from, to).map(each => [pair(countText, each.count), valueOf(each.min, each), valueOf(each.max, each), this.pathOf(each.track)]));
       }
     }
     if (view && view.selected !== null) pieces.unshift(this.details(view.selected));
@@ -180,10 +182,10 @@ class TimelinePanels {
     add("Duration", durationText(duration));
     if (bytes >= 0) add("Size", sizeText(bytes, duration));
     add("Track", this.pathOf(trace.trackAt(item)));
-    const arrows = trace.arrows(item), cause = arrows.find(each => each[1] === item), effects = arrows.filter(each => each[0] === item);
-    const link = (other, text) => button(text, "Go there", () => this.view.select(other, true));
-    if (cause) add("Launched by", link(cause[0], trace.text(trace.name[cause[0]]) + ", " + durationText(begin - trace.begin[cause[0]]) + " before"));
-    effects.slice(0, 8).forEach(each => add("Launches", link(each[1], trace.text(trace.name[each[1]]))));
+    for (const [, , other, name] of trace.arrows(item).slice(0, 8)) {
+      const text = name.startsWith("Launch") ? trace.text(trace.name[other]) : this.pathOf(trace.trackAt(other));
+      add(name, button(text + (name.endsWith("by") ? ", " + durationText(begin - trace.begin[other]) + " before" : ""), "Go there", () => this.view.select(other, true)));
+    }
     if (lines) add(trace.kind[item] ? "Details" : "Reasons", lines);
     const full = trace.fullName(item);
     if (full !== trace.text(trace.name[item])) add("Full name", full);

@@ -2,7 +2,7 @@
 
 const darkQuery = matchMedia("(prefers-color-scheme: dark)");
 let chosenTheme = null;
-const isDark = () => chosenTheme === null ? darkQuery.matches : chosenTheme;
+const isDark = () => chosenTheme ?? darkQuery.matches;
 function setDark(dark) {
   chosenTheme = dark;
   document.documentElement.style.colorScheme = dark ? "dark" : "light";
@@ -151,14 +151,14 @@ class TimelineView {
     this.settling = setTimeout(() => this.layOut(), 200);
     if (!isFollowed) this.panels.moved?.(this);
   }
-  zoom(factor, x = this.left + (this.width - this.left) / 2) {
+  zoom(factor, x = (this.left + this.width) / 2) {
     const at = this.timeAt(x), span = (this.to - this.from) / factor, share = (at - this.from) / (this.to - this.from);
     this.show(at - span * share, at + span * (1 - share));
   }
   pan(share) { const by = (this.to - this.from) * share; this.show(this.from + by, this.to + by); }
   back() { const last = this.history.pop(); if (last) this.show(...last, false); }
   fit() { this.show(this.trace.start, this.trace.end); }
-  showAround(from, to) { const margin = Math.max((to - from) * 0.6, 200); this.show(from - margin, to + margin); }
+  showAround(item) { const { begin, finish } = this.trace, margin = Math.max((finish[item] - begin[item]) * 0.6, 200); this.show(begin[item] - margin, finish[item] + margin); }
 
   // Painting.
 
@@ -212,11 +212,12 @@ class TimelineView {
     }
     for (let y = top; y < bottom; ++y) words.fill(pixel, y * width + left, y * width + right);
   }
-  isHit(item) { return this.hits && this.hits.names[this.trace.name[item]] === 1; }
+  isHit(item) { return this.hits?.names[this.trace.name[item]]; }
   paintLane(lane, y, height, row) {
     const { trace, ratio, theme } = this, { begin, finish, busyBefore } = trace;
     const perNs = (this.width - this.left) / (this.to - this.from), bottom = y + height - (height >= 8 ? 1 : 0.5);
     const background = pixelOf(row.isHeader ? (row.track.depth ? theme.band2 : theme.band) : theme.canvas);
+    const mark = (x0, x1) => this.fill(x0, x1, bottom - Math.max(1, Math.min(3, height / 4)), bottom, pixelOf(theme.hit));
     const isActivity = trace.category(lane.from) === Category.busy;
     const activity = pixelOf(row.track.kind <= 2 ? theme.busyGpu : theme.busyCpu);
     for (let item = trace.firstAfter(lane, this.from); item < lane.to && begin[item] < this.to;) {
@@ -226,7 +227,7 @@ class TimelineView {
         const fill = this.fillOf(item);
         this.fill(x0, x1, y, bottom, fill);
         if (x1 - x0 >= 5 && x0 > this.left) this.fill(x0, x0 + 1 / ratio, y, bottom, darker(fill));
-        if (this.hits && this.isHit(item)) this.fill(x0, x1, bottom - Math.max(1, Math.min(3, height / 4)), bottom, pixelOf(theme.hit));
+        if (this.isHit(item)) mark(x0, x1);
         if (height >= 14 && x1 - x0 >= 20) this.texts.push([item, Math.max(x0, this.left), Math.min(x1, this.width), y + height / 2, fill]);
         ++item;
         continue;
@@ -241,10 +242,10 @@ class TimelineView {
           while (low < next) { const middle = low + next >> 1; if (begin[middle] < edge) low = middle + 1; else next = middle; }
         }
       }
-      let widest = item, isAny = this.hits && this.isHit(item);
+      let widest = item, isAny = this.isHit(item);
       for (let each = item + 1; each < Math.min(next, item + 24); ++each) {
         if (finish[each] - begin[each] > finish[widest] - begin[widest]) widest = each;
-        isAny ||= this.hits && this.isHit(each);
+        isAny ||= this.isHit(each);
       }
       const from = Math.max(x0, pixel / ratio), to = Math.max(x1, from + 1 / ratio);
       const busy = busyBefore[next] - busyBefore[item], isRest = next === item + 1 && trace.count[item] === 0;
@@ -258,7 +259,7 @@ class TimelineView {
           if (level < 8) this.fill(from, to, y, bottom, mixed(background, fill, 0.35));
           this.fill(from, to, bottom - (bottom - y) * level / 8, bottom, fill);
         } else this.fill(from, to, y, bottom, mixed(background, fill, 0.35 + 0.65 * level / 8));
-        if (isAny) this.fill(from, to, bottom - Math.max(1, Math.min(3, height / 4)), bottom, pixelOf(theme.hit));
+        if (isAny) mark(from, to);
       }
       item = next;
     }
@@ -554,8 +555,8 @@ class TimelineView {
   }
   follow(direction) {
     if (this.selected === null) return;
-    const arrows = this.trace.arrows(this.selected), found = arrows.find(([cause, effect]) => (direction > 0 ? cause : effect) === this.selected);
-    if (found) this.select(direction > 0 ? found[1] : found[0], true);
+    const found = this.trace.arrows(this.selected).find(each => each[direction > 0 ? 1 : 0] === each[2]);
+    if (found) this.select(found[2], true);
   }
   // Marks the names that contain a text, and returns their number of slices.
   search(text) {
@@ -593,7 +594,7 @@ class TimelineView {
     return "#t=" + seconds(this.from) + "-" + seconds(this.to) + selected;
   }
   goTo(link) {
-    const parts = new URLSearchParams(link.replace(/^#/, "")), times = timesOf(parts.get("t")), selected = /^(\d+)\.(\d+)$/.exec(parts.get("sel") || "");
+    const parts = new URLSearchParams(link.replace(/^#/, "")), times = timesOf(parts.get("t")), selected = /^(\d+)\.(\d+)$/.exec(parts.get("sel"));
     if (times) this.show(...times);
     if (!selected) return;
     const item = this.trace.kind.findIndex((kind, at) => kind === Number(selected[1]) && this.trace.row[at] === Number(selected[2]));
@@ -607,9 +608,10 @@ class TimelineView {
   listen() {
     const { canvas } = this, pointers = new Map();
     let drag = null;
+    const on = (name, act, options) => canvas.addEventListener(name, act, options);
     canvas.tabIndex = 0;
     const place = event => [event.offsetX, event.offsetY];
-    canvas.addEventListener("wheel", event => {
+    on("wheel", event => {
       const [x] = place(event), unit = event.deltaMode === 1 ? 30 : 1;
       if (!this.panels.isWhole && document.activeElement !== canvas && !event.ctrlKey) return;
       event.preventDefault();
@@ -617,7 +619,7 @@ class TimelineView {
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.pan((event.deltaX || event.deltaY) * unit / (this.width - this.left));
       this.zoom(1.0015 ** (-event.deltaY * unit * (event.ctrlKey && Math.abs(event.deltaY) < 40 ? 8 : 1.2)), x);
     }, { passive: false });
-    canvas.addEventListener("pointerdown", event => {
+    on("pointerdown", event => {
       const [x, y] = place(event);
       canvas.setPointerCapture(event.pointerId);
       pointers.set(event.pointerId, [x, y]);
@@ -625,7 +627,7 @@ class TimelineView {
       drag = { kind: x < this.left ? "names" : kind, x, y, from: this.from, to: this.to, scroll: this.scroll, time: this.timeAt(x), isMoved: false };
       if (drag.kind === "overview") this.moveOverview(x);
     });
-    canvas.addEventListener("pointermove", event => {
+    on("pointermove", event => {
       const [x, y] = place(event);
       if (!pointers.has(event.pointerId)) return this.hoverAt(x, y);
       const before = [...pointers.values()];
@@ -669,15 +671,15 @@ class TimelineView {
       this.select(this.itemAt(x, y));
       this.hoverAt(x, y);
     };
-    canvas.addEventListener("pointerup", end);
-    canvas.addEventListener("pointercancel", end);
-    canvas.addEventListener("pointerleave", () => { this.hover = null; this.panels.hovered(null); this.draw(); });
-    canvas.addEventListener("dblclick", event => {
+    on("pointerup", end);
+    on("pointercancel", end);
+    on("pointerleave", () => { this.hover = null; this.panels.hovered(null); this.draw(); });
+    on("dblclick", event => {
       const [x, y] = place(event), item = this.itemAt(x, y);
       if (y < this.top) return this.fit();
-      if (item !== null) this.showAround(this.trace.begin[item], this.trace.finish[item]);
+      if (item !== null) this.showAround(item);
     });
-    canvas.addEventListener("contextmenu", event => {
+    on("contextmenu", event => {
       const [x, y] = place(event), row = this.rowAt(y);
       if (x >= this.left || !row) return;
       event.preventDefault();
@@ -749,8 +751,8 @@ class TimelineView {
       0: () => this.fit(), z: () => this.back(), Backspace: () => this.back(),
       ArrowLeft: () => item === null ? this.pan(-0.1) : this.neighbour(-1, true), ArrowRight: () => item === null ? this.pan(0.1) : this.neighbour(1, true),
       ",": () => this.neighbour(-1, false), ".": () => this.neighbour(1, false), ArrowUp: () => this.adjacent(-1), ArrowDown: () => this.adjacent(1),
-      Enter: () => item !== null && this.showAround(trace.begin[item], trace.finish[item]),
-      f: () => this.range ? this.show(...this.range) : item !== null ? this.showAround(trace.begin[item], trace.finish[item]) : this.fit(),
+      Enter: () => item !== null && this.showAround(item),
+      f: () => this.range ? this.show(...this.range) : item !== null ? this.showAround(item) : this.fit(),
       r: () => this.setRange(this.range || item === null ? null : [trace.begin[item], trace.finish[item]]),
       e: () => this.follow(1), q: () => this.follow(-1), "[": () => this.step(-1), "]": () => this.step(1),
       h: () => event.shiftKey ? this.showAll() : this.hide(this.current), " ": () => this.current && this.toggleFold(this.current, event.shiftKey),

@@ -8,6 +8,7 @@ import gzip
 import json
 import pathlib
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -94,8 +95,9 @@ class Numbers(unittest.TestCase):
                     reports = json.loads(run("stats", trace, "-r", "cuda_gpu_kern_sum", "-r", "memcpy_bandwidth", "-f", "json", "--range", f"{begin}ns:{end}ns"))
                     kernels = {row["Name"]: (row["Total Time (ns)"], row["Instances"], row["Min (ns)"], row["Max (ns)"]) for row in reports["cuda_gpu_kern_sum"]}
                     self.assertEqual({group["name"]: (group["total"], group["count"], group["min"], group["max"]) for group in sums["kernels"]}, kernels)
-                    copies = sum(row["Count"] for row in reports["memcpy_bandwidth"] if row["Kind"] != "memset")
-                    self.assertEqual(sum(group["count"] for group in sums["copies"]), copies)
+                    rows = [row for row in reports["memcpy_bandwidth"] if row["Kind"] != "memset"]
+                    self.assertEqual(sum(group["count"] for group in sums["copies"]), sum(row["Count"] for row in rows))
+                    self.assertEqual(sum(group["bytes"] for group in sums["copies"]), sum(row["Total (B)"] for row in rows))
 
     def test_every_gap_of_the_full_part_is_on_the_page(self):
         [page] = numbers_of(page_of(sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")))
@@ -105,12 +107,40 @@ class Numbers(unittest.TestCase):
             self.assertTrue(reason)
 
     def test_anonymous_page_has_no_folder_host_or_user(self):
-        trace = changed("named.sqlite", ("UPDATE StringIds SET value = ? WHERE id = (SELECT min(id) FROM StringIds WHERE value LIKE 'step%' OR value LIKE '%forward%')",
-                                         ["/home/carol/secret-project/train.py:3 on node-17.example"],),
-                        "UPDATE TARGET_INFO_SYSTEM_ENV SET value = 'node-17.example' WHERE name = 'Hostname'")
+        names = {"forward": "/home/carol/secret-project/train.py:3 on node-17.example", "step 3": "secret-project/part/x.py by carol", "step 4": "carol@node-17: 3 GB/s"}
+        trace = changed("named.sqlite", *[("UPDATE StringIds SET value = ? WHERE value = ?", [name, each]) for each, name in names.items()],
+                        "UPDATE META_DATA_CAPTURE SET value = 'node-17.example' WHERE name = 'host'",
+                        "INSERT INTO META_DATA_CAPTURE (name, value) VALUES ('homeDirectory', '/home/carol')",
+                        "UPDATE META_DATA_CAPTURE SET value = 'python3 secret-project/train.py --data secret-project/x' WHERE name = 'commandLine'")
         text = json.dumps(numbers_of(page_of(trace, "--anonymous")))
-        for word in ("/home", "carol", "secret-project"):
+        for word in ("/home", "carol", "secret-project", "node-17"):
             self.assertNotIn(word, text)
+        for word in ("train.py:3", "x.py by user", "user@host: 3 GB/s"):
+            self.assertIn(word, text)
+
+    def test_table_of_a_range_counts_the_values_of_counters(self):
+        trace = sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")
+        page = page_of(trace)
+        begin, end = numbers_of(page)[0]["full"]
+        middle = (begin + end) // 2
+        whole, first, second = [sums["counters"] for sums in numbers_of(page, [[begin, end], [begin, middle], [middle, end]])[0]["sums"]]
+        self.assertGreater(len(whole), 5)
+        for [count, low, high], one, other in zip(whole, first, second):
+            self.assertLessEqual(low, high)
+            # The value in the middle is in both halves.
+            self.assertIn(one[0] + other[0] - count, (0, 1))
+            self.assertEqual((low, high), (min(one[1], other[1]), max(one[2], other[2])))
+
+    def test_collectives_lead_from_the_last_rank_to_the_waiting_one(self):
+        [page] = numbers_of(page_of(sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")))
+        self.assertGreater(len(page["flows"]), 50)
+        for cause_parent, effect_parent, cause, effect in page["flows"]:
+            self.assertNotEqual(cause_parent, effect_parent)
+            self.assertLess(abs(cause - effect), 1e5)
+
+    def test_script_is_small(self):
+        page = page_of(sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")).read_text()
+        self.assertLessEqual(max(len(script.encode()) for script in re.findall(r"<script>(.*?)</script>", page, re.S)), 60_000)
 
     def test_chosen_steps_are_in_full(self):
         trace = sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")
