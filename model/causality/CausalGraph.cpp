@@ -8,11 +8,12 @@ namespace lanescope::causality {
 
 namespace {
 
-/// Sums of times of a corrupt trace may overflow.
+/// Sums of times of a corrupt trace may overflow. Differences of two differences of such sums do not.
 int64_t boundedSum(int64_t a, int64_t b) {
+    constexpr int64_t maxNs = int64_t{1} << 60;
     int64_t sum = 0;
-    if (!__builtin_add_overflow(a, b, &sum)) return sum;
-    return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+    if (__builtin_add_overflow(a, b, &sum)) sum = b > 0 ? maxNs : -maxNs;
+    return std::clamp(sum, -maxNs, maxNs);
 }
 
 int64_t scaled(int64_t ns, double factor) {

@@ -71,14 +71,6 @@ struct CallName {
     bool isKnown = false;
 };
 
-/// Kernel of a rank in a collective.
-struct Member {
-    uint32_t process;
-    int64_t startNs;
-    uint32_t collective;
-    auto key() const { return std::pair(process, startNs); }
-};
-
 /// A collective whose ranks are visited one after the other.
 struct Meeting {
     uint32_t missing = 0;
@@ -167,11 +159,12 @@ class GraphBuilder {
             // Several calls may share a kernel: the first one describes it.
             const auto keyOf = [&](const CollectiveCall& call) {
                 const NcclFacts& facts = trace_.nccl.facts[call.row];
-                return std::pair(trace_.threads[trace_.nvtx.thread[trace_.nccl.nvtx[call.row]]].process,
-                                 facts.gpu.startNs);
+                return std::tuple(trace_.threads[trace_.nvtx.thread[trace_.nccl.nvtx[call.row]]].process,
+                                  facts.gpu.startNs, facts.gpu.endNs);
             };
-            if (std::ranges::any_of(collective,
-                                    [&](const CollectiveCall& call) { return members_.contains(keyOf(call)); }))
+            if (std::ranges::any_of(collective, [&](const CollectiveCall& call) {
+                    return trace_.nccl.facts[call.row].sharedBy > 1 && members_.contains(keyOf(call));
+                }))
                 continue;
             for (const CollectiveCall& call : collective)
                 members_.emplace(keyOf(call), static_cast<uint32_t>(meetings_.size()));
@@ -388,7 +381,7 @@ class GraphBuilder {
     };
 
     void visitWork(Work work) {
-        work.endNs = soundEnd(work.startNs, work.endNs);
+        const int64_t ownEndNs = std::exchange(work.endNs, soundEnd(work.startNs, work.endNs));
         StreamState& stream = streams_[work.stream];
         const uint32_t process = trace_.streams[work.stream].process;
         if (!std::exchange(stream.isUsed, true) && used_[process].size() < maxSubjects)
@@ -402,7 +395,7 @@ class GraphBuilder {
             if (row != noIndex) place = placeOf(trace_.graphNodes.stack[row]);
         }
         const NodeGroup group{work.kind, work.name, place, process};
-        const auto meeting = members_.empty() ? members_.end() : members_.find({process, work.startNs});
+        const auto meeting = members_.empty() ? members_.end() : members_.find({process, work.startNs, ownEndNs});
         const bool isMeeting = meeting != members_.end() && work.kind == NodeKind::Kernel &&
                                trace_.launchConfigs[work.name].isCollective();
         const Node node =
@@ -419,11 +412,14 @@ class GraphBuilder {
         addEventEdges(stream, work);
         addDefaultEdges(work);
         addSpaceEdge(work);
-        if (isMeeting)
-            enter(meeting->second, {node, work.stream, work.endNs, work.correlation,
-                                    groupOf({NodeKind::Collective, work.name, group.stack, process}), work.event});
-        else
+        if (isMeeting) {
+            // Kernels of several streams may have equal times: each takes one of their meetings.
+            const uint32_t number = members_.extract(meeting).mapped();
+            enter(number, {node, work.stream, work.endNs, work.correlation,
+                           groupOf({NodeKind::Collective, work.name, group.stack, process}), work.event});
+        } else {
             append(stream, node, work.endNs, work.correlation);
+        }
         if (work.isInGraph) {
             constexpr size_t maxKept = 32;
             if (stream.ofGraph.size() == maxKept) stream.ofGraph.erase(stream.ofGraph.begin());
@@ -602,7 +598,7 @@ class GraphBuilder {
     std::vector<std::vector<Node>> launched_;  ///< By process and number of launch: its last work.
     std::vector<uint32_t> launchCount_;
     std::vector<std::vector<uint32_t>> used_;  ///< By process: its streams with work, at most `maxSubjects`.
-    std::map<std::pair<uint32_t, int64_t>, uint32_t> members_;
+    std::multimap<std::tuple<uint32_t, int64_t, int64_t>, uint32_t> members_;  ///< By process, start and end.
     std::vector<Meeting> meetings_;
     std::vector<std::pair<EdgeKind, Node>> causes_;
 };

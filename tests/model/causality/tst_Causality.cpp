@@ -198,6 +198,74 @@ class TestCausality : public QObject {
         QCOMPARE(replay.path().front().ns, 9 * int64_t{789'000});
     }
 
+    void firstStepCountsUnlessItFollowsAPause() {
+        WaitingSteps made(ThreadState::Running);
+        QCOMPARE(made.replay(false).stepsText(), std::string("9 of 10 steps"));
+        made.steps.erase(made.steps.begin());
+        QCOMPARE(made.replay(false).stepsText(), std::string("9 steps"));
+        made.steps.resize(1);
+        QCOMPARE(made.replay(false).stepsText(), std::string("1 step"));
+    }
+
+    void kernelsAreNamedByPartsAndPatterns() {
+        const WaitingSteps made(ThreadState::Running);
+        const StepReplay replay = made.replay(false);
+        for (const auto& [name, kernels] : {std::pair("kernel:em=0.5", 1u),
+                                            {"kernel:g*m=0.5", 1u},
+                                            {"kernel:*m=0.5", 1u},
+                                            {"kernel:e*=0.5", 0u},
+                                            {"kernels=0.5", 1u}}) {
+            const Change change = *parseScale(name);
+            const Scales scales = scalesOf(*made.trace, replay.graph(), std::span(&change, 1));
+            QVERIFY2(scales.kernels[0].size() == kernels && scales.selected[0] == kernels, name);
+        }
+    }
+
+    /// Times of a corrupt trace, of which differences of differences must not overflow.
+    void sumsOfTimesAreBounded() {
+        CausalGraph graph;
+        graph.groups.emplace_back();
+        for (const int64_t own : {INT64_MAX, INT64_MIN}) {
+            const CausalGraph::Node first = graph.addNode(0, own / 2, own / 2);
+            graph.ownNs[first] = own;
+            const CausalGraph::Node next = graph.addNode(0, own / 2, own / 2);
+            graph.addEdge(EdgeKind::Thread, first);
+            graph.ownNs[next] = own;
+        }
+        const std::vector<int64_t> ends = graph.replay();
+        QVERIFY(ends[1] > 0 && ends[3] < 0);
+        int64_t difference = 0, twice = 0;
+        QVERIFY(!__builtin_sub_overflow(ends[1], ends[3], &difference));
+        QVERIFY(!__builtin_sub_overflow(difference, -difference, &twice));
+    }
+
+    /// Kernels of two communicators of the same processes at the same times.
+    void collectivesAtTheSameTimeAreAllKept() {
+        SimulatedTrace made;
+        for (uint32_t rank = 0; rank < 2; ++rank) {
+            const uint32_t process = made.addProcess(100 + rank, "python3", static_cast<int>(rank));
+            const uint32_t thread = made.addThread(process, 100 + rank), gpu = made.addGpu();
+            for (uint32_t each = 0; each < 2; ++each) {
+                const int64_t atNs = 10'000 * each;
+                const uint32_t stream = made.addStream(process, gpu, 7 + each);
+                NcclFacts facts;
+                facts.sequence = 0;
+                facts.rank = static_cast<int32_t>(rank);
+                facts.rankCount = 2;
+                made.addNccl(thread, "AllReduce", 1 << 20, atNs, atNs + 9'000, SimulatedTrace::someCommunicator + each,
+                             facts);
+                made.addApi(thread, "cuLaunchKernelEx", atNs + 1'000, atNs + 5'000, 100 * rank + each + 1);
+                made.addKernel(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 50'000 + 10'000 * rank, 90'000,
+                               100 * rank + each + 1);
+            }
+        }
+        const TracePtr trace = made.finish();
+        const CausalGraph graph = graphOf(*trace);
+        size_t collectives = 0;
+        for (const uint32_t group : graph.group) collectives += graph.groups[group].kind == NodeKind::Collective;
+        QCOMPARE(collectives, size_t{4});
+    }
+
     void waitsForUnknownReasonsRefuseForecasts() {
         const WaitingSteps made(ThreadState::Lock);
         const StepReplay replay = made.replay(false);
