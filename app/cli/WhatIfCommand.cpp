@@ -16,6 +16,8 @@
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/importers/TraceFormat.h"
+#include "model/index/openTrace.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -45,11 +47,21 @@ std::string changesText(const std::vector<causality::Change>& changes) {
 }
 
 std::string asText(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
-                   const causality::Forecast& forecast, const std::string& refusal) {
+                   const causality::Scales& scales, const causality::Forecast& forecast, const std::string& refusal) {
     const causality::StepReplay& replay = run.replay;
     std::string text =
-        fmt::format("{}: {} steps, mean {}. Replay error {} %.\n", run.worker, replay.stepCount(),
+        fmt::format("{}: {}, mean {}. Replay error {} %.\n", run.worker, replay.stepsText(),
                     analysis::timeText(replay.recordedNs()), analysis::percentDifferenceText(100 * replay.error()));
+    for (size_t each = 0; each < changes.size(); ++each) {
+        constexpr size_t maxShown = 8;
+        const auto& kernels = scales.kernels[each];
+        if (changes[each].name.empty() || kernels.empty()) continue;
+        text += changes[each].text() + " matches";
+        size_t shown = 0;
+        for (const std::string_view kernel : kernels)
+            if (++shown <= maxShown) text += (shown == 1 ? " " : ", ") + printable(kernel);
+        text += shown > maxShown ? fmt::format(" and {} more.\n", shown - maxShown) : ".\n";
+    }
     if (!refusal.empty()) return text + "No forecast. " + refusal + "\n";
     if (changes.empty()) return text;
     const double savedNs = forecast.savedNs();
@@ -60,20 +72,22 @@ std::string asText(const analysis::ReplayedRun& run, const std::vector<causality
 }
 
 std::string asJson(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
-                   const causality::Forecast& forecast, const std::string& refusal) {
-    nlohmann::ordered_json all;
-    all["worker"] = run.worker;
-    all["steps"] = run.replay.stepCount();
-    all["step_ns"] = run.replay.recordedNs();
-    all["replay_error"] = run.replay.error();
-    all["unknown_share"] = run.replay.unknownShare();
-    all["changes"] = nlohmann::ordered_json::array();
-    for (const causality::Change& change : changes) all["changes"].push_back(change.text());
-    all["refused"] = refusal.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(refusal);
+                   const causality::Scales& scales, const causality::Forecast& forecast, const std::string& refusal) {
+    nlohmann::ordered_json all{{"schema", "lanescope-whatif"},
+                               {"version", 1},
+                               {"worker", run.worker},
+                               {"steps", run.replay.stepCount()},
+                               {"stepNs", run.replay.recordedNs()},
+                               {"replayError", run.replay.error()},
+                               {"unknownShare", run.replay.unknownShare()},
+                               {"changes", nlohmann::ordered_json::array()}};
+    for (size_t each = 0; each < changes.size(); ++each)
+        all["changes"].push_back({{"text", changes[each].text()}, {"kernels", scales.kernels[each]}});
+    all["refusal"] = refusal.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(refusal);
     const bool isMade = refusal.empty() && !changes.empty();
-    all["forecast_ns"] = isMade ? nlohmann::ordered_json(forecast.stepNs) : nlohmann::ordered_json();
-    all["margin_ns"] = isMade ? nlohmann::ordered_json(forecast.marginNs) : nlohmann::ordered_json();
-    return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    all["forecastNs"] = isMade ? nlohmann::ordered_json(forecast.stepNs) : nlohmann::ordered_json();
+    all["marginNs"] = isMade ? nlohmann::ordered_json(forecast.marginNs) : nlohmann::ordered_json();
+    return withoutControls(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
 }
 
 Result<int> runWhatIf(const WhatIfOptions& options) {
@@ -90,14 +104,15 @@ Result<int> runWhatIf(const WhatIfOptions& options) {
     if (!run) return fail(run.error());
     const std::vector<causality::Change> changes = changesOf(options);
     const causality::Scales scales = causality::scalesOf(**trace, run->replay.graph(), changes);
+    std::string refusal = run->replay.refusal();
     for (size_t each = 0; each < changes.size(); ++each)
         if (scales.selected[each] == 0)
-            return fail("{}: no such part in the steps. Run 'lanescope stats -r critical_path {}' to list parts.",
-                        changes[each].text(), options.file);
-    const std::string refusal = run->replay.refusal();
+            refusal =
+                fmt::format("{}: no such part in the steps. Run 'lanescope stats -r critical_path {}' to list parts.",
+                            changes[each].text(), options.file);
     const causality::Forecast forecast = run->replay.forecast(changes);
-    output->write(options.format == "json" ? asJson(*run, changes, forecast, refusal)
-                                           : asText(*run, changes, forecast, refusal));
+    output->write(options.format == "json" ? asJson(*run, changes, scales, forecast, refusal)
+                                           : asText(*run, changes, scales, forecast, refusal));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
     reportTraceWarnings(**trace);
@@ -112,7 +127,8 @@ void addWhatIf(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", options->file, readableFormats())->required();
     command
         ->add_option("--scale", options->scales,
-                     "Multiply the time of a part: 'kernel:NAME=0.5', 'family:NAME', 'line:FILE:LINE', 'rank:N', "
+                     "Multiply the time of a part: 'kernel:NAME=0.5' (a part of the name, or * as a wildcard), "
+                     "'family:NAME', 'line:FILE:LINE', 'rank:N', "
                      "'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', 'sync', 'allocation', 'host' or 'loader'; "
                      "repeatable")
         ->type_name("PART=FACTOR")
@@ -128,7 +144,7 @@ void addWhatIf(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
                            "FILE");
     command->footer(
-        "Exits with 3 if the recorded causes do not explain the steps.\n\n"
+        "Exits with 3 if the recorded causes do not explain the steps, or a part is not in them.\n\n"
         "Examples:\n"
         "  lanescope whatif run.sqlite --scale 'kernel:gemm=0.5' --scale 'nccl=0'\n"
         "  lanescope whatif run.sqlite --no loader -f json");

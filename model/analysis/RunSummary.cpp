@@ -661,10 +661,8 @@ void addForecasts(const RunContext& run, std::span<const uint32_t> places, const
     const uint32_t critical = summary.criticalWorker();
     if (critical == noIndex || steps.source == StepSource::WholeRun || steps.kind == StepKind::Request) return;
     WorkerSummary& worker = summary.workers[critical];
-    const auto found = std::ranges::find_if(steps.workers, [&](const WorkerSteps& each) {
-        return run.trace.processes[each.process].pid == worker.pid && run.trace.gpus[each.gpu].id == worker.gpuId;
-    });
-    if (found == steps.workers.end()) return;
+    const WorkerSteps* found = stepsOf(run.trace, steps, worker);
+    if (found == nullptr) return;
     const causality::StepReplay replay = replaySteps(run, places, *found, maxReplayedEvents);
     if (!replay.refusal().empty()) return;
     for (const Subject subject : {Subject::Memset, Subject::Sync, Subject::Allocation}) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/analysis/RunSummary.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/hostThreads.h"
 #include "model/trace/kinds/workStacks.h"
@@ -26,26 +25,23 @@ causality::StepReplay replaySteps(const RunContext& run, std::span<const uint32_
     return {{run.trace, run.states, places, isLoading}, {worker.process, worker.gpu, rangesOf(worker)}, maxEvents};
 }
 
+const WorkerSteps* stepsOf(const Trace& trace, const RunSteps& steps, const WorkerSummary& worker) {
+    const auto found = std::ranges::find_if(steps.workers, [&](const WorkerSteps& each) {
+        return trace.processes[each.process].pid == worker.pid && trace.gpus[each.gpu].id == worker.gpuId;
+    });
+    return found == steps.workers.end() ? nullptr : &*found;
+}
+
 Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection) {
+    const Result<RunSummary> summary = summarizeRun(trace, selection);
+    if (!summary) return fail(summary.error());
+    const uint32_t critical = summary->criticalWorker();
+    if (critical == noIndex) return fail("{}: no steps found. Choose ranges with --range.", trace.path.string());
     const Result<RunSteps> steps = findSteps(trace, selection);
     if (!steps) return fail(steps.error());
-    const WorkerSteps* longest = nullptr;
-    double longestNs = 0;
-    for (const WorkerSteps& worker : steps->workers) {
-        double ns = 0;
-        for (const StepSpan& step : worker.steps) ns += static_cast<double>(step.range.durationNs());
-        ns /= static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
-        if (ns > longestNs) longest = &worker;
-        longestNs = std::max(longestNs, ns);
-    }
-    if (longest == nullptr) return fail("{}: no steps found. Choose ranges with --range.", trace.path.string());
-    const Process& process = trace.processes[longest->process];
-    WorkerSummary named;
-    named.pid = process.pid;
-    named.rank = process.rank;
-    named.gpuId = trace.gpus[longest->gpu].id;
+    const WorkerSummary& worker = summary->workers[critical];
     const RunContext run(trace, *steps);
-    return ReplayedRun{named.label(), replaySteps(run, ownPlaces(trace), *longest)};
+    return ReplayedRun{worker.label(), replaySteps(run, ownPlaces(trace), *stepsOf(trace, *steps, worker))};
 }
 
 }  // namespace lanescope::analysis

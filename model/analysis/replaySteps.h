@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/analysis/RunContext.h"
+#include "model/analysis/RunSummary.h"
 #include "model/analysis/StepSelection.h"
 #include "model/causality/StepReplay.h"
 #include "model/format/Result.h"
@@ -18,12 +19,15 @@ namespace lanescope::analysis {
 causality::StepReplay replaySteps(const RunContext& run, std::span<const uint32_t> places, const WorkerSteps& worker,
                                   size_t maxEvents = causality::StepReplay::defaultMaxEvents);
 
-/// Replay of the worker of a run whose mean step is longest, the first of equal ones.
+/// Returns the steps of a worker of the run's summary; null if there are none.
+const WorkerSteps* stepsOf(const Trace& trace, const RunSteps& steps, const WorkerSummary& worker);
+
+/// Replay of the critical worker of a run, which `explain` is about.
 struct ReplayedRun {
     std::string worker;  ///< "rank 1, GPU 1".
     causality::StepReplay replay;
 };
-/// Fails as `findSteps` does, and if the run has no steps. `trace` must outlive the result. O(n log n).
+/// Fails as `summarizeRun` does, and if the run has no steps. `trace` must outlive the result. O(n log n).
 Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection = {});
 
 }  // namespace lanescope::analysis

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "model/format/Memory.h"
+#include "model/format/optionValues.h"
 #include "model/text/apiCalls.h"
 #include "model/text/kernelFamilies.h"
 #include "model/trace/stacks.h"
@@ -74,8 +75,8 @@ class Selector {
         switch (change_.subject) {
             case Subject::Kernel:
                 return (isKernel || kind == NodeKind::Collective) &&
-                       trace_.strings.at(trace_.launchConfigs[group.name].demangledName).find(change_.name) !=
-                           std::string_view::npos;
+                       (isNamed(trace_.launchConfigs[group.name].demangledName) ||
+                        isNamed(trace_.launchConfigs[group.name].shortName));
             case Subject::Family: {
                 if (!isKernel || isCollective(trace_, group)) return false;
                 const KernelFamily family =
@@ -110,6 +111,11 @@ class Selector {
     static bool isLaunch(CallClass kind) {
         return kind == CallClass::Launch || kind == CallClass::AsynchronousCopy ||
                kind == CallClass::AsynchronousMemset;
+    }
+    /// A part of the name is enough without wildcards.
+    bool isNamed(StringIndex name) const {
+        const std::string_view text = trace_.strings.at(name);
+        return text.find(change_.name) != std::string_view::npos || matchesPattern(text, change_.name);
     }
     bool isOfLine(uint32_t frame) const {
         if (frame == noIndex) return false;
@@ -154,13 +160,17 @@ Result<Change> parseRemoval(std::string_view text) {
 }
 
 Scales scalesOf(const Trace& trace, const CausalGraph& graph, std::span<const Change> changes) {
-    Scales scales{std::vector<Scale>(graph.groups.size()), std::vector<size_t>(changes.size())};
+    Scales scales{std::vector<Scale>(graph.groups.size()), std::vector<size_t>(changes.size()), {}};
+    scales.kernels.resize(changes.size());
     for (size_t index = 0; index < changes.size(); ++index) {
         const Change& change = changes[index];
         const Selector selector(trace, change);
         for (size_t group = 0; group < graph.groups.size(); ++group) {
             if (!selector.selects(graph.groups[group])) continue;
             ++scales.selected[index];
+            const NodeKind kind = graph.groups[group].kind;
+            if (kind == NodeKind::Kernel || kind == NodeKind::Collective)
+                scales.kernels[index].insert(trace.strings.at(trace.launchConfigs[graph.groups[group].name].shortName));
             scales.ofGroup[group].factor *= change.factor;
             scales.ofGroup[group].isRemoved |= change.isRemoved;
         }

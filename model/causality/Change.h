@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace lanescope::causality {
 /// A change of a program.
 struct Change {
     Subject subject = Subject::Kernel;
-    std::string name;        ///< Text, family, kind, line or rank; empty for all.
+    /// Text or pattern ('*' matches any text), family, kind, line or rank; empty for all.
+    std::string name;
     double factor = 1;       ///< Factor for its time.
     bool isRemoved = false;  ///< Also without its waits.
     bool operator==(const Change&) const = default;
@@ -34,7 +36,8 @@ Result<Change> parseRemoval(std::string_view text);
 /// Returns the scale of each group of a graph after all changes, and the number of groups that each selects.
 struct Scales {
     std::vector<Scale> ofGroup;
-    std::vector<size_t> selected;  ///< By change.
+    std::vector<size_t> selected;                     ///< By change.
+    std::vector<std::set<std::string_view>> kernels;  ///< By change: short names of its kernels, in `Trace::strings`.
 };
 Scales scalesOf(const Trace& trace, const CausalGraph& graph, std::span<const Change> changes);
 

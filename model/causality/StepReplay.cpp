@@ -46,7 +46,8 @@ std::vector<TimeRange> middleSteps(const Trace& trace, const std::vector<TimeRan
 
 }  // namespace
 
-StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, size_t maxEvents) : trace_(input.trace) {
+StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, size_t maxEvents)
+    : trace_(input.trace), selectedSteps_(worker.steps.size()) {
     const std::vector<TimeRange> steps = middleSteps(trace_, worker.steps, maxEvents);
     if (steps.empty()) return;
     // Calls before the first step launch its work, and work before it ends where it starts.
@@ -76,8 +77,18 @@ StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, s
     for (size_t edge = 1; edge < edges.size(); ++edge)
         if (lastBefore[edge] == noIndex) lastBefore[edge] = lastBefore[edge - 1];
     double recordedNs = 0, replayedNs = 0;
-    // A pause before a step belongs to none.
-    const auto follows = [&](size_t step) { return step > 0 && steps[step - 1].endNs == steps[step].startNs; };
+    // A pause before a step belongs to none. The first step may follow skipped ones.
+    const auto pauseNs = [&](size_t step) {
+        const Node before = lastBefore[2 * step];
+        return before == noIndex ? INT64_MAX : steps[step].startNs - graph_.endNs[before];
+    };
+    int64_t maxPauseNs = -1;
+    for (size_t step = 1; step < steps.size(); ++step)
+        if (steps[step - 1].endNs == steps[step].startNs && pauseNs(step) != INT64_MAX)
+            maxPauseNs = std::max(maxPauseNs, pauseNs(step));
+    const auto follows = [&](size_t step) {
+        return step > 0 ? steps[step - 1].endNs == steps[step].startNs : pauseNs(0) <= maxPauseNs;
+    };
     size_t following = 0;
     for (size_t step = 0; step < steps.size(); ++step) following += follows(step);
     for (size_t step = 0; step < steps.size(); ++step) {
@@ -119,6 +130,12 @@ void StepReplay::findPath() {
     std::ranges::stable_sort(path_, std::greater(), &PathShare::ns);
     const auto wholeNs = static_cast<double>(unchangedNs_[steps_.back().last] - fromNs);
     unknownShare_ = wholeNs > 0 ? static_cast<double>(unknownNs) / wholeNs : 0;
+}
+
+std::string StepReplay::stepsText() const {
+    return fmt::format("{}{} step{}", steps_.size(),
+                       steps_.size() == selectedSteps_ ? "" : fmt::format(" of {}", selectedSteps_),
+                       selectedSteps_ == 1 ? "" : "s");
 }
 
 std::string StepReplay::refusal() const {

@@ -46,7 +46,10 @@ class StepReplay {
     /// Maximum share of the step without a known cause.
     static constexpr double maxUnexplained = 0.02;
 
+    /// Returns the number of replayed steps.
     size_t stepCount() const { return steps_.size(); }
+    /// Returns "9 of 10 steps": a step after a pause is not replayed, nor are those beyond `maxEvents`.
+    std::string stepsText() const;
     double recordedNs() const { return recordedNs_; }
     /// Returns the relative difference of the replayed mean step from the recorded one.
     double error() const { return error_; }
@@ -68,6 +71,7 @@ class StepReplay {
     void findPath();
 
     const Trace& trace_;
+    size_t selectedSteps_;
     TimeRange window_;
     CausalGraph graph_;
     std::vector<Step> steps_;

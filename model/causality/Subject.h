@@ -9,7 +9,7 @@ namespace lanescope::causality {
 
 /// Part of a program that a change is about.
 enum class Subject : uint8_t {
-    Kernel,   ///< Kernels whose name contains a text.
+    Kernel,   ///< Kernels whose name contains a text, or matches it as a pattern.
     Family,   ///< Kernels of a family, by its identifier.
     Kernels,  ///< All kernels but those of collectives.
     Nccl,     ///< Collectives: the time in which they move data.

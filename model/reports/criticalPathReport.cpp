@@ -80,8 +80,8 @@ PathRow rowOf(const Trace& trace, const causality::NodeGroup& group, const causa
 ReportTable criticalPath(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Share", Unit::Percent},
-                     {"Time per Step", Unit::Nanoseconds},
-                     {"Count per Step", Unit::Count},
+                     {query.range ? "Time" : "Time per Step", Unit::Nanoseconds},
+                     {query.range ? "Count" : "Count per Step", Unit::Count},
                      {"Process", Unit::Text},
                      {"Part", Unit::Text},
                      {"Name", Unit::Text},
@@ -109,7 +109,8 @@ ReportTable criticalPath(const ReportQuery& query) {
                               process.rank ? fmt::format("rank {}", *process.rank) : fmt::format("PID {}", process.pid),
                               row.part, row.name, row.line});
     }
-    table.notes.push_back(fmt::format("{}, {} steps. Replay error {} %.", run->worker, run->replay.stepCount(),
+    table.notes.push_back(fmt::format("{}, {}. Replay error {} %.", run->worker,
+                                      query.range ? "sums of the range" : run->replay.stepsText(),
                                       analysis::percentDifferenceText(100 * run->replay.error())));
     if (const std::string refusal = run->replay.refusal(); !refusal.empty()) table.notes.push_back(refusal);
     return table;

@@ -401,13 +401,13 @@ def main(lanescope, folder, names):
                 "arguments": " ".join(change["arguments"]),
                 "base_ms": plain["base"] * 1e3,
                 "recorded_base_ms": recorded_base["base"] * 1e3,
-                "trace_step_ms": (forecast.get("step_ns") or 0) / 1e6,
-                "replay_error": forecast.get("replay_error"),
-                "forecast_ms": (forecast.get("forecast_ns") or 0) / 1e6,
-                "margin_ms": (forecast.get("margin_ns") or 0) / 1e6,
+                "trace_step_ms": (forecast.get("stepNs") or 0) / 1e6,
+                "replay_error": forecast.get("replayError"),
+                "forecast_ms": (forecast.get("forecastNs") or 0) / 1e6,
+                "margin_ms": (forecast.get("marginNs") or 0) / 1e6,
                 "after_ms": change["seconds"] * 1e3,
                 "recorded_after_ms": after["seconds"] * 1e3,
-                "refused": forecast.get("refused") or ("" if forecast else asked.stderr.strip()),
+                "refused": forecast.get("refusal") or ("" if forecast else asked.stderr.strip()),
             }
             rows.append(row)
         for path in glob.glob(os.path.join(glob.escape(folder), "*.lanescope-index*")):
