@@ -35,6 +35,7 @@ struct ExportOptions {
     std::string format = "perfetto";
     std::string output;
     std::string over = "lines";  ///< The frames of a flame graph.
+    bool isOverGiven = false;
     std::string range;
 };
 
@@ -107,7 +108,7 @@ FlameBase baseOf(const ExportOptions& options) {
     return options.over == "functions" ? FlameBase::Functions : FlameBase::Lines;
 }
 
-bool isOfThreads(const ExportOptions& options) { return options.over == threads && options.format != flameOfNvtx; }
+bool isOfThreads(const ExportOptions& options) { return options.over == threads; }
 
 /// Returns why a flame graph has no frames.
 std::string whyEmpty(const Trace& trace, const ExportOptions& options) {
@@ -140,6 +141,8 @@ Result<void> checkOptions(const ExportOptions& options) {
     if (!options.range.empty() && !isFlame(options))
         return fail("--range: only for {}, {} and {}. Other formats export the whole trace.", folded, flame,
                     flameOfNvtx);
+    if (options.isOverGiven && options.format != folded && options.format != flame)
+        return fail("--over: only for {} and {}. Choose one with -f.", folded, flame);
     if (options.format == "sqlite" && options.output.empty())
         return fail("--output: a trace cannot be written to stdout. Name a file.");
     if (options.format == "perfetto" && options.output.empty() && ::isatty(STDOUT_FILENO) == 1)
@@ -225,7 +228,8 @@ void addExport(CLI::App& app, int& exitStatus) {
         "lanescope export -f flame-ranges run.sqlite -o run.svg\n  lanescope export -f flame --over functions --range "
         "6.1s:6.2s run.sqlite -o run.svg\n  lanescope export -f folded --over threads run.sqlite > threads.folded\n  "
         "lanescope export -f sqlite torch.json.gz -o run.sqlite");
-    command->callback([options, &exitStatus] {
+    command->callback([options, command, &exitStatus] {
+        options->isOverGiven = command->count("--over") > 0;
         if (const Result<void> checked = checkOptions(*options); !checked) {
             reportFailure(checked.error());
             exitStatus = exitUsage;

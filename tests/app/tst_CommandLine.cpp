@@ -287,6 +287,35 @@ class TestCommandLine : public QObject {
         QVERIFY(gpu["pciePeakGBps"].isNull());
     }
 
+    void whatIfNamesItsStepsAndKernels() {
+        const auto json = [](const QStringList& words) {
+            return QJsonDocument::fromJson(run(words + QStringList{"-f", "json"}).output).object();
+        };
+        const QJsonObject explained = json({"explain", fast_});
+        const QJsonObject made = json({"whatif", fast_, "--scale", "kernel:g*=0.5"});
+        QCOMPARE(made["worker"], explained["workers"].toArray()[0].toObject()["label"]);
+        QVERIFY(made["stepNs"].toDouble() > 0 && made["replayError"].isDouble());
+        QCOMPARE(made["changes"].toArray()[0].toObject()["kernels"].toArray(), QJsonArray{"gemm"});
+        const QByteArray text = run({"whatif", fast_, "--scale", "kernel:g*=0.5"}).output;
+        QVERIFY2(text.contains("kernel:g*=0.5 matches gemm.\n") && text.contains(" steps, mean "), text);
+        const Outcome none = run({"whatif", fast_, "--scale", "kernel:conv=0.5"});
+        QCOMPARE(none.exitCode, 3);
+        QVERIFY2(none.output.contains("No forecast. kernel:conv=0.5: no such part"), none.output);
+    }
+
+    void criticalPathOfARangeHasItsSums() {
+        const QByteArray all = run({"stats", fast_, "-r", "critical_path", "-f", "csv"}).output;
+        const QByteArray ranged = run({"stats", fast_, "-r", "critical_path", "-f", "csv", "--range", "0s:1s"}).output;
+        QVERIFY2(all.contains("Time per Step"), all);
+        QVERIFY2(ranged.contains("Time") && !ranged.contains("per Step"), ranged);
+    }
+
+    void framesAreOnlyForFlameGraphs() {
+        for (const char* format : {"perfetto", "kineto", "flame-ranges", "sqlite"})
+            verifyFailure(run({"export", fast_, "-f", format, "--over", "modules", "-o", path("x")}), 2,
+                          "--over: only for folded and flame");
+    }
+
     void statsOfSeveralReportsIsOneJsonObject() {
         const Outcome some = run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
         const QJsonObject two = QJsonDocument::fromJson(some.output).object();
