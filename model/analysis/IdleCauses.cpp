@@ -297,27 +297,33 @@ void IdleCauses::findBatchCopies(const WorkerSteps& steps, const WorkList& work)
 }
 
 void IdleCauses::findCaptures() {
-    enum class Bound : uint8_t { None, Begin, End };
+    enum class Bound : uint8_t { None, Begin, End, Instantiation };
     std::unordered_map<StringIndex, Bound> bounds;
     const auto boundAt = [&](StringIndex call) {
         const auto [known, isNew] = bounds.try_emplace(call, Bound::None);
         if (!isNew) return known->second;
         const std::string_view name = trace_.strings.at(call);
-        return known->second = beginsCapture(name) ? Bound::Begin : instantiatesGraph(name) ? Bound::End : Bound::None;
+        return known->second = beginsCapture(name)       ? Bound::Begin
+                               : endsCapture(name)       ? Bound::End
+                               : instantiatesGraph(name) ? Bound::Instantiation
+                                                         : Bound::None;
     };
     for (const uint32_t thread : threads_) {
         Intervals captures = noIntervals();
         std::optional<LabelledInterval> begin;
+        bool isCaptured = false;
         for (Intervals::Reader call(run_.calls.callsOf[thread]); !call.isAtEnd(); call.next()) {
             const Bound bound = boundAt(call->label);
             if (bound == Bound::Begin) begin = *call;
-            if (!begin || bound != Bound::End) continue;
+            if (bound == Bound::Instantiation && !begin && isCaptured) begin = *call;
+            if (!begin || bound == Bound::None || bound == Bound::Begin) continue;
             IdleCause cause{CauseKind::CapturingGraph, trace_.gpuApi};
             cause.thread = threadRef(trace_, thread);
             if (const uint32_t stack = stackOf(thread, *begin); stack != noIndex)
                 cause.activity.frame = frameRef(trace_, ownFrame(trace_, stack));
             captures.push_back({begin->startNs, call->endNs, keyOf(cause)});
             begin.reset();
+            isCaptured = bound == Bound::End;
         }
         if (!captures.empty()) captures_.emplace(thread, std::move(captures));
     }

@@ -178,7 +178,7 @@ class IdleCauses {
     /// Finds calls that should return at once, but block because the copied memory is not pinned.
     void findPageableCalls(const WorkList& work);
     void findBatchCopies(const WorkerSteps& steps, const WorkList& work);
-    /// Finds the times from the begin of a capture to the end of the instantiation of its graph, or of the capture.
+    /// Finds the times of captures, and of the instantiation of their graphs.
     void findCaptures();
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;

@@ -261,11 +261,15 @@ void EvidenceQuery::addFunctionsOf(std::string_view layer, const std::vector<std
 void EvidenceQuery::addCaptures(std::string_view layer) {
     layers_.emplace_back(
         layer,
-        fmt::format("(SELECT b.s, b.e FROM (SELECT c.start AS s, q.value AS name, lead(c.\"end\") OVER (PARTITION BY "
-                    "c.globalTid ORDER BY c.start) AS e FROM CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds q ON q.id = "
-                    "c.nameId WHERE {} AND (q.value LIKE '%StreamBeginCapture%' OR q.value LIKE '%GraphInstantiate%')) "
-                    "b WHERE b.name LIKE '%StreamBeginCapture%' AND b.e IS NOT NULL)",
-                    ofProcess("c.globalTid")));
+        fmt::format(
+            "(SELECT b.s, CASE WHEN b.name LIKE '%BeginCapture%' THEN b.until ELSE b.own END AS e FROM (SELECT "
+            "c.start AS s, c.\"end\" AS own, q.value AS name, lead(c.\"end\") OVER w AS until, lag(q.value) OVER "
+            "w AS before FROM CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds q ON q.id = c.nameId WHERE {} AND "
+            "(q.value LIKE '%StreamBeginCapture%' OR q.value LIKE '%StreamEndCapture%' OR q.value LIKE "
+            "'%GraphInstantiate%') WINDOW w AS (PARTITION BY c.globalTid ORDER BY c.start)) b WHERE (b.name LIKE "
+            "'%BeginCapture%' AND b.until IS NOT NULL) OR (b.name LIKE '%GraphInstantiate%' AND b.before LIKE "
+            "'%EndCapture%'))",
+            ofProcess("c.globalTid")));
 }
 
 bool EvidenceQuery::hasWaits() const {

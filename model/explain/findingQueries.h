@@ -31,7 +31,7 @@ class EvidenceQuery {
     /// Adds the times in which launching threads of the worker's process were sampled in functions of Python files with
     /// one of these endings. Lanescope must have recorded the file.
     void addFunctionsOf(std::string_view layer, const std::vector<std::string_view>& fileEndings);
-    /// Adds the times from the begin of a capture to the end of the instantiation of its graph.
+    /// Adds the times of captures, and of the instantiation of their graphs.
     void addCaptures(std::string_view layer);
     /// Adds the ranges of these known names in the worker's process.
     void addRanges(std::string_view layer, const std::vector<std::string>& names);

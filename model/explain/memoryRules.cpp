@@ -170,9 +170,12 @@ Evidence pageableEvidence(const FindingText& text) {
     const EvidenceQuery query(text.run(), text.finding().worker);
     Evidence made{query.exposed(Sets{query.copies("k.srcKind = 0 OR k.dstKind = 0")}, Sets{query.otherKernels()}),
                   sumNs(text.worker(), isPageable)};
-    if (sumNs(text.worker(), isInPageableCopy) > 0)
-        made.sql = fmt::format("SELECT start, ns, name FROM ({})\nUNION ALL SELECT start, ns, call FROM ({})", made.sql,
-                               gapsInCalls(text, isInPageableCopy).sql);
+    if (sumNs(text.worker(), isInPageableCopy) == 0) return made;
+    // Whatever another thread waits for meanwhile.
+    EvidenceQuery gaps(text.run(), text.finding().worker);
+    gaps.addCalls("calls", callsOf(text.worker(), isInPageableCopy));
+    made.sql = fmt::format("SELECT start, ns, name FROM ({})\nUNION ALL SELECT start, ns, call FROM ({})", made.sql,
+                           gaps.gaps("g.late AND p.calls > 0"));
     return made;
 }
 

@@ -34,6 +34,8 @@ CallClass callClassOf(std::string_view call) {
 
 bool beginsCapture(std::string_view call) { return call.find("StreamBeginCapture") != std::string_view::npos; }
 
+bool endsCapture(std::string_view call) { return call.find("StreamEndCapture") != std::string_view::npos; }
+
 bool instantiatesGraph(std::string_view call) { return call.find("GraphInstantiate") != std::string_view::npos; }
 
 CallWait callWaitOf(std::string_view call) {

@@ -30,8 +30,9 @@ enum class CallClass : uint8_t {
 /// Returns the class of a call by its name. O(length).
 CallClass callClassOf(std::string_view call);
 
-/// Returns true for a call that begins to capture work of a stream as a graph.
+/// Return true for a call that begins, or ends, to capture work of a stream as a graph.
 bool beginsCapture(std::string_view call);
+bool endsCapture(std::string_view call);
 /// Returns true for a call that makes a captured graph ready to launch.
 bool instantiatesGraph(std::string_view call);
 

@@ -85,9 +85,10 @@ class tst_FindingEvidence : public QObject {
     Q_OBJECT
 
     TemporaryFolder folder_;
+    double evidenceNs_ = 0;  ///< Of the latest verified finding.
 
     /// Verifies that the run has a finding of a rule, and that the rows of its query add up to its time.
-    void verifyEvidence(SimulatedTrace& made, const Rule& rule) {
+    void verifyEvidence(SimulatedTrace& made, const Rule& rule, double within = tolerance) {
         const std::filesystem::path path = folder_ / "run.sqlite";
         std::filesystem::remove(path);
         QVERIFY(writeTraceFile(*made.finish(), path));
@@ -101,8 +102,9 @@ class tst_FindingEvidence : public QObject {
         const auto result = query->run(finding->sql, {});
         QVERIFY2(result, result ? "" : result.error().sentence.c_str());
         const double sumNs = sumOf(valuesOf(result->table, "ns"));
-        QVERIFY(finding->evidenceNs > 0);
-        QVERIFY2(isAbout(sumNs, static_cast<double>(finding->evidenceNs), tolerance),
+        evidenceNs_ = static_cast<double>(finding->evidenceNs);
+        QVERIFY(evidenceNs_ > 0);
+        QVERIFY2(isAbout(sumNs, static_cast<double>(finding->evidenceNs), within),
                  fmt::format("rows {}, evidence {}", sumNs, finding->evidenceNs).c_str());
     }
 
@@ -196,8 +198,34 @@ class tst_FindingEvidence : public QObject {
         QVERIFY(isAbout(sumOf(valuesOf(result->table, "ns")), 20.0 * (busyNs - gpuNs), tolerance));
     }
 
+    /// A call with a pageable copy keeps the GPU idle before the copy, whatever another thread does meanwhile.
+    void pageableCopiesAddUp() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        const uint32_t other = made.addThread(0, 4243);
+        for (uint32_t step = 0; step < 20; ++step) {
+            const int64_t at = (step + 1) * 10 * ms;
+            made.addNvtx(main, "step " + std::to_string(step), at, at + 9 * ms);
+            made.launch(main, stream, "gemm", at, at + ms / 10, at + 2 * ms);
+            made.addApi(main, "cudaMemcpyAsync", at + ms, at + 5 * ms, step + 1);
+            made.addMemcpy(stream, MemcpyKind::HtoD, 1 << 24, at + 4 * ms, at + 5 * ms, step + 1, MemoryKind::Pageable);
+            made.addApi(other, "cudaStreamSynchronize", at + ms, at + 4 * ms);
+            made.launch(main, stream, "gemm", at + 5 * ms, at + 5 * ms + ms / 10, at + 9 * ms);
+        }
+        verifyEvidence(made, pageableCopiesRule, 0.01);
+    }
+
     /// The GPU waits from the end of the work before the capture to the launch after it.
+    void capturesAreFound_data() {
+        QTest::addColumn<bool>("isEndRecorded");
+        QTest::addColumn<double>("sumMs");
+        // Between capture and instantiation the program launches other work late.
+        QTest::newRow("with its end") << true << 20 * 3.1;
+        QTest::newRow("without") << false << 20 * 4.0;
+    }
     void capturesAreFound() {
+        QFETCH(bool, isEndRecorded);
+        QFETCH(double, sumMs);
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         for (int step = 0; step < 20; ++step) {
@@ -208,11 +236,12 @@ class tst_FindingEvidence : public QObject {
             made.addApi(main, "cuStreamBeginCapture_v2", at, at + ms / 100);
             for (int call = 1; call <= 10; ++call)
                 made.addApi(main, "cuLaunchKernel", at + call * ms / 4, at + call * ms / 4 + ms / 100);
-            made.addApi(main, "cuStreamEndCapture", at + 3 * ms, at + 3 * ms + ms / 10);
+            if (isEndRecorded) made.addApi(main, "cuStreamEndCapture", at + 3 * ms, at + 3 * ms + ms / 10);
             made.addApi(main, "cuGraphInstantiateWithFlags", at + 4 * ms, at + 5 * ms);
             made.launch(main, stream, "gemm", at + 5 * ms, at + 5 * ms + ms / 10, at + 7 * ms);
         }
         verifyEvidence(made, graphCapturesRule);
+        QVERIFY2(isAbout(evidenceNs_, sumMs * ms, tolerance), std::to_string(evidenceNs_).c_str());
     }
 
     void rowsAddUpToTheFinding_data() {
