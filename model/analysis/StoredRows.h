@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,9 +15,33 @@
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Stored.h"
+#include "model/format/threadStates.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::analysis {
+
+/// A member of a struct and its column. `membersOf` lists them once for reading and writing.
+template <class Column, class Member>
+struct StoredMember {
+    const Column& column;
+    Member& member;
+};
+template <class Column, class Member>
+StoredMember<Column, Member> stored(const Column& column, Member& member) {
+    return {column, member};
+}
+
+/// An enumerator up to `last`, stored by its identifier.
+template <class Column, class Member>
+struct StoredEnumerator {
+    const Column& column;
+    Member& member;
+    std::remove_const_t<Member> last;
+};
+template <class Column, class Member>
+StoredEnumerator<Column, Member> stored(const Column& column, Member& member, std::remove_const_t<Member> last) {
+    return {column, member, last};
+}
 
 /// Rows of one stored table in order; an invalid cell ends the pass.
 template <class Table>
@@ -52,6 +78,28 @@ class StoredRows {
         return found.value_or(last);
     }
     StepPart part(Column column) { return identified(column, StepPart::OtherIdle); }
+    /// Reads a text, a flag, a thread state or a whole number, or an optional of one. Its range is checked.
+    template <class Member>
+    void read(Column column, Member& member) {
+        if constexpr (std::is_same_v<Member, std::string>) {
+            member = text(column);
+        } else if constexpr (std::is_same_v<Member, bool>) {
+            member = flag(column);
+        } else if constexpr (std::is_same_v<Member, ThreadState>) {
+            member = threadStateFrom(number(column));
+        } else if constexpr (std::is_integral_v<Member>) {
+            const int64_t value = number(column);
+            isGood_ = isGood_ && (sizeof(Member) == sizeof(value) || std::in_range<Member>(value));
+            member = static_cast<Member>(value);
+        } else if (!statement_.isNull(place(column))) {
+            read(column, member.emplace());
+        }
+    }
+    /// Reads all members of a list.
+    template <class... Members>
+    void read(const std::tuple<Members...>& members) {
+        std::apply([this](const auto&... each) { (readMember(each), ...); }, members);
+    }
     /// Returns the item of a list that a row belongs to. Null, which ends the pass, if there is none.
     template <class Item>
     Item* itemOf(std::vector<Item>& items, Column column) {
@@ -64,27 +112,42 @@ class StoredRows {
     Item* itemOrNull(std::vector<Item>& items, Column column) {
         return statement_.isNull(place(column)) ? nullptr : itemOf(items, column);
     }
-    /// Returns the name of work, or the cause of idle time if the row has the number of one.
-    ContributorName name(std::vector<IdleCause>& causes, Column work, Column cause) {
-        const IdleCause* idle = itemOrNull(causes, cause);
-        return idle ? ContributorName(*idle) : ContributorName(text(work));
-    }
-    ThreadRef thread(Column role, Column name) { return {identified(role, ThreadRole::Other), text(name)}; }
-    FrameRef frame(Column file, Column line, Column function) {
-        const int64_t lineNumber = number(line);
-        isGood_ = isGood_ && lineNumber >= 0 && lineNumber <= UINT32_MAX;
-        return {text(file), static_cast<uint32_t>(lineNumber), text(function)};
+    /// Reads the cause of idle time if the row has the number of one. The name of work is another column.
+    void readCause(std::vector<IdleCause>& causes, Column cause, ContributorName& name) {
+        if (const IdleCause* idle = itemOrNull(causes, cause)) name = *idle;
     }
     bool isGood() const { return isGood_; }
     /// Ends the pass.
     void reject() { isGood_ = false; }
 
   private:
+    template <class C, class Member>
+    void readMember(const StoredMember<C, Member>& each) {
+        read(each.column, each.member);
+    }
+    template <class C, class Member>
+    void readMember(const StoredEnumerator<C, Member>& each) {
+        each.member = identified(each.column, each.last);
+    }
     static int place(Column column) { return static_cast<int>(column.number()); }
 
     Statement statement_;
     size_t left_;
     bool isGood_ = false;
 };
+
+template <class Column, class Member>
+const Member& valueOf(const StoredMember<Column, Member>& each) {
+    return each.member;
+}
+template <class Column, class Member>
+std::string_view valueOf(const StoredEnumerator<Column, Member>& each) {
+    return identifier(each.member);
+}
+/// Inserts a row of the members of a list and of further cells.
+template <class Table, class... Members, class... Cells>
+void insertRow(Inserter<Table>& rows, const std::tuple<Members...>& members, const Cells&... further) {
+    std::apply([&](const auto&... each) { rows.insert((each.column = valueOf(each))..., further...); }, members);
+}
 
 }  // namespace lanescope::analysis

@@ -14,8 +14,6 @@
 
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/StoredRows.h"
-#include "model/analysis/storedKernelGroups.h"
-#include "model/analysis/storedUse.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
@@ -187,12 +185,178 @@ bool areConditionsGood(const WorkerSummary& worker) {
            worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0;
 }
 
+bool areAtLeastZero(std::initializer_list<int64_t> values) {
+    return std::ranges::all_of(values, [](int64_t each) { return each >= 0; });
+}
+
+bool isUseGood(const WorkerSummary& worker) {
+    const ComputeUse& use = worker.use;
+    const auto steps = static_cast<int64_t>(worker.steps.size());
+    return areAtLeastZero({use.sheetPerSecond, use.measuredPerSecond, use.activePerSecond, use.readings, use.readingNs,
+                           use.knownNs, use.readSteps, use.countedSteps, use.countedNs, use.modelPerStep,
+                           use.repeatedPerStep, use.kernelNs, use.knownKernelNs}) &&
+           use.readSteps <= steps && use.countedSteps <= steps && use.knownKernelNs <= use.kernelNs &&
+           (use.readings > 0) == (use.knownNs > 0) && worker.shaped.size() <= maxShapedWorks &&
+           std::ranges::all_of(worker.shaped, [](const ShapedWork& work) {
+               return areAtLeastZero({work.count, work.kernelNs, work.flops, work.bytes, work.roofNs});
+           });
+}
+
+bool areKernelGroupsGood(const WorkerSummary& worker) {
+    /// Programs have some dozens.
+    constexpr size_t maxGroups = 4096;
+    int64_t leftNs = worker.totalParts()[StepPart::Compute];
+    for (const KernelGroup& each : worker.kernels) {
+        if (each.count < 0 || each.sequences < 0 || each.sequences > each.count || each.exposedNs < 0 ||
+            each.exposedNs > leftNs)
+            return false;
+        leftNs -= each.exposedNs;
+    }
+    return worker.kernels.size() <= maxGroups && worker.usedMemoryBytes >= 0 && worker.memoryBytes >= 0 &&
+           worker.singleRate >= 0 && worker.tensorFloatRate >= 0;
+}
+
 // More than any real run has; a hostile file could ask for any amount of memory.
 constexpr size_t maxWorkers = 4096;
 constexpr size_t maxSteps = 4'000'000;
 constexpr size_t maxParts = maxSteps * stepPartCount;
 constexpr size_t maxListed = 1'000'000;
 constexpr size_t maxFacts = 10'000;
+
+template <Of<WorkerSummary> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedWorkers;
+    return std::tuple(
+        stored(t.pid, s.pid), stored(t.rank, s.rank), stored(t.processName, s.processName), stored(t.gpuId, s.gpuId),
+        stored(t.gpuName, s.gpuName), stored(t.endedAbnormally, s.endedAbnormally), stored(t.foundSteps, s.foundSteps),
+        stored(t.warmUpSteps, s.warmUpSteps), stored(t.isLastLeftOut, s.isLastLeftOut), stored(t.workNs, s.workNs),
+        stored(t.pauses, s.pauses.count), stored(t.pauseNs, s.pauses.ns), stored(t.pauseIdleNs, s.pauses.idleNs),
+        stored(t.longestPauseStartNs, s.pauses.longestStartNs), stored(t.longestPauseNs, s.pauses.longestNs),
+        stored(t.highestSmClockHz, s.highestSmClockHz), stored(t.heldBackNs, s.heldBackNs),
+        stored(t.loaderThreads, s.loaders.threads), stored(t.loaderKnownNs, s.loaders.knownNs),
+        stored(t.loaderRanNs, s.loaders.ranNs), stored(t.loaderNoCoreNs, s.loaders.noCoreNs),
+        stored(t.loaderInputNs, s.loaders.inputNs), stored(t.launches, s.launches.count),
+        stored(t.launchNs, s.launches.medianNs), stored(t.launchPlace, s.launches.place),
+        stored(t.launchesThere, s.launches.placeCount), stored(t.allocations, s.allocations.allocations),
+        stored(t.frees, s.allocations.frees), stored(t.freedAt, s.allocations.freedAt),
+        stored(t.hasTensorFloat, s.hasTensorFloat), stored(t.drains, s.drains),
+        stored(t.orderedStreams, s.streams.streams), stored(t.defaultOperations, s.streams.operations),
+        stored(t.usedMemoryBytes, s.usedMemoryBytes), stored(t.memoryBytes, s.memoryBytes),
+        stored(t.singleRate, s.singleRate), stored(t.tensorFloatRate, s.tensorFloatRate), stored(t.restNs, s.rest.ns));
+}
+
+template <Of<IdleCause> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedCauses;
+    auto& activity = s.activity;
+    return std::tuple(
+        stored(t.kind, s.kind, lastCauseKind), stored(t.api, s.api, GpuApi::Hip), stored(t.call, s.call),
+        stored(t.copy, s.copy), stored(t.isPageable, s.isPageable), stored(t.thread, s.thread.role, ThreadRole::Other),
+        stored(t.threadName, s.thread.name), stored(t.file, activity.frame.file), stored(t.line, activity.frame.line),
+        stored(t.function, activity.frame.function), stored(t.work, activity.work, ThreadWork::TorchOptimizer),
+        stored(t.observation, activity.observation, Observation::WithoutCore), stored(t.state, activity.state),
+        stored(t.holder, activity.holder.role, ThreadRole::Other), stored(t.holderName, activity.holder.name),
+        stored(t.holderFile, activity.holderFrame.file), stored(t.holderLine, activity.holderFrame.line),
+        stored(t.holderFunction, activity.holderFrame.function));
+}
+
+template <Of<ClockState> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedGpuClocks;
+    return std::tuple(stored(t.reasons, s.reasons), stored(t.ns, s.ns), stored(t.smClockHz, s.smClockHz),
+                      stored(t.longestStartNs, s.longestStartNs), stored(t.longestNs, s.longestNs));
+}
+
+template <Of<StepSummary> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedSteps;
+    return std::tuple(stored(t.number, s.number), stored(t.name, s.name), stored(t.startNs, s.startNs),
+                      stored(t.wallNs, s.wallNs), stored(t.onCpuNs, s.onCpuNs),
+                      stored(t.activePerSecond, s.activePerSecond));
+}
+
+/// Without the cause of idle time.
+template <Of<Contributor> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedContributors;
+    return std::tuple(stored(t.part, s.part, StepPart::OtherIdle), stored(t.kind, s.kind, ContributorKind::Others),
+                      stored(t.trait, s.trait, ContributorTrait::Unknown), stored(t.name, s.name.work),
+                      stored(t.path, s.path), stored(t.count, s.count), stored(t.exposedNs, s.exposedNs),
+                      stored(t.totalNs, s.totalNs), stored(t.bytes, s.bytes), stored(t.busBytes, s.busBytes),
+                      stored(t.firstPlace, s.order), stored(t.waitedNs, s.waitedNs), stored(t.workedNs, s.workedNs),
+                      stored(t.gilNs, s.gilNs), stored(t.launched, s.launched));
+}
+
+/// Without the cause of idle time.
+template <Of<OutlierStep> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedOutliers;
+    return std::tuple(stored(t.number, s.number), stored(t.name, s.name), stored(t.startNs, s.startNs),
+                      stored(t.wallNs, s.wallNs), stored(t.excessNs, s.excessNs),
+                      stored(t.part, s.part, StepPart::OtherIdle), stored(t.partExcessNs, s.partExcessNs),
+                      stored(t.contributor, s.contributor.work), stored(t.path, s.path));
+}
+
+template <Of<StepForecast> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedForecasts;
+    return std::tuple(stored(t.subject, s.subject, causality::Subject::Rank), stored(t.savedNs, s.savedNs),
+                      stored(t.marginNs, s.marginNs));
+}
+
+template <Of<Distinction> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedDistinctions;
+    return std::tuple(stored(t.of, s.of, DistinctionOf::Rank), stored(t.kind, s.kind, DistinctionKind::Loader),
+                      stored(t.name, s.name), stored(t.steps, s.steps), stored(t.ns, s.ns), stored(t.count, s.count),
+                      stored(t.others, s.others));
+}
+
+template <Of<KernelGroup> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedKernelGroups;
+    return std::tuple(
+        stored(t.family, s.family, KernelFamily::Other), stored(t.precision, s.precision, KernelPrecision::Int8),
+        stored(t.trait, s.trait, KernelTrait::Triangular), stored(t.purpose, s.purpose, LaunchPurpose::Evaluation),
+        stored(t.sequence, s.sequence, KernelSequence::Attention), stored(t.isSmallGrid, s.isSmallGrid),
+        stored(t.count, s.count), stored(t.exposedNs, s.exposedNs), stored(t.sequences, s.sequences),
+        stored(t.name, s.name), stored(t.launched, s.launched));
+}
+
+template <Of<ComputeUse> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedUses;
+    return std::tuple(stored(t.precision, s.precision), stored(t.sheetPerSecond, s.sheetPerSecond),
+                      stored(t.measuredPerSecond, s.measuredPerSecond), stored(t.sampler, s.sampler),
+                      stored(t.activePerSecond, s.activePerSecond), stored(t.readings, s.readings),
+                      stored(t.readingNs, s.readingNs), stored(t.knownNs, s.knownNs), stored(t.readSteps, s.readSteps),
+                      stored(t.isShared, s.isShared), stored(t.countedSteps, s.countedSteps),
+                      stored(t.countedNs, s.countedNs), stored(t.modelPerStep, s.modelPerStep),
+                      stored(t.repeatedPerStep, s.repeatedPerStep), stored(t.kernelNs, s.kernelNs),
+                      stored(t.knownKernelNs, s.knownKernelNs));
+}
+
+template <Of<ShapedWork> S>
+auto membersOf(S& s) {
+    constexpr const auto& t = tables::storedShapes;
+    return std::tuple(stored(t.kind, s.kind, OperatorKind::Elementwise), stored(t.operation, s.operation),
+                      stored(t.shape, s.shape), stored(t.precision, s.precision), stored(t.place, s.place),
+                      stored(t.kernel, s.kernel), stored(t.isRecomputed, s.isRecomputed), stored(t.count, s.count),
+                      stored(t.kernelNs, s.kernelNs), stored(t.flops, s.flops), stored(t.bytes, s.bytes),
+                      stored(t.roofNs, s.roofNs), stored(t.isMemoryBound, s.isMemoryBound),
+                      stored(t.isMeasured, s.isMeasured));
+}
+
+/// Calls `visit(table, list)` for each list of a worker whose items are rows without further cells, until one fails.
+template <class V>
+bool forEachStoredList(V&& visit) {
+    return visit(tables::storedGpuClocks, &WorkerSummary::clocks) &&
+           visit(tables::storedSteps, &WorkerSummary::steps) &&
+           visit(tables::storedForecasts, &WorkerSummary::forecasts) &&
+           visit(tables::storedDistinctions, &WorkerSummary::distinctions) &&
+           visit(tables::storedKernelGroups, &WorkerSummary::kernels) &&
+           visit(tables::storedShapes, &WorkerSummary::shaped);
+}
 
 /// A summary, and the causes that its rows refer to by number.
 struct StoredRun : RunSummary {
@@ -229,11 +393,10 @@ class FactReader {
   public:
     explicit FactReader(StoredRows<tables::StoredFacts>& rows) : rows_(rows) {}
 
-    void take(std::string& text) { text = rows_.text(value); }
-    void take(int64_t& number) { number = rows_.number(value); }
-    void take(uint64_t& number) { number = static_cast<uint64_t>(rows_.number(value)); }
-    void take(bool& flag) { flag = rows_.flag(value); }
-    void take(std::optional<int64_t>& number) { number = rows_.number(value); }
+    template <class Member>
+    void take(Member& member) {
+        rows_.read(value, member);
+    }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
     void take(std::vector<StepUnit>& units) {
         auto unit = unitFrom(rows_.text(value));
@@ -288,37 +451,11 @@ bool readWorkers(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         if (rows.number(t.worker) != static_cast<int64_t>(summary.workers.size())) return false;
         WorkerSummary worker;
-        worker.pid = static_cast<uint32_t>(rows.number(t.pid));
-        if (const auto rank = rows.numberOrNull(t.rank)) worker.rank = static_cast<int>(*rank);
-        worker.processName = rows.text(t.processName);
-        worker.gpuId = rows.number(t.gpuId);
-        worker.gpuName = rows.text(t.gpuName);
-        worker.endedAbnormally = rows.flag(t.endedAbnormally);
-        worker.foundSteps = rows.number(t.foundSteps);
-        worker.warmUpSteps = rows.number(t.warmUpSteps);
-        worker.isLastLeftOut = rows.flag(t.isLastLeftOut);
-        worker.workNs = rows.number(t.workNs);
-        worker.pauses = {rows.number(t.pauses), rows.number(t.pauseIdleNs), rows.number(t.longestPauseStartNs),
-                         rows.number(t.longestPauseNs), rows.number(t.pauseNs)};
-        worker.highestSmClockHz = rows.number(t.highestSmClockHz);
-        worker.heldBackNs = rows.numberOrNull(t.heldBackNs);
-        worker.loaders = {rows.number(t.loaderThreads), rows.number(t.loaderKnownNs), rows.number(t.loaderRanNs),
-                          rows.number(t.loaderNoCoreNs), rows.number(t.loaderInputNs)};
+        rows.read(membersOf(worker));
         const auto noCoreThreads = rows.numberOrNull(t.noCoreThreads);
         const auto noCoreNs = rows.numberOrNull(t.noCoreNs);
         // No run has one without the other.
         if (noCoreNs || noCoreThreads) worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
-        worker.launches = {rows.number(t.launches), rows.number(t.launchNs), rows.text(t.launchPlace),
-                           rows.number(t.launchesThere)};
-        worker.allocations = {rows.number(t.allocations), rows.number(t.frees), rows.text(t.freedAt)};
-        worker.hasTensorFloat = rows.flag(t.hasTensorFloat);
-        worker.drains = rows.number(t.drains);
-        worker.streams = {rows.number(t.orderedStreams), rows.number(t.defaultOperations)};
-        worker.usedMemoryBytes = rows.number(t.usedMemoryBytes);
-        worker.memoryBytes = rows.number(t.memoryBytes);
-        worker.singleRate = rows.number(t.singleRate);
-        worker.tensorFloatRate = rows.number(t.tensorFloatRate);
-        worker.rest.ns = rows.number(t.restNs);
         if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause)) worker.rest.most = *most;
         summary.workers.push_back(std::move(worker));
     }
@@ -330,51 +467,24 @@ bool readCauses(const Database& database, StoredRun& summary) {
     StoredRows rows(database, t, maxListed);
     while (rows.next()) {
         if (rows.number(t.cause) != static_cast<int64_t>(summary.causes.size())) return false;
-        IdleCause each{.kind = rows.identified(t.kind, lastCauseKind),
-                       .api = rows.identified(t.api, GpuApi::Hip),
-                       .call = rows.text(t.call),
-                       .copy = rows.text(t.copy),
-                       .isPageable = rows.flag(t.isPageable),
-                       .thread = rows.thread(t.thread, t.threadName)};
-        each.activity.frame = rows.frame(t.file, t.line, t.function);
-        each.activity.work = rows.identified(t.work, ThreadWork::TorchOptimizer);
-        each.activity.observation = rows.identified(t.observation, Observation::WithoutCore);
-        each.activity.state = threadStateFrom(rows.number(t.state));
-        each.activity.holder = rows.thread(t.holder, t.holderName);
-        each.activity.holderFrame = rows.frame(t.holderFile, t.holderLine, t.holderFunction);
+        IdleCause each;
+        rows.read(membersOf(each));
         if (each.isObserved() != (each.activity.state != ThreadState::Unknown)) return false;
         summary.causes.push_back(std::move(each));
     }
     return rows.isGood();
 }
 
-bool readClocks(const Database& database, StoredRun& summary) {
-    constexpr const auto& t = tables::storedGpuClocks;
-    StoredRows rows(database, t, maxListed);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        if (!worker) return false;
-        worker->clocks.push_back({static_cast<uint64_t>(rows.number(t.reasons)), rows.number(t.ns),
-                                  rows.number(t.smClockHz), rows.number(t.longestStartNs), rows.number(t.longestNs)});
-    }
-    return rows.isGood();
-}
-
-bool readSteps(const Database& database, StoredRun& summary) {
-    constexpr const auto& t = tables::storedSteps;
-    StoredRows rows(database, t, maxSteps);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        if (!worker) return false;
-        worker->steps.push_back({rows.number(t.number),
-                                 rows.text(t.name),
-                                 rows.number(t.startNs),
-                                 rows.number(t.wallNs),
-                                 {},
-                                 rows.numberOrNull(t.onCpuNs),
-                                 rows.numberOrNull(t.activePerSecond)});
-    }
-    return rows.isGood();
+bool readLists(const Database& database, StoredRun& summary) {
+    return forEachStoredList([&](const auto& t, auto list) {
+        StoredRows rows(database, t, maxSteps);
+        while (rows.next()) {
+            WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+            if (!worker) return false;
+            rows.read(membersOf((worker->*list).emplace_back()));
+        }
+        return rows.isGood();
+    });
 }
 
 /// A duplicate part makes the sums wrong, which is detected.
@@ -396,21 +506,9 @@ bool readContributors(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
-        Contributor each{.part = rows.part(t.part),
-                         .kind = rows.identified(t.kind, ContributorKind::Others),
-                         .trait = rows.identified(t.trait, ContributorTrait::Unknown),
-                         .name = rows.name(summary.causes, t.name, t.cause),
-                         .path = rows.text(t.path),
-                         .count = rows.number(t.count),
-                         .exposedNs = rows.number(t.exposedNs),
-                         .totalNs = rows.number(t.totalNs),
-                         .bytes = rows.number(t.bytes),
-                         .busBytes = rows.number(t.busBytes),
-                         .order = rows.number(t.firstPlace),
-                         .waitedNs = rows.number(t.waitedNs),
-                         .workedNs = rows.number(t.workedNs),
-                         .gilNs = rows.number(t.gilNs),
-                         .launched = rows.text(t.launched)};
+        Contributor each;
+        rows.read(membersOf(each));
+        rows.readCause(summary.causes, t.cause, each.name);
         if (rows.text(t.phase).empty()) {
             worker->contributors.push_back(std::move(each));
             continue;
@@ -428,41 +526,20 @@ bool readOutliers(const Database& database, StoredRun& summary) {
     while (rows.next()) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
-        OutlierStep step{.number = rows.number(t.number),
-                         .name = rows.text(t.name),
-                         .startNs = rows.number(t.startNs),
-                         .wallNs = rows.number(t.wallNs),
-                         .excessNs = rows.number(t.excessNs),
-                         .part = rows.part(t.part),
-                         .partExcessNs = rows.number(t.partExcessNs),
-                         .contributor = rows.name(summary.causes, t.contributor, t.cause),
-                         .path = rows.text(t.path)};
-        worker->outliers.push_back(std::move(step));
+        OutlierStep& step = worker->outliers.emplace_back();
+        rows.read(membersOf(step));
+        rows.readCause(summary.causes, t.cause, step.contributor);
     }
     return rows.isGood();
 }
 
-bool readForecasts(const Database& database, StoredRun& summary) {
-    constexpr const auto& t = tables::storedForecasts;
-    StoredRows rows(database, t, maxListed);
+bool readUses(const Database& database, StoredRun& summary) {
+    constexpr const auto& t = tables::storedUses;
+    StoredRows rows(database, t, maxWorkers);
     while (rows.next()) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
-        worker->forecasts.push_back(
-            {rows.identified(t.subject, causality::Subject::Rank), rows.number(t.savedNs), rows.number(t.marginNs)});
-    }
-    return rows.isGood();
-}
-
-bool readDistinctions(const Database& database, StoredRun& summary) {
-    constexpr const auto& t = tables::storedDistinctions;
-    StoredRows rows(database, t, maxListed);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        if (!worker) return false;
-        worker->distinctions.push_back(
-            {rows.identified(t.of, DistinctionOf::Rank), rows.identified(t.kind, DistinctionKind::Loader),
-             rows.text(t.name), rows.number(t.steps), rows.number(t.ns), rows.number(t.count), rows.number(t.others)});
+        rows.read(membersOf(worker->use));
     }
     return rows.isGood();
 }
@@ -556,17 +633,7 @@ void writeCauses(const Database& database, const CauseNumbers& causes, FirstErro
     constexpr const auto& t = tables::storedCauses;
     Inserter rows(database, t, error);
     int64_t number = 0;
-    for (const IdleCause* each : causes.all()) {
-        const ThreadActivity& activity = each->activity;
-        rows.insert(t.cause = number++, t.kind = identifier(each->kind), t.api = identifier(each->api),
-                    t.call = each->call, t.copy = each->copy, t.isPageable = each->isPageable,
-                    t.thread = identifier(each->thread.role), t.threadName = each->thread.name,
-                    t.file = activity.frame.file, t.line = activity.frame.line, t.function = activity.frame.function,
-                    t.work = identifier(activity.work), t.observation = identifier(activity.observation),
-                    t.state = activity.state, t.holder = identifier(activity.holder.role),
-                    t.holderName = activity.holder.name, t.holderFile = activity.holderFrame.file,
-                    t.holderLine = activity.holderFrame.line, t.holderFunction = activity.holderFrame.function);
-    }
+    for (const IdleCause* each : causes.all()) insertRow(rows, membersOf(*each), t.cause = number++);
 }
 
 void writeWorkers(const Database& database, const RunSummary& summary, CauseNumbers& causes, FirstError& error) {
@@ -574,59 +641,42 @@ void writeWorkers(const Database& database, const RunSummary& summary, CauseNumb
     Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers)
-        rows.insert(t.worker = index++, t.pid = worker.pid, t.rank = worker.rank, t.processName = worker.processName,
-                    t.gpuId = worker.gpuId, t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
-                    t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
-                    t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs, t.pauses = worker.pauses.count,
-                    t.pauseNs = worker.pauses.ns, t.pauseIdleNs = worker.pauses.idleNs,
-                    t.longestPauseStartNs = worker.pauses.longestStartNs, t.longestPauseNs = worker.pauses.longestNs,
-                    t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
-                    t.loaderThreads = worker.loaders.threads, t.loaderKnownNs = worker.loaders.knownNs,
-                    t.loaderRanNs = worker.loaders.ranNs, t.loaderNoCoreNs = worker.loaders.noCoreNs,
-                    t.loaderInputNs = worker.loaders.inputNs,
-                    t.noCoreThreads = worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
-                    t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
-                    t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
-                    t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
-                    t.allocations = worker.allocations.allocations, t.frees = worker.allocations.frees,
-                    t.freedAt = worker.allocations.freedAt, t.hasTensorFloat = worker.hasTensorFloat,
-                    t.drains = worker.drains, t.orderedStreams = worker.streams.streams,
-                    t.defaultOperations = worker.streams.operations, t.usedMemoryBytes = worker.usedMemoryBytes,
-                    t.memoryBytes = worker.memoryBytes, t.singleRate = worker.singleRate,
-                    t.tensorFloatRate = worker.tensorFloatRate, t.restNs = worker.rest.ns,
-                    t.restCause = causes.of(worker.rest.most));
+        insertRow(rows, membersOf(worker), t.worker = index++,
+                  t.noCoreThreads = worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
+                  t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
+                  t.restCause = causes.of(worker.rest.most));
 }
 
-void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
-    constexpr const auto& t = tables::storedGpuClocks;
+void writeLists(const Database& database, const RunSummary& summary, FirstError& error) {
+    forEachStoredList([&](const auto& t, auto list) {
+        Inserter rows(database, t, error);
+        for (size_t worker = 0; worker < summary.workers.size(); ++worker)
+            for (const auto& each : summary.workers[worker].*list)
+                insertRow(rows, membersOf(each), t.worker = static_cast<int64_t>(worker));
+        return true;
+    });
+}
+
+void writeParts(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedParts;
     Inserter rows(database, t, error);
-    int64_t index = 0;
-    for (const WorkerSummary& worker : summary.workers) {
-        for (const ClockState& each : worker.clocks)
-            rows.insert(t.worker = index, t.reasons = static_cast<int64_t>(each.reasons), t.ns = each.ns,
-                        t.smClockHz = each.smClockHz, t.longestStartNs = each.longestStartNs,
-                        t.longestNs = each.longestNs);
-        ++index;
+    for (size_t worker = 0; worker < summary.workers.size(); ++worker) {
+        const std::vector<StepSummary>& steps = summary.workers[worker].steps;
+        for (size_t step = 0; step < steps.size(); ++step)
+            for (size_t part = 0; part < stepPartCount; ++part)
+                if (const int64_t ns = steps[step].parts.ns[part]; ns != 0)
+                    rows.insert(t.worker = static_cast<int64_t>(worker), t.step = static_cast<int64_t>(step),
+                                t.part = identifier(static_cast<StepPart>(part)), t.ns = ns);
     }
 }
 
-void writeSteps(const Database& database, const RunSummary& summary, FirstError& error) {
-    constexpr const auto& t = tables::storedSteps;
-    constexpr const auto& p = tables::storedParts;
+void writeUses(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedUses;
     Inserter rows(database, t, error);
-    Inserter parts(database, p, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
-        int64_t place = 0;
-        for (const StepSummary& step : worker.steps) {
-            rows.insert(t.worker = index, t.number = step.number, t.name = step.name, t.startNs = step.startNs,
-                        t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs, t.activePerSecond = step.activePerSecond);
-            for (size_t part = 0; part < stepPartCount; ++part)
-                if (const int64_t ns = step.parts.ns[part]; ns != 0)
-                    parts.insert(p.worker = index, p.step = place, p.part = identifier(static_cast<StepPart>(part)),
-                                 p.ns = ns);
-            ++place;
-        }
+        if (worker.use != ComputeUse())
+            insertRow(rows, membersOf(worker.use), t.worker = index, t.mfu = worker.use.mfu());
         ++index;
     }
 }
@@ -636,12 +686,7 @@ void writeContributors(const Database& database, const RunSummary& summary, Caus
     Inserter rows(database, t, error);
     int64_t index = 0;
     const auto add = [&](const Contributor& each, std::string_view phase) {
-        rows.insert(t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
-                    t.trait = identifier(each.trait), t.name = each.name.work, t.cause = causes.of(each.name.idle),
-                    t.path = each.path, t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
-                    t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
-                    t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.gilNs = each.gilNs,
-                    t.launched = each.launched, t.phase = phase);
+        insertRow(rows, membersOf(each), t.worker = index, t.cause = causes.of(each.name.idle), t.phase = phase);
     };
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors) add(each, {});
@@ -657,44 +702,20 @@ void writeOutliers(const Database& database, const RunSummary& summary, CauseNum
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const OutlierStep& step : worker.outliers)
-            rows.insert(t.worker = index, t.number = step.number, t.name = step.name, t.startNs = step.startNs,
-                        t.wallNs = step.wallNs, t.excessNs = step.excessNs, t.part = identifier(step.part),
-                        t.partExcessNs = step.partExcessNs, t.contributor = step.contributor.work,
-                        t.cause = causes.of(step.contributor.idle), t.path = step.path);
+            insertRow(rows, membersOf(step), t.worker = index, t.cause = causes.of(step.contributor.idle));
         ++index;
     }
-}
-
-void writeForecasts(const Database& database, const RunSummary& summary, FirstError& error) {
-    constexpr const auto& t = tables::storedForecasts;
-    Inserter rows(database, t, error);
-    for (size_t worker = 0; worker < summary.workers.size(); ++worker)
-        for (const StepForecast& each : summary.workers[worker].forecasts)
-            rows.insert(t.worker = static_cast<int64_t>(worker), t.subject = identifier(each.subject),
-                        t.savedNs = each.savedNs, t.marginNs = each.marginNs);
-}
-
-void writeDistinctions(const Database& database, const RunSummary& summary, FirstError& error) {
-    constexpr const auto& t = tables::storedDistinctions;
-    Inserter rows(database, t, error);
-    for (size_t worker = 0; worker < summary.workers.size(); ++worker)
-        for (const Distinction& each : summary.workers[worker].distinctions)
-            rows.insert(t.worker = static_cast<int64_t>(worker), t.of = identifier(each.of),
-                        t.kind = identifier(each.kind), t.name = each.name, t.steps = each.steps, t.ns = each.ns,
-                        t.count = each.count, t.others = each.others);
 }
 
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = rebuildTables(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeWarnings, &writeClocks, &writeSteps, &writeForecasts,
-                             &writeDistinctions, &writeKernelGroups})
+    for (const auto write : {&writeFacts, &writeWarnings, &writeLists, &writeParts, &writeUses})
         write(database, summary, error);
     CauseNumbers causes;
     for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})
         write(database, summary, causes, error);
     writeCauses(database, causes, error);
-    writeUse(database, summary.workers, error);
     if (error) return fail(*error);
     return {};
 }
@@ -718,11 +739,9 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     for (const tables::Table* table : tables::storedTables())
         if (!database.hasTable(table->tableName())) return std::nullopt;
     StoredRun summary;
-    for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readClocks, &readSteps, &readParts,
-                            &readContributors, &readOutliers, &readForecasts, &readDistinctions})
+    for (const auto read : {&readFacts, &readWarnings, &readCauses, &readWorkers, &readLists, &readParts,
+                            &readContributors, &readOutliers, &readUses})
         if (!read(database, summary)) return std::nullopt;
-    if (!readUse(database, summary.workers)) return std::nullopt;
-    if (!readKernelGroups(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return RunSummary(std::move(summary));
 }
