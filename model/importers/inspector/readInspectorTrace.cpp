@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -59,39 +58,6 @@ class InspectorScanner {
 };
 
 namespace {
-
-/// An NCCL operation that only NCCL Inspector recorded. Times are those of the trace.
-struct LoggedOperation {
-    NcclRow row;                      ///< With a launch if the builder has the call that launched its kernel.
-    TimeRange call;                   ///< On the CPU.
-    std::optional<TimeRange> kernel;  ///< On the GPU.
-    bool isTimedByWriting = false;    ///< The time is derived from the writing time.
-};
-
-/// Emits operations of NCCL Inspector. Each becomes a range with the facts of an NCCL call, on a thread of its rank and
-/// communicator, as the real thread is unknown. A recorded kernel is added to a stream of them, launched by that call.
-class OperationEmitter {
-  public:
-    explicit OperationEmitter(TraceBuilder& builder);
-
-    /// Emits the operations of one rank of a communicator, sorted by start, with kernels on the GPU
-    /// with that index of the builder (none for `noIndex`). O(n).
-    void emitOperations(int64_t globalPid, uint32_t gpu, std::span<const LoggedOperation> operations);
-
-  private:
-    struct Owner {
-        uint32_t nextThread = 0xffffff;  ///< Counts down from an id that no system has used so far.
-        int64_t nextStream = 1;
-        uint32_t correlation = 0;  ///< The last used one.
-    };
-    /// Returns the kernel name by operation, algorithm, protocol and channels.
-    uint32_t configOf(const NcclRow& row);
-
-    TraceBuilder& builder_;
-    StringIndex domain_, domainAtWriting_;
-    std::map<int64_t, Owner> owners_;
-    std::set<int64_t> threads_;  ///< Of the trace before; a reader may have invented some.
-};
 
 auto ownerOf(const InspectorOperation& one) {
     return std::tie(one.of.host, one.of.pid, one.of.communicator, one.of.rank);
@@ -176,117 +142,21 @@ void placeOperations(LargeVector<InspectorOperation>& operations) {
     }
 }
 
-OperationEmitter::OperationEmitter(TraceBuilder& builder)
-    : builder_(builder), domain_(builder.intern(ncclDomain)), domainAtWriting_(builder.intern(ncclAtWritingDomain)) {
-    // Existing threads and streams of the trace must stay separate from the new ones.
-    const Trace& trace = builder.trace();
-    const auto see = [&](uint32_t process, uint32_t correlation) {
-        Owner& owner = owners_[trace.processes[process].globalPid];
-        owner.correlation = std::max(owner.correlation, correlation);
-    };
-    for (const Thread& each : trace.threads) threads_.insert(each.globalTid);
-    for (const Stream& each : trace.streams) {
-        int64_t& next = owners_[trace.processes[each.process].globalPid].nextStream;
-        if (each.contextId == 0 && each.streamId < maxTimestampNs) next = std::max(next, each.streamId + 1);
-    }
-    for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
-        see(trace.threads[trace.apiCalls.thread[row]].process, trace.apiCalls.correlation[row]);
-    for (uint32_t row = 0; row < trace.kernels.size(); ++row)
-        see(trace.streams[trace.kernels.stream[row]].process, trace.kernels.correlation[row]);
-}
-
-uint32_t OperationEmitter::configOf(const NcclRow& row) {
-    std::string name = fmt::format("ncclDevKernel_{}", builder_.text(row.operation));
-    for (const StringIndex word : {row.facts.algorithm, row.facts.protocol})
-        if (word != 0) name += fmt::format("_{}", builder_.text(word));
-    LaunchConfig config;
-    config.demangledName = config.shortName = builder_.intern(name);
-    // NCCL launches a block for each channel.
-    if (row.facts.channels > 0) config.grid = {static_cast<uint32_t>(row.facts.channels), 1, 1};
-    return builder_.launchConfig(config);
-}
-
-void OperationEmitter::emitOperations(int64_t globalPid, uint32_t gpu, std::span<const LoggedOperation> operations) {
-    if (operations.empty()) return;
-    Owner& owner = owners_[globalPid];
-    const NcclRow& first = operations.front().row;
-    while (threads_.contains(globalPid | owner.nextThread)) --owner.nextThread;
-    const int64_t globalTid = globalPid | owner.nextThread;
-    const uint32_t thread = builder_.thread(globalTid);
-    if (thread == noIndex) {
-        builder_.skip("NCCL operations", static_cast<int64_t>(operations.size()));
-        return;
-    }
-    --owner.nextThread;
-    const std::string_view name = builder_.text(first.facts.communicatorName);
-    builder_.nameThread(globalTid, fmt::format("NCCL, communicator {}",
-                                               name.empty() ? communicatorId(first.communicator) : std::string(name)));
-    const uint32_t process = builder_.process(globalPid);
-    uint32_t stream = noIndex;
-    int64_t lastStartNs = -maxTimestampNs;
-    for (const LoggedOperation& one : operations) {
-        // Several calls begin in the same microsecond. In a file, the start identifies each.
-        TimeRange call = one.call;
-        call.startNs = std::max(call.startNs, lastStartNs + 1);
-        call.endNs = std::max(call.endNs, call.startNs + 1);
-        lastStartNs = call.startNs;
-        const StringIndex function = builder_.intern(fmt::format("nccl{}", builder_.text(one.row.operation)));
-        const EventRef range = builder_.add<kinds::Nvtx>({.startNs = call.startNs,
-                                                          .endNs = call.endNs,
-                                                          .text = function,
-                                                          .domain = one.isTimedByWriting ? domainAtWriting_ : domain_,
-                                                          .thread = thread});
-        if (!range.isValid()) continue;
-        // All calls of a group begin and end together. Each launched its own kernel.
-        NcclRow row = one.row;
-        if (row.facts.launchThread == noIndex) {
-            row.facts.launchThread = thread;
-            row.facts.launch = {call.startNs, call.startNs + 1};
-        }
-        builder_.nccl(range, row);
-        if (!one.kernel || gpu == noIndex) continue;
-        if (stream == noIndex) stream = builder_.stream(process, gpu, 0, owner.nextStream++);
-        const uint32_t correlation = ++owner.correlation;
-        builder_.add<kinds::Api>({.startNs = call.startNs,
-                                  .endNs = call.endNs,
-                                  .name = function,
-                                  .thread = thread,
-                                  .correlation = correlation});
-        builder_.add<kinds::Kernel>({.startNs = one.kernel->startNs,
-                                     .endNs = one.kernel->endNs,
-                                     .stream = stream,
-                                     .correlation = correlation,
-                                     .config = configOf(one.row)});
-    }
-}
-
-/// Returns notes on the precision of times: operations placed by their writing time, kernels timed
-/// by the CPU, and operations with only a timed call.
-std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t callTimed) {
-    std::vector<HealthNote> notes;
-    const auto add = [&notes](Severity severity, int64_t count, std::string_view format) {
-        if (count > 0)
-            notes.push_back({severity, HealthCode::CoarseTimes, fmt::format(fmt::runtime(format), formatCount(count)),
-                             std::nullopt, std::nullopt, count});
-    };
-    add(Severity::Warning, atWriting,
-        "The times of {} NCCL operations are their write times: each ended then or earlier. Durations are right, "
-        "lateness is unknown. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes run times.");
-    add(Severity::Info, cpuTimed,
-        "{} NCCL operations have durations measured on the CPU, longer than their kernels on the GPU.");
-    add(Severity::Warning, callTimed, "For {} NCCL operations only the call was measured; their GPU work is unknown.");
-    return notes;
-}
-
 /// Adds health notes on the unreadable parts of the file and on the precision of its times.
 void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     Notes notes(builder);
+    const auto addCoarse = [&notes](Severity severity, int64_t count, std::string_view format) {
+        if (count > 0)
+            notes.add(severity, HealthCode::CoarseTimes, fmt::format(fmt::runtime(format), formatCount(count)), count);
+    };
     const auto timedBy = [&file](InspectorTiming timing) { return file.timings[static_cast<size_t>(timing)]; };
-    const auto atWriting = std::count_if(file.operations.begin(), file.operations.end(),
-                                         [](const auto& one) { return one.isTimedByWriting; });
-    for (HealthNote& note :
-         coarseTimes(atWriting, timedBy(InspectorTiming::KernelCpu), timedBy(InspectorTiming::CollectiveCpu)))
-        builder.note(std::move(note));
+    addCoarse(Severity::Warning, std::ranges::count(file.operations, true, &InspectorOperation::isTimedByWriting),
+              "The times of {} NCCL operations are their write times: each ended then or earlier. Durations are right, "
+              "lateness is unknown. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes run times.");
+    addCoarse(Severity::Info, timedBy(InspectorTiming::KernelCpu),
+              "{} NCCL operations have durations measured on the CPU, longer than their kernels on the GPU.");
+    addCoarse(Severity::Warning, timedBy(InspectorTiming::CollectiveCpu),
+              "For {} NCCL operations only the call was measured; their GPU work is unknown.");
     if (!file.operations.empty())
         notes.add(Severity::Warning, HealthCode::NotShown, std::string(ncclKernelsOnlySentence));
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
@@ -346,12 +216,20 @@ struct InspectedProcess {
     std::map<uint64_t, std::vector<int32_t>> ranks;  ///< In ascending order.
     int32_t maxRankCount = -1, rankInMaximum = -1;   ///< Communicator.
     int64_t firstGpu = 0;
+    uint32_t nextThread = 0xffffff;  ///< Counts down from an id that no system has used so far.
+    int64_t nextStream = 1;
+    uint32_t correlation = 0;  ///< The last used one.
 };
 
+/// Emits the operations of a log. Each becomes a range with the facts of an NCCL call, on a thread of its rank and
+/// communicator, as the real thread is unknown. A recorded kernel is added to a stream of them, launched by that call.
 class InspectorEmitter {
   public:
     InspectorEmitter(const InspectorFile& file, TraceBuilder& builder)
-        : file_(file), builder_(builder), emitter_(builder) {}
+        : file_(file),
+          builder_(builder),
+          domain_(builder.intern(ncclDomain)),
+          domainAtWriting_(builder.intern(ncclAtWritingDomain)) {}
 
     void emitOperations() {
         findProcesses();
@@ -415,48 +293,96 @@ class InspectorEmitter {
         add("Durations of NCCL operations by", timings);
     }
 
+    /// Emits the operations of one rank of a communicator. O(n log n).
     void emitOperations(std::span<const InspectorOperation> ofRank) {
         const InspectorContext& of = ofRank.front().of;
+        const auto count = static_cast<int64_t>(ofRank.size());
         const auto found = processes_.find({of.host, of.pid});
-        if (found == processes_.end())
-            return builder_.skip("operations of more hosts than a trace can have", static_cast<int64_t>(ofRank.size()));
-        const InspectedProcess& process = found->second;
+        if (found == processes_.end()) return builder_.skip("operations of more hosts than a trace can have", count);
+        InspectedProcess& process = found->second;
+        const uint32_t processIndex = builder_.process(process.globalPid);
+        if (processIndex == noIndex) return builder_.skip("NCCL operations", count);
         const std::vector<int32_t>& ranks = process.ranks.at(of.communicator);
         const auto place = std::lower_bound(ranks.begin(), ranks.end(), of.rank) - ranks.begin();
-        std::vector<LoggedOperation> seen;
-        seen.reserve(ofRank.size());
-        bool hasKernel = false;
-        for (const InspectorOperation& one : ofRank) {
-            seen.push_back(seenOf(one));
-            hasKernel |= seen.back().kernel.has_value();
+        const bool hasKernel = std::ranges::any_of(ofRank, &InspectorOperation::hasKernel);
+        const uint32_t gpu = hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex;
+        const int64_t globalTid = process.globalPid | process.nextThread;
+        const uint32_t thread = builder_.thread(globalTid);
+        if (thread == noIndex) return builder_.skip("NCCL operations", count);
+        --process.nextThread;
+        const std::string name(builder_.text(of.communicatorName));
+        builder_.nameThread(
+            globalTid, fmt::format("NCCL, communicator {}", name.empty() ? communicatorId(of.communicator) : name));
+        const uint32_t stream = gpu != noIndex ? builder_.stream(processIndex, gpu, 0, process.nextStream++) : noIndex;
+        std::vector<const InspectorOperation*> byStart;
+        for (const InspectorOperation& one : ofRank) byStart.push_back(&one);
+        std::ranges::stable_sort(byStart, {}, [](const InspectorOperation* one) { return callOf(*one).startNs; });
+        int64_t lastStartNs = -maxTimestampNs;
+        for (const InspectorOperation* one : byStart) {
+            // Several calls begin in the same microsecond. In a file, the start identifies each.
+            TimeRange call = callOf(*one).shifted(-zeroNs_);
+            call.startNs = std::max(call.startNs, lastStartNs + 1);
+            call.endNs = std::max(call.endNs, call.startNs + 1);
+            lastStartNs = call.startNs;
+            emitOperation(*one, call, thread, stream, process.correlation);
         }
-        std::stable_sort(seen.begin(), seen.end(),
-                         [](const auto& a, const auto& b) { return a.call.startNs < b.call.startNs; });
-        if (builder_.process(process.globalPid) == noIndex)
-            return builder_.skip("NCCL operations", static_cast<int64_t>(ofRank.size()));
-        emitter_.emitOperations(process.globalPid, hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex, seen);
     }
 
-    LoggedOperation seenOf(const InspectorOperation& one) const {
-        LoggedOperation seen;
-        NcclFacts& facts = seen.row.facts;
-        facts.algorithm = one.algorithm;
-        facts.protocol = one.protocol;
-        facts.communicatorName = one.of.communicatorName;
-        facts.sequence = one.sequence;
-        facts.rank = one.of.rank;
-        facts.rankCount = one.of.rankCount;
-        facts.peer = one.peer;
-        facts.channels = one.channels;
-        seen.row.operation = one.operation;
-        seen.row.bytes = one.bytes;
-        seen.row.communicator = one.of.communicator;
-        const TimeRange range = one.range();
-        seen.call = one.call.value_or(TimeRange{range.startNs, range.startNs});
-        for (int64_t* ns : {&seen.call.startNs, &seen.call.endNs}) *ns -= zeroNs_;
-        if (one.hasKernel()) seen.kernel = TimeRange{range.startNs - zeroNs_, range.endNs - zeroNs_};
-        seen.isTimedByWriting = one.isTimedByWriting;
-        return seen;
+    static TimeRange callOf(const InspectorOperation& one) {
+        return one.call.value_or(TimeRange{one.range().startNs, one.range().startNs});
+    }
+
+    /// Emits an operation with that call, and its kernel unless `stream` is `noIndex`.
+    void emitOperation(const InspectorOperation& one, TimeRange call, uint32_t thread, uint32_t stream,
+                       uint32_t& correlation) {
+        const StringIndex function = builder_.intern(fmt::format("nccl{}", builder_.text(one.operation)));
+        const EventRef range = builder_.add<kinds::Nvtx>({.startNs = call.startNs,
+                                                          .endNs = call.endNs,
+                                                          .text = function,
+                                                          .domain = one.isTimedByWriting ? domainAtWriting_ : domain_,
+                                                          .thread = thread});
+        if (!range.isValid()) return;
+        NcclRow row;
+        row.operation = one.operation;
+        row.bytes = one.bytes;
+        row.communicator = one.of.communicator;
+        row.facts.algorithm = one.algorithm;
+        row.facts.protocol = one.protocol;
+        row.facts.communicatorName = one.of.communicatorName;
+        row.facts.sequence = one.sequence;
+        row.facts.rank = one.of.rank;
+        row.facts.rankCount = one.of.rankCount;
+        row.facts.peer = one.peer;
+        row.facts.channels = one.channels;
+        // All calls of a group begin and end together. Each launched its own kernel.
+        row.facts.launchThread = thread;
+        row.facts.launch = {call.startNs, call.startNs + 1};
+        builder_.nccl(range, row);
+        if (!one.hasKernel() || stream == noIndex) return;
+        ++correlation;
+        builder_.add<kinds::Api>({.startNs = call.startNs,
+                                  .endNs = call.endNs,
+                                  .name = function,
+                                  .thread = thread,
+                                  .correlation = correlation});
+        const TimeRange kernel = one.range().shifted(-zeroNs_);
+        builder_.add<kinds::Kernel>({.startNs = kernel.startNs,
+                                     .endNs = kernel.endNs,
+                                     .stream = stream,
+                                     .correlation = correlation,
+                                     .config = configOf(one)});
+    }
+
+    /// Returns the kernel name by operation, algorithm, protocol and channels.
+    uint32_t configOf(const InspectorOperation& one) {
+        std::string name = fmt::format("ncclDevKernel_{}", builder_.text(one.operation));
+        for (const StringIndex word : {one.algorithm, one.protocol})
+            if (word != 0) name += fmt::format("_{}", builder_.text(word));
+        LaunchConfig config;
+        config.demangledName = config.shortName = builder_.intern(name);
+        // NCCL launches a block for each channel.
+        if (one.channels > 0) config.grid = {static_cast<uint32_t>(one.channels), 1, 1};
+        return builder_.launchConfig(config);
     }
 
     void describe(const InspectedProcess& process, StringIndex host) {
@@ -471,7 +397,7 @@ class InspectorEmitter {
 
     const InspectorFile& file_;
     TraceBuilder& builder_;
-    OperationEmitter emitter_;
+    StringIndex domain_, domainAtWriting_;
     std::map<StringIndex, size_t> hosts_;  ///< Host numbers.
     std::map<std::pair<StringIndex, uint32_t>, InspectedProcess> processes_;
     int64_t zeroNs_ = maxTimestampNs;
