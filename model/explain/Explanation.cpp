@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/explain/Explanation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <optional>
-#include <set>
+#include <string_view>
 #include <utility>
 
+#include "model/analysis/requestSteps.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
-#include "model/explain/sayExplanation.h"
+#include "model/explain/clockLoss.h"
+#include "model/explain/hostTime.h"
+#include "model/explain/useText.h"
+#include "model/text/formatValue.h"
+#include "model/text/knownRangeName.h"
 #include "model/trace/healthNotes.h"
 
 namespace lanescope::explain {
@@ -16,6 +25,436 @@ namespace lanescope::explain {
 using namespace analysis;
 
 namespace {
+
+constexpr size_t maxNameColumns = 40;
+
+size_t wordCount(std::string_view text) {
+    size_t words = 0;
+    bool isInWord = false;
+    for (const char letter : text) {
+        if (letter != ' ' && !isInWord) ++words;
+        isInWord = letter != ' ';
+    }
+    return words;
+}
+
+std::string capitalized(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+    return text;
+}
+
+/// Returns "every third step is 11.8 ms longer".
+std::string patternText(const StepPattern& found, const std::string& unit) {
+    const std::string longer = timeText(static_cast<double>(found.excessNs)) + " longer";
+    switch (found.kind) {
+        case PatternKind::Period: return fmt::format("every {} {} is {}", ordinalText(found.period), unit, longer);
+        case PatternKind::Level: return fmt::format("{}s from {} on are {}", unit, found.firstNumber, longer);
+        case PatternKind::TwoModes:
+            return fmt::format("{} % of the {}s are {}", percentText(100 * found.share), unit, longer);
+        case PatternKind::Drift: return fmt::format("{}s grow, at last {}", unit, longer);
+    }
+    return {};
+}
+
+std::string what(const RunSummary& run, const Finding& finding) {
+    const std::string unit(identifier(run.kind));
+    const WorkerSummary& worker = run.workers[finding.worker];
+    if (finding.pattern) return patternText(*finding.pattern, unit);
+    if (finding.rule->isOfSingleSteps() && !worker.outliers.empty())
+        return fmt::format("{} of {} {}s {} far longer", worker.outliers.size(), worker.steps.size(), unit,
+                           worker.outliers.size() == 1 ? "is" : "are");
+    return std::string(finding.rule->title.empty() ? finding.rule->id : finding.rule->title);
+}
+
+/// Returns the range, line or processes that only these steps or this rank have, then the innermost range, the line and
+/// the name of the main contributor, as far as known.
+std::vector<std::string> causes(const WorkerSummary& worker, const Finding& finding) {
+    std::vector<std::string> causes;
+    const auto add = [&](const std::string& text) {
+        if (!text.empty()) causes.push_back(elideMiddle(printable(text), maxNameColumns));
+    };
+    if (const Distinction* only = distinctionOf(worker, finding); only != nullptr)
+        add(only->kind == DistinctionKind::Loader ? "data loaders start" : only->name);
+    if (!finding.contributor.isIdle() && !finding.contributor.empty()) add(shortName(finding.contributor));
+    if (!finding.path.empty()) add(finding.path.substr(finding.path.rfind('/') + 1));
+    if (finding.contributor.isIdle()) {
+        const IdleCause& cause = finding.contributor.idle;
+        if (!cause.activity.frame.isEmpty())
+            add(cause.activity.frame.text());
+        else
+            add(cause.kind == CauseKind::OutsideCalls ? "host code" : cause.call);
+    }
+    if (!finding.launched.empty()) add(shortContributorName(finding.launched, true));
+    return causes;
+}
+
+/// Returns a finding in at most `maxBriefWords` words, made of its facts: "Rank 2: every third step is 11.8 ms longer:
+/// tokenizer hiccup". Contains printable names of the trace.
+std::string briefFinding(const RunSummary& run, const Finding& finding) {
+    const WorkerSummary& worker = run.workers[finding.worker];
+    std::string text = what(run, finding);
+    // "GPU" and "NVLink" keep their letters.
+    if (run.workers.size() > 1 && text.size() > 1 && text[1] >= 'a' && text[1] <= 'z')
+        text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+    if (run.workers.size() > 1)
+        text = (worker.rank ? fmt::format("rank {}: ", *worker.rank) : fmt::format("GPU {}: ", worker.gpuId)) + text;
+    text = capitalized(std::move(text));
+    bool isFirst = true;
+    for (const std::string& cause : causes(worker, finding)) {
+        const std::string longer = text + (isFirst ? ": " : ", ") + cause;
+        if (wordCount(longer) > maxBriefWords) continue;
+        text = longer;
+        isFirst = false;
+    }
+    return text;
+}
+
+/// Minimum share of the GPU work between the steps, of all of it, that is reported.
+constexpr double minShareBetween = 0.03;
+
+std::string spanText(int64_t ns) { return timeText(static_cast<double>(ns)); }
+
+/// Returns the known name of the steps.
+std::string patternText(const RunSummary& run) {
+    const std::string per =
+        run.rangesPerStep > 1 ? fmt::format(", each {} times", run.rangesPerStep) : std::string(", each");
+    if (run.source == StepSource::KernelPattern)
+        return fmt::format("{} from {} on", per, shortContributorName(run.pattern));
+    if (run.source == StepSource::PythonLoop) return fmt::format("{} a call at {}", per, printable(run.pattern));
+    if (run.pattern.empty()) return {};
+    const std::string known = knownRangeName(run.pattern);
+    const std::string name = printable(known.empty() ? run.pattern : known);
+    if (run.rangesPerStep > 1) return fmt::format(", each of {} \"{}\"", run.rangesPerStep, name);
+    return fmt::format(" \"{}\"", name);
+}
+
+/// Reports work between the steps, such as between named ranges.
+std::string pausesSentence(const WorkerSummary& of) {
+    const int64_t workNs = of.pauses.ns - of.pauses.idleNs;
+    int64_t inStepsNs = 0;
+    const StepParts parts = of.totalParts();
+    for (size_t index = 0; index < stepPartCount; ++index)
+        if (const auto part = static_cast<StepPart>(index); !isIdle(part)) inStepsNs += parts[part];
+    if (workNs <= 0 || static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
+        return {};
+    return fmt::format(" Between them, in {} in all, the GPU worked for {} that count for none of them.",
+                       spanText(of.pauses.ns), spanText(workNs));
+}
+
+/// Returns why steps are called requests, and the activity between them; empty for steps.
+std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
+    if (run.kind != StepKind::Request) return {};
+    std::string text;
+    if (run.source != StepSource::NvtxRange || !isRequestName(run.pattern))
+        text = " They count as requests, because the trace shows no training and the program waited between them.";
+    if (of.rest.ns > 0)
+        text += fmt::format(" Between requests, samples show the program waiting {}: at least {} in all.",
+                            printable(causeText(of.rest.most)), spanText(of.rest.ns));
+    return text;
+}
+
+constexpr size_t maxReportedUnits = 2;
+/// A unit differs from the step if their counts differ by at least this factor.
+constexpr double severalFactor = 1.5;
+
+std::string unitText(const StepUnit& unit) {
+    if (unit.source == StepSource::KernelPattern) return fmt::format("\"{}\"", shortContributorName(unit.pattern));
+    const std::string known = knownRangeName(unit.pattern);
+    return printable(fmt::format("\"{}\"", known.empty() ? unit.pattern : known));
+}
+
+/// Returns larger and smaller units of a run with so many steps; empty without any.
+std::string unitsSentence(const RunSummary& run, int64_t steps) {
+    std::string text;
+    size_t count = 0;
+    for (const StepUnit& unit : run.units) {
+        const auto here = static_cast<double>(unit.count), all = static_cast<double>(steps);
+        if ((here < severalFactor * all && all < severalFactor * here) || count++ >= maxReportedUnits) continue;
+        text += fmt::format("{}{} {}", text.empty() ? " Other units: " : ", ", formatCount(unit.count), unitText(unit));
+    }
+    return text.empty() ? text : text + " (--range).";
+}
+
+/// Returns the steps that an explanation covers, of the worker of its findings, and the rest
+/// outside them: `Explanation::steps`.
+std::string stepsSentence(const RunSummary& run) {
+    const uint32_t critical = run.criticalWorker();
+    if (critical == noIndex || run.source == StepSource::WholeRun) return {};
+    const WorkerSummary& of = run.workers[critical];
+    std::string text = fmt::format("{} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
+    text += patternText(run);
+    if (const auto share = of.coverage(); share)
+        text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
+    if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
+    if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
+    text += ".";
+    if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
+        text += fmt::format(" The CPU runs ahead of the GPU: it needs {} for a {}.", spanText(*onCpuNs),
+                            identifier(run.kind));
+    return text + pausesSentence(of) + requestsSentence(run, of) + unitsSentence(run, of.foundSteps);
+}
+
+constexpr size_t maxReportedParts = 2;
+/// Maximum share of kernels of unknown kind. With more, the kinds say little.
+constexpr double maxOtherShare = 0.5;
+constexpr double computingShareThreshold = 0.9;
+constexpr size_t minSteps = 4;
+/// Share of the run in its steps, below which the rest is reported; share of that rest, and number of its pieces.
+constexpr double maxReportedCoverage = 0.25, minReportedRestShare = 0.05;
+constexpr size_t maxReportedRest = 3;
+
+class Words {
+  public:
+    Words(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {}
+
+    void say() {
+        made_.what = isWhole() ? "run" : std::string(identifier(run_.kind));
+        made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + restSentence();
+        made_.steps = stepsSentence(run_);
+        addFamilies();
+        for (Finding& finding : made_.findings) {
+            finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
+                               sharedTimeSentence(finding) + sameCauseSentence(finding);
+            finding.brief = briefFinding(run_, finding);
+            Evidence evidence{std::string(finding.rule->sql)};
+            if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
+            finding.sql = std::move(evidence.sql);
+            finding.evidenceNs = evidence.sumNs;
+            finding.advice = finding.rule->advise != nullptr ? finding.rule->advise({run_, made_, finding})
+                                                             : std::string(finding.rule->advice);
+        }
+        addCaveats();
+    }
+
+  private:
+    bool isWhole() const { return run_.source == StepSource::WholeRun; }
+    /// Returns the repeated unit of the run: "step", "request".
+    std::string unit() const { return std::string(identifier(run_.kind)); }
+    const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
+    static double shareOf(int64_t ns, int64_t wholeNs) {
+        return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
+    }
+
+    /// Returns the sum of all workers; its parts are shares of the time of all GPUs.
+    WorkerParts together() const {
+        WorkerParts all;
+        for (const WorkerParts& each : made_.workers) {
+            all.meanNs += each.meanNs;
+            all.parts += each.parts;
+        }
+        return all;
+    }
+
+    /// Returns the note that GPU work was launched and not recorded; null if the trace has no such note.
+    const HealthNote* missingWork() const {
+        const auto& notes = run_.facts.healthWarnings;
+        const auto found = std::ranges::find(notes, HealthCode::GpuWorkMissing, &HealthNote::code);
+        return found == notes.end() ? nullptr : &*found;
+    }
+
+    std::string sentence() const {
+        if (run_.isEmpty()) {
+            const HealthNote* missing = missingWork();
+            return missing == nullptr ? "This trace has no GPU work to explain."
+                                      : "This trace has no GPU work to explain: " + missing->sentence;
+        }
+        const WorkerParts all = together();
+        const auto count = static_cast<int64_t>(made_.workers.size());
+        const int64_t meanNs = all.meanNs / count;
+        const std::string what = isWhole() ? "run" : run_.source == StepSource::Chosen ? "interval" : "mean " + unit();
+        std::string text =
+            run_.facts.producerKind == ProducerKind::NcclInspector
+                ? fmt::format("Only NCCL's kernels are known of the {} of {}", what, spanText(meanNs))
+                : fmt::format("{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
+                              percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
+                              spanText(meanNs));
+        std::vector<StepPart> parts;
+        for (size_t index = 1; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
+        std::stable_sort(parts.begin(), parts.end(),
+                         [&](StepPart a, StepPart b) { return all.parts[a] > all.parts[b]; });
+        std::string rest;
+        const std::string_view start =
+            run_.facts.producerKind == ProducerKind::NcclInspector ? ":" : ". Largest other parts:";
+        for (size_t index = 0; index < maxReportedParts; ++index) {
+            const int64_t ns = all.parts[parts[index]];
+            if (shareOf(ns, all.meanNs) < minReportedShare) break;
+            rest += fmt::format("{} {} {}", rest.empty() ? start : ",", spanText(ns / count), partText(parts[index]));
+        }
+        if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
+        const std::string use = useClause(run_, made_.workers);
+        return text + rest + (use.empty() ? "" : "; " + use) + ".";
+    }
+
+    /// Returns the share of the run in steps, if small, and where the rest of it goes.
+    std::string restSentence() const {
+        const uint32_t critical = run_.criticalWorker();
+        if (critical == noIndex) return {};
+        const WorkerSummary& of = worker(critical);
+        const int64_t runNs = of.runNs(), stepsNs = of.totalWallNs();
+        if (runNs <= 0 || shareOf(stepsNs, runNs) >= maxReportedCoverage) return {};
+        std::vector<std::pair<RunPhase, const Contributor*>> rest;
+        for (const PhaseSummary& phase : of.phases)
+            for (const Contributor& each : phase.contributors) {
+                // The length of the run is unknown, too.
+                if (each.name.idle.kind == CauseKind::ClocksInconsistent) return {};
+                if (each.kind != ContributorKind::Others &&
+                    shareOf(each.exposedNs, runNs - stepsNs) >= minReportedRestShare)
+                    rest.emplace_back(phase.phase, &each);
+            }
+        std::ranges::stable_sort(rest, std::ranges::greater(), [](const auto& each) { return each.second->exposedNs; });
+        std::string text = fmt::format(" These {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
+                                       spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
+        std::string items;
+        for (size_t index = 0; index < std::min(rest.size(), maxReportedRest); ++index) {
+            const auto& [phase, each] = rest[index];
+            items += fmt::format("{}{} {}", items.empty() ? " Largest of the rest: " : "; ", spanText(each->exposedNs),
+                                 phaseText(phase));
+            if (each->name.idle.kind == CauseKind::NoWorkAround) continue;
+            items +=
+                fmt::format(", {}{}", shortName(each->name), each->path.empty() ? "" : " in " + printable(each->path));
+        }
+        return text + (items.empty() ? "" : items + ".");
+    }
+
+    std::string phaseText(RunPhase phase) const {
+        switch (phase) {
+            case RunPhase::StartUp: return fmt::format("before the first {}", unit());
+            case RunPhase::Between: return fmt::format("between {}s", unit());
+            case RunPhase::End: break;
+        }
+        return fmt::format("after the last {}", unit());
+    }
+
+    /// Returns "waiting for rank 2" if the rank is known and hardly waits for others itself.
+    std::string partText(StepPart part) const {
+        if (part != StepPart::WaitingForRanks) return std::string(name(part));
+        for (const Finding& finding : made_.findings) {
+            const WorkerSummary& late = worker(finding.worker);
+            if (finding.rule->isOfLateRank && late.rank &&
+                shareOf(late.totalParts()[part], late.totalWallNs()) < minReportedShare)
+                return fmt::format("waiting for rank {}", *late.rank);
+        }
+        return std::string(name(part));
+    }
+
+    /// Adds the kinds of kernels if compute is the largest part of the critical worker's steps.
+    void addFamilies() {
+        const uint32_t critical = run_.criticalWorker();
+        if (critical == noIndex || run_.facts.producerKind == ProducerKind::NcclInspector) return;
+        const StepParts parts = worker(critical).totalParts();
+        const int64_t computeNs = parts[StepPart::Compute];
+        made_.families = familySums(worker(critical));
+        if (computeNs <= 0 || computeNs < std::ranges::max(parts.ns)) return;
+        std::string text;
+        int64_t restNs = computeNs;
+        for (const FamilySum& each : made_.families) {
+            const double share = shareOf(each.exposedNs, computeNs);
+            if (each.family == KernelFamily::Other || share < minReportedShare) continue;
+            const std::string precision = each.precision == KernelPrecision::Unknown
+                                              ? std::string()
+                                              : fmt::format(" ({})", identifier(each.precision));
+            text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name(each.family), shareText(share), precision);
+            restNs -= each.exposedNs;
+        }
+        const double rest = shareOf(restNs, computeNs);
+        if (rest > maxOtherShare) return;
+        const std::string who = made_.workers.size() > 1 ? worker(critical).label() : "The GPU";
+        made_.compute = fmt::format("{} computes: {}{}.", who, text,
+                                    rest < minReportedShare ? "" : fmt::format(", other {}", shareText(rest)));
+        made_.compute.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(made_.compute.front())));
+    }
+
+    std::string isMostlyComputing() const {
+        const uint32_t critical = run_.criticalWorker();
+        const Contributor* most = nullptr;
+        for (const Contributor& each : worker(critical).contributors)
+            if (each.part == StepPart::Compute && each.kind != ContributorKind::Others &&
+                (most == nullptr || each.exposedNs > most->exposedNs))
+                most = &each;
+        if (most == nullptr) return {};
+        const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
+        return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
+                           shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
+    }
+
+    /// Returns the sentence after the worker, if there are several and it does not name its own.
+    std::string withWorker(const Finding& finding, std::string sentence) const {
+        std::string label = worker(finding.worker).label();
+        if (made_.workers.size() < 2 || finding.rule->namesWorker) return sentence;
+        label.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(label.front())));
+        return label + ": " + sentence;
+    }
+
+    /// Returns a note if an earlier finding about single steps counts some of the same time.
+    std::string sharedTimeSentence(const Finding& finding) const {
+        if (finding.rule->isOfSingleSteps()) return {};
+        const auto& all = worker(finding.worker).contributors;
+        const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
+            return each.name == finding.contributor && each.path == finding.path;
+        });
+        if (main == all.end()) return {};
+        for (const Finding& above : made_.findings) {
+            if (&above == &finding) break;
+            if (above.worker == finding.worker && above.rule->isOfSingleSteps() &&
+                above.rule->longerPart(run_, above) == main->part)
+                return fmt::format(" Part of this time is also in {}.", above.rule->id);
+        }
+        return {};
+    }
+
+    /// Returns a note if an earlier finding about all steps has the same cause and place.
+    std::string sameCauseSentence(const Finding& finding) const {
+        const Finding* const same = FindingText(run_, made_, finding).ofSameCause();
+        if (same == nullptr || same > &finding || finding.rule->isOfSingleSteps()) return {};
+        return fmt::format(" Its place is that of {}.", same->rule->id);
+    }
+
+    void addCaveats() {
+        const auto add = [this](std::string sentence) { made_.caveats.push_back(std::move(sentence)); };
+        if (run_.facts.isStillRecorded)
+            add("The run is still being recorded: results cover the run so far, and its last events may be missing.");
+        if (!run_.isEmpty()) addCaveatsOfSteps(add);
+        if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
+            add("The trace has no CUDA API calls, so causes of GPU idle time are unknown.");
+        if (!run_.isEmpty())
+            if (std::string capped = powerCapSentence(run_, run_.criticalWorker()); !capped.empty())
+                add(std::move(capped));
+        if (run_.facts.isTruncated && !run_.facts.reportsAbnormalEnd())
+            add("A process left no exit record; its last events may be missing.");
+        // Ranks that are not drawn count all the same.
+        for (const HealthNote& note : run_.facts.healthWarnings)
+            if (note.code != HealthCode::EventsNotDrawn && (!run_.isEmpty() || &note != missingWork()))
+                add(shownText(note));
+    }
+
+    template <class Add>
+    void addCaveatsOfSteps(Add add) const {
+        if (std::string timeless = timelessSentence(run_); !timeless.empty()) add(std::move(timeless));
+        if (run_.source == StepSource::KernelPattern)
+            add(fmt::format("No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.", unit()));
+        if (isWhole()) add(wholeSentence());
+        const WorkerSummary& critical = worker(run_.criticalWorker());
+        if (!isWhole() && run_.source != StepSource::Chosen && critical.steps.size() < minSteps)
+            add(fmt::format("Only {} {}{} to go by.", critical.steps.size(), unit(),
+                            critical.steps.size() == 1 ? "" : "s"));
+    }
+
+    /// Returns why the run is explained as a whole.
+    std::string wholeSentence() const {
+        if (!run_.deferred.empty())
+            return fmt::format(
+                "The work of the ranges \"{}\" ran long after them, in one piece, so steps cannot be timed by it: the "
+                "run is explained as a whole.",
+                printable(run_.deferred));
+        if (run_.onlyCall.empty())
+            return "No steps were found: the run is explained as a whole, from its first to its last event.";
+        return fmt::format("All work is of one call of {}: the run is explained as a whole.{}",
+                           printable(run_.onlyCall), unitsSentence(run_, 0));
+    }
+
+    const RunSummary& run_;
+    Explanation& made_;
+};
 
 /// Maximum half interval of a forecast, as a share of the mean step. A finding with a wider forecast shows only its
 /// bound.
@@ -92,7 +531,7 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
     addSavings(run, made.findings);
     orderFindings(run, rules, made.findings);
     distinguishPlaces(run, made.findings);
-    writeExplanation(run, made);
+    Words(run, made).say();
     return made;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <vector>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/numbers/Statistics.h"
