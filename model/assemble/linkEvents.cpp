@@ -15,7 +15,6 @@
 #include "model/assemble/LaneBuilder.h"
 #include "model/assemble/sortTables.h"
 #include "model/numbers/LargeMemory.h"
-#include "model/trace/ExtremesTree.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/processes.h"
@@ -301,16 +300,14 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
 /// The interval from the first start to the last end of a run of work.
 class WorkSpan {
   public:
-    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work) : trace_(trace), work_(work) {
+    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work)
+        : trace_(trace), work_(work), tree_(trace.memory.get()) {
         // The usual case, since a stream works in the order of its calls. Needs no memory.
         TimeRange last = trace.rangeOf(work.front().work);
         for (const LaunchedWork& each : work) {
             const TimeRange range = trace.rangeOf(each.work);
             if (range.startNs < last.startNs || range.endNs < last.endNs) {
-                const auto startOf = [&trace](const LaunchedWork& w) { return trace.rangeOf(w.work).startNs; };
-                const auto endOf = [&trace](const LaunchedWork& w) { return trace.rangeOf(w.work).endNs; };
-                starts_.emplace(work.begin(), work.end(), startOf, trace.memory.get());
-                ends_.emplace(work.begin(), work.end(), endOf, trace.memory.get());
+                buildTree();
                 break;
             }
             last = range;
@@ -319,14 +316,27 @@ class WorkSpan {
 
     /// Returns the interval of the pieces `[low, high)`, which must not be empty.
     TimeRange of(size_t low, size_t high) const {
-        if (starts_) return {starts_->minimum(low, high), ends_->maximum(low, high)};
-        return {trace_.rangeOf(work_[low].work).startNs, trace_.rangeOf(work_[high - 1].work).endNs};
+        TimeRange span{trace_.rangeOf(work_[low].work).startNs, trace_.rangeOf(work_[high - 1].work).endNs};
+        if (tree_.empty()) return span;
+        for (low += work_.size(), high += work_.size(); low < high; low /= 2, high /= 2) {
+            if (low % 2 == 1) span = span.united(tree_[low++]);
+            if (high % 2 == 1) span = span.united(tree_[--high]);
+        }
+        return span;
     }
 
   private:
+    void buildTree() {
+        const size_t count = work_.size();
+        tree_.resize(2 * count);
+        for (size_t leaf = 0; leaf < count; ++leaf) tree_[count + leaf] = trace_.rangeOf(work_[leaf].work);
+        for (size_t node = count; node-- > 1;) tree_[node] = tree_[2 * node].united(tree_[2 * node + 1]);
+    }
+
     const Trace& trace_;
     const LargeVector<LaunchedWork>& work_;
-    std::optional<ExtremesTree<int64_t>> starts_, ends_;
+    /// Empty in the usual case. Node i has the children 2i and 2i+1; leaves start at the number of pieces.
+    LargeVector<TimeRange> tree_;
 };
 
 /// Returns the rows of ranges (not marks) by thread, sorted by start. Python functions are skipped,
