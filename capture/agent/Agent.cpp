@@ -14,7 +14,6 @@
 #include "capture/agent/Inside.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/endOfProcess.h"
-#include "capture/agent/ownThreads.h"
 #include "capture/agent/processIdentity.h"
 #include "capture/log/LogFolder.h"
 #include "capture/log/clocks.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/EventRing.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace lanescope::agent {
 
 void EventRing::Emptied::push(Segment* segment) {

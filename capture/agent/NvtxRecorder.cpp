@@ -8,7 +8,6 @@
 #include <cstring>
 #include <utility>
 
-#include "capture/agent/NvtxRegistry.h"
 #include "capture/log/clocks.h"
 
 namespace lanescope::agent {
