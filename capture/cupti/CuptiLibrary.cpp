@@ -2,8 +2,6 @@
 #include "capture/cupti/CuptiLibrary.h"
 
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "capture/cupti/findCupti.h"

@@ -14,7 +14,6 @@
 
 #include "capture/agent/Agent.h"
 #include "capture/agent/Inside.h"
-#include "capture/cupti/ApiCallRecorder.h"
 #include "capture/log/Records.h"
 #include "capture/log/clocks.h"
 #include "capture/machine/DynamicLibrary.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/cupti/activityRecords.h"
 
-#include <cupti_activity_deprecated.h>
-
 #include <cstring>
 #include <type_traits>
 
