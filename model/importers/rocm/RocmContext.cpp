@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/rocm/RocmContext.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -45,6 +47,16 @@ void RocmContext::nameKernel(LaunchConfig& config, StringIndex name) {
     config.demangledName = found->second;
     const std::string whole(builder().text(config.demangledName));
     config.shortName = builder().intern(kernelBaseName(whole));
+}
+
+void RocmContext::noteOthers() {
+    for (const auto& [name, count] : others_)
+        builder().note({Severity::Info,
+                        HealthCode::NotShown,
+                        fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
+                        {},
+                        {},
+                        count});
 }
 
 MemcpyKind rocmCopyKind(std::string_view name) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/numbers/MixedMap.h"
@@ -29,6 +31,11 @@ class RocmContext {
     StringIndex text(int64_t number) const;
     std::string_view wordOf(int64_t number) { return builder().text(text(number)); }
 
+    /// Counts a GPU operation that is not shown.
+    void addOther(std::string_view name) { ++others_[std::string(name)]; }
+    /// Adds a health note on each name of them.
+    void noteOthers();
+
     /// Sets the names in a launch configuration from the kernel name of the file.
     void nameKernel(LaunchConfig& config, StringIndex name);
 
@@ -37,6 +44,7 @@ class RocmContext {
 
     LoadContext& context_;
     MixedMap<int64_t, StringIndex> texts_, demangled_;
+    std::map<std::string, int64_t> others_;
     int64_t firstNs_ = never;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/importers/rocm/readHipTrace.h"
+#include "model/importers/rocm/readRocmTraces.h"
 
 #include <fmt/format.h>
 
@@ -61,13 +61,7 @@ class HipReader {
         readCalls();
         readKernels();
         readCopies();
-        for (const auto& [name, count] : others_)
-            builder().note({Severity::Info,
-                            HealthCode::NotShown,
-                            fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
-                            {},
-                            {},
-                            count});
+        context_.noteOthers();
     }
 
   private:
@@ -181,7 +175,7 @@ class HipReader {
                                               .stream = stream,
                                               .correlation = correlation});
             else
-                ++others_[std::string(reader.text(Kind))];
+                context_.addOther(reader.text(Kind));
         }
     }
 
@@ -189,7 +183,6 @@ class HipReader {
     const bool isOfHipprof_;
     const Columns columns_;
     std::map<std::pair<int64_t, int64_t>, StringIndex> texts_;  ///< By process and number.
-    std::map<std::string, int64_t> others_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/importers/rocm/readRocpdTrace.h"
+#include "model/importers/rocm/readRocmTraces.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/importers/rocm/readRpdTrace.h"
+#include "model/importers/rocm/readRocmTraces.h"
 
 #include <fmt/format.h>
 
@@ -159,13 +159,7 @@ class RpdReader {
             emitWork(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream, launch,
                      context_.text(reader.integerOr(Description, 0)));
         }
-        for (const auto& [name, count] : others_)
-            builder().note({Severity::Info,
-                            HealthCode::NotShown,
-                            fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
-                            {},
-                            {},
-                            count});
+        context_.noteOthers();
     }
 
     void emitWork(std::string_view type, TimeRange range, uint32_t stream, const Launch& launch,
@@ -184,7 +178,7 @@ class RpdReader {
         } else if (description != 0 || type.starts_with("Kernel")) {
             emitKernel(range, stream, launch, description);
         } else {
-            ++others_[std::string(type)];
+            context_.addOther(type);
         }
     }
 
@@ -308,7 +302,6 @@ class RpdReader {
     MixedMap<int64_t, Copy> copies_;
     MixedMap<int64_t, KernelSize> sizes_;
     MixedMap<int64_t, int64_t> callOf_;
-    std::map<std::string, int64_t> others_;
 };
 
 }  // namespace
