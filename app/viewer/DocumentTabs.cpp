@@ -2,15 +2,19 @@
 #include "app/viewer/DocumentTabs.h"
 
 #include <QLabel>
-#include <QTabBar>
+#include <QTimer>
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/FleetPage.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/LoadPage.h"
-#include "app/viewer/MemoryKeeper.h"
 #include "app/viewer/TracePage.h"
+#include "model/index/IndexFile.h"
+#include "model/system/system.h"
+#include "views/jobs/LatestJob.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -24,6 +28,24 @@ bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) 
 }
 
 }  // namespace
+
+MemoryKeeper::MemoryKeeper(std::function<bool()> isBusy, std::function<std::vector<TracePtr>()> traces, QObject* parent)
+    : QObject(parent), isBusy_(std::move(isBusy)), traces_(std::move(traces)), job_(new views::LatestJob(this)) {
+    constexpr std::chrono::milliseconds interval{250};
+    auto* timer = new QTimer(this);
+    connect(timer, &QTimer::timeout, this, &MemoryKeeper::check);
+    timer->start(interval);
+}
+
+void MemoryKeeper::check() {
+    const bool isBusy = isBusy_();
+    if (!std::exchange(wasBusy_, isBusy) || isBusy) return;
+    job_->start([this, traces = traces_()]() -> views::LatestJob::Publish {
+        for (const TracePtr& trace : traces) unloadIndex(*trace);
+        system::returnFreeMemory();
+        return [this] { emit released(); };
+    });
+}
 
 DocumentTabs::DocumentTabs(QWidget* parent) : QTabWidget(parent) {
     setDocumentMode(true);

@@ -3,6 +3,7 @@
 
 #include <QTabWidget>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -11,13 +12,39 @@
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
+namespace lanescope::views {
+class LatestJob;
+}
+
 namespace lanescope::viewer {
 
 class DocumentPage;
-class FleetPage;
 class LoadPage;
-class MemoryKeeper;
 class TracePage;
+
+/// Keeps the window small: when work in the background has ended, returns its freed memory to the system and unloads
+/// the pages of indexes that it read. The visible pages are loaded again from the page cache.
+class MemoryKeeper : public QObject {
+    Q_OBJECT
+  public:
+    /// `isBusy` returns true while any work runs, `traces` the open traces. Both are called on the GUI thread.
+    MemoryKeeper(std::function<bool()> isBusy, std::function<std::vector<TracePtr>()> traces, QObject* parent);
+
+    /// Notes work that may have ended between two checks.
+    void noteWork() { wasBusy_ = true; }
+
+  signals:
+    /// Emitted when memory was released after some work.
+    void released();
+
+  private:
+    void check();
+
+    std::function<bool()> isBusy_;
+    std::function<std::vector<TracePtr>()> traces_;
+    views::LatestJob* job_;
+    bool wasBusy_ = false;
+};
 
 /// The open documents, one per tab, and those still being loaded.
 class DocumentTabs : public QTabWidget {

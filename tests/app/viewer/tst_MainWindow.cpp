@@ -8,7 +8,6 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/MemoryKeeper.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
