@@ -11,9 +11,6 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-
-#include "model/analysis/StepParts.h"
 
 namespace lanescope::views {
 namespace {
@@ -167,84 +164,54 @@ QPalette paletteFor(const Theme& theme) {
     return palette;
 }
 
+/// Returns a theme; of two colours the first is that of the light one.
+Theme themeOf(bool isDark, Palette palette) {
+    const auto either = [isDark](const QColor& light, const QColor& dark) { return isDark ? dark : light; };
+    Theme theme;
+    theme.isDark = isDark;
+    theme.window = either(0xfff3f5f8, 0xff15181d);
+    theme.canvas = either(0xffffffff, 0xff181b21);
+    theme.band = either(0xffe9edf3, 0xff252a33);
+    theme.panel = either(0xfff8f9fb, 0xff1d2128);
+    theme.card = either(0xffffffff, 0xff2a2f39);
+    theme.separator = either(0xffdfe3ea, 0xff30363f);
+    theme.grid = either(0xffebeef3, 0xff242932);
+    theme.text = either(0xff1d2430, 0xffe4e8ee);
+    theme.mutedText = either(0xff667080, 0xff97a1b0);
+    theme.accent = either(0xff1b66c9, 0xff5aa7ff);
+    theme.accentText = either(0xffffffff, 0xff0c1622);
+    theme.selection = either(QColor(27, 102, 201, 28), QColor(90, 167, 255, 30));
+    theme.hover = either(QColor(29, 36, 48, 26), QColor(255, 255, 255, 30));
+    theme.searchHit = either(0xffd6006e, 0xffff5fb0);
+    theme.flow = either(0xff2a3444, 0xfff2f5f9);
+    theme.wait = either(0xff8a3fb0, 0xffd9a5f0);
+    theme.busyGpu = either(0xff6f9fd0, 0xff4376ab);
+    theme.busyCpu = either(0xff6f8a86, 0xff7d9995);
+    theme.information = either(0xff1b66c9, 0xff5aa7ff);
+    theme.warning = either(0xff9a6200, 0xffe6b450);
+    theme.error = either(0xffb3261e, 0xffff8a80);
+    theme.faster = either(0xff1b7a4b, 0xff5cc98f);
+    theme.slower = either(0xffb3402a, 0xffff8f73);
+    theme.baseline = either(0xff5b6b80, 0xff9fb0c6);
+    theme.candidate = either(0xff1b66c9, 0xff5aa7ff);
+    theme.kernels = isDark ? colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb, 0xff7a8fcf,
+                                         0xffa3b2e0, 0xff7d93ab, 0xff4d6f92, 0xff5fa9c4})
+                           : colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3873aa, 0xff5fb3b3, 0xff9cd3cd, 0xff8c9fd9,
+                                         0xffb5c2ea, 0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
+    theme.distinct =
+        colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
+    theme.ranges = isDark ? colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff7d6150})
+                          : colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffe2bfa6});
+    theme.categories = categoryColors(theme);
+    theme.parts = partColors(theme);
+    if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
+    return theme;
+}
+
 }  // namespace
 
-Theme Theme::light(Palette palette) {
-    Theme theme;
-    theme.window = 0xfff3f5f8;
-    theme.canvas = 0xffffffff;
-    theme.band = 0xffe9edf3;
-    theme.panel = 0xfff8f9fb;
-    theme.card = 0xffffffff;
-    theme.separator = 0xffdfe3ea;
-    theme.grid = 0xffebeef3;
-    theme.text = 0xff1d2430;
-    theme.mutedText = 0xff667080;
-    theme.accent = 0xff1b66c9;
-    theme.accentText = 0xffffffff;
-    theme.selection = QColor(27, 102, 201, 28);
-    theme.hover = QColor(29, 36, 48, 26);
-    theme.searchHit = 0xffd6006e;
-    theme.flow = 0xff2a3444;
-    theme.wait = 0xff8a3fb0;
-    theme.busyGpu = 0xff6f9fd0;
-    theme.busyCpu = 0xff6f8a86;
-    theme.information = 0xff1b66c9;
-    theme.warning = 0xff9a6200;
-    theme.error = 0xffb3261e;
-    theme.faster = 0xff1b7a4b;
-    theme.slower = 0xffb3402a;
-    theme.baseline = 0xff5b6b80;
-    theme.candidate = 0xff1b66c9;
-    theme.kernels = colorsFrom({0xff5b9bd5, 0xff8fc1e8, 0xff3873aa, 0xff5fb3b3, 0xff9cd3cd, 0xff8c9fd9, 0xffb5c2ea,
-                                0xff93a8bf, 0xff6c8fb0, 0xff7cc0d8});
-    theme.distinct =
-        colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
-    theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffe2bfa6});
-    theme.categories = categoryColors(theme);
-    theme.parts = partColors(theme);
-    if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
-    return theme;
-}
-
-Theme Theme::dark(Palette palette) {
-    Theme theme;
-    theme.isDark = true;
-    theme.window = 0xff15181d;
-    theme.canvas = 0xff181b21;
-    theme.band = 0xff252a33;
-    theme.panel = 0xff1d2128;
-    theme.card = 0xff2a2f39;
-    theme.separator = 0xff30363f;
-    theme.grid = 0xff242932;
-    theme.text = 0xffe4e8ee;
-    theme.mutedText = 0xff97a1b0;
-    theme.accent = 0xff5aa7ff;
-    theme.accentText = 0xff0c1622;
-    theme.selection = QColor(90, 167, 255, 30);
-    theme.hover = QColor(255, 255, 255, 30);
-    theme.searchHit = 0xffff5fb0;
-    theme.flow = 0xfff2f5f9;
-    theme.wait = 0xffd9a5f0;
-    theme.busyGpu = 0xff4376ab;
-    theme.busyCpu = 0xff7d9995;
-    theme.information = 0xff5aa7ff;
-    theme.warning = 0xffe6b450;
-    theme.error = 0xffff8a80;
-    theme.faster = 0xff5cc98f;
-    theme.slower = 0xffff8f73;
-    theme.baseline = 0xff9fb0c6;
-    theme.candidate = 0xff5aa7ff;
-    theme.kernels = colorsFrom({0xff4f8fc9, 0xff7fb2dc, 0xff34689c, 0xff4a9f9f, 0xff84c2bb, 0xff7a8fcf, 0xffa3b2e0,
-                                0xff7d93ab, 0xff4d6f92, 0xff5fa9c4});
-    theme.distinct =
-        colorsFrom({0xff4f8fc9, 0xffe39b3b, 0xff3fa39a, 0xff9d5bb5, 0xffe3cb5c, 0xffbb5034, 0xff86ab45, 0xffd76b8a});
-    theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff7d6150});
-    theme.categories = categoryColors(theme);
-    theme.parts = partColors(theme);
-    if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
-    return theme;
-}
+Theme Theme::light(Palette palette) { return themeOf(false, palette); }
+Theme Theme::dark(Palette palette) { return themeOf(true, palette); }
 
 QColor Theme::colorOf(SliceCategory category) const {
     const auto index = static_cast<size_t>(category);

@@ -12,6 +12,10 @@
 #include "model/analysis/StepParts.h"
 #include "model/trace/Track.h"
 
+class QApplication;
+class QCustomPlot;
+class QPainter;
+
 namespace lanescope::views {
 
 /// The hues that distinguish slices.
@@ -76,24 +80,12 @@ struct Theme {
     static double contrast(const QColor& one, const QColor& other);
 };
 
-}  // namespace lanescope::views
-
-class QPainter;
-
-namespace lanescope::views {
-
 /// Returns the colour of a cell of a map of ranks and steps: from faint, but never invisible, to
 /// `strong`; `share` in [0, 1].
 QColor heatColor(const Theme& theme, const QColor& strong, double share);
 
 /// Paints the legend of a map's colours as a bar from `low` to `high`, through `middle` if that is valid.
 void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle, const QColor& high);
-
-}  // namespace lanescope::views
-
-class QCustomPlot;
-
-namespace lanescope::views {
 
 /// Styles axes, grid and background of a chart by the theme, with text in `font`.
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
@@ -110,12 +102,6 @@ struct ChartUnit {
     const char* name = "ns";
 };
 ChartUnit chartUnit(double maxNs);
-
-}  // namespace lanescope::views
-
-class QApplication;
-
-namespace lanescope::views {
 
 /// Sets the colours of `theme` for every widget of the program (palette, Fusion style, tool tips,
 /// hairline splitters). May be called again at any time; widgets repaint. GUI thread.
