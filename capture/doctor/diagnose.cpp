@@ -13,14 +13,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "capture/log/LogFolder.h"
 #include "capture/machine/DynamicLibrary.h"

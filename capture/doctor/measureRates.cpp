@@ -7,24 +7,18 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <iterator>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "capture/collector/GpuInventory.h"
-#include "capture/doctor/CublasLt.h"
-#include "capture/doctor/CudaDriver.h"
-#include "capture/machine/Machine.h"
-#include "capture/machine/MeasuredPeaks.h"
 
 namespace lanescope::capture {
+
+/// Returns the text of kernels.ptx.
+const char* kernelsText();
 
 namespace {
 
@@ -47,114 +41,6 @@ struct RoofPlace {
 using Clock = std::chrono::steady_clock;
 using Handle = CudaDriver::Handle;
 
-/// Two kernels. `fill` writes words of a hash of their index, with some of their bits set and cleared, so that they are
-/// numbers of one magnitude. `sum` reads 64 bytes a thread and turn, as long as its last read is within the quads
-/// (`end` is their number and the distance of two reads less one), and writes only a sum that does not occur.
-constexpr const char* kernels = R"(
-.version 6.4
-.target sm_70
-.address_size 64
-.visible .entry fill(.param .u64 data, .param .u64 words, .param .u32 keepEven, .param .u32 setEven,
-                     .param .u32 keepOdd, .param .u32 setOdd)
-{
-    .reg .pred %done, %even;
-    .reg .b32 %r<16>;
-    .reg .b64 %d<8>;
-    ld.param.u64 %d1, [data];
-    ld.param.u64 %d2, [words];
-    ld.param.u32 %r10, [keepEven];
-    ld.param.u32 %r11, [setEven];
-    ld.param.u32 %r12, [keepOdd];
-    ld.param.u32 %r13, [setOdd];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    cvt.u64.u32 %d3, %r3;
-    mad.wide.u32 %d3, %r1, %r2, %d3;
-    mov.u32 %r4, %nctaid.x;
-    mul.wide.u32 %d4, %r4, %r2;
-NEXT:
-    setp.ge.u64 %done, %d3, %d2;
-    @%done bra END;
-    cvt.u32.u64 %r5, %d3;
-    mul.lo.u32 %r6, %r5, 0x9E3779B1;
-    shr.u32 %r7, %r6, 15;
-    xor.b32 %r6, %r6, %r7;
-    mul.lo.u32 %r6, %r6, 0x85EBCA77;
-    shr.u32 %r7, %r6, 13;
-    xor.b32 %r6, %r6, %r7;
-    and.b32 %r7, %r5, 1;
-    setp.eq.u32 %even, %r7, 0;
-    selp.b32 %r8, %r10, %r12, %even;
-    selp.b32 %r9, %r11, %r13, %even;
-    and.b32 %r6, %r6, %r8;
-    or.b32 %r6, %r6, %r9;
-    shl.b64 %d5, %d3, 2;
-    add.u64 %d5, %d1, %d5;
-    st.global.u32 [%d5], %r6;
-    add.u64 %d3, %d3, %d4;
-    bra NEXT;
-END:
-    ret;
-}
-.visible .entry sum(.param .u64 data, .param .u64 end)
-{
-    .reg .pred %done;
-    .reg .b32 %r<32>;
-    .reg .b64 %d<12>;
-    ld.param.u64 %d1, [data];
-    ld.param.u64 %d2, [end];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    cvt.u64.u32 %d3, %r3;
-    mad.wide.u32 %d3, %r1, %r2, %d3;
-    mov.u32 %r4, %nctaid.x;
-    mul.wide.u32 %d4, %r4, %r2;
-    shl.b64 %d6, %d4, 4;
-    shl.b64 %d5, %d3, 4;
-    add.u64 %d5, %d1, %d5;
-    shl.b64 %d7, %d4, 2;
-    mov.u32 %r5, 0;
-NEXT:
-    add.u64 %d8, %d3, %d7;
-    setp.gt.u64 %done, %d8, %d2;
-    @%done bra END;
-    ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d5];
-    add.u64 %d5, %d5, %d6;
-    ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d5];
-    add.u64 %d5, %d5, %d6;
-    ld.global.v4.u32 {%r14, %r15, %r16, %r17}, [%d5];
-    add.u64 %d5, %d5, %d6;
-    ld.global.v4.u32 {%r18, %r19, %r20, %r21}, [%d5];
-    add.u64 %d5, %d5, %d6;
-    xor.b32 %r5, %r5, %r6;
-    xor.b32 %r5, %r5, %r7;
-    xor.b32 %r5, %r5, %r8;
-    xor.b32 %r5, %r5, %r9;
-    xor.b32 %r5, %r5, %r10;
-    xor.b32 %r5, %r5, %r11;
-    xor.b32 %r5, %r5, %r12;
-    xor.b32 %r5, %r5, %r13;
-    xor.b32 %r5, %r5, %r14;
-    xor.b32 %r5, %r5, %r15;
-    xor.b32 %r5, %r5, %r16;
-    xor.b32 %r5, %r5, %r17;
-    xor.b32 %r5, %r5, %r18;
-    xor.b32 %r5, %r5, %r19;
-    xor.b32 %r5, %r5, %r20;
-    xor.b32 %r5, %r5, %r21;
-    mov.u64 %d3, %d8;
-    bra NEXT;
-END:
-    setp.ne.u32 %done, %r5, 0x5bd1e995;
-    @%done bra OUT;
-    st.global.u32 [%d1], %r5;
-OUT:
-    ret;
-}
-)";
-
 constexpr unsigned threadsPerBlock = 256, blocks = 132 * 16, sumBlocks = 132 * 8;
 /// Quads between two reads of a thread, and bytes that all threads read in a turn.
 constexpr size_t sumStride = size_t{sumBlocks} * threadsPerBlock, quadBytes = 16,
@@ -170,7 +56,7 @@ constexpr GemmShape shapes[] = {{8192, 8192, 8192}, {4096, 4096, 4096}, {16384, 
 class Kernels {
   public:
     explicit Kernels(const CudaDriver& driver) : driver_(driver) {
-        if (driver.loadModule(&module_, kernels) != 0) {
+        if (driver.loadModule(&module_, kernelsText()) != 0) {
             module_ = nullptr;
             return;
         }
