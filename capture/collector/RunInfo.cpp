@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/RunInfo.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "model/format/text.h"
 
@@ -81,19 +81,29 @@ constexpr bool isList = false;
 template <class T>
 constexpr bool isList<std::vector<T>> = true;
 
-/// Writes a member of an object or, without a key, an item of a list.
+/// Appends a value as JSON. A tree of values would allocate even to be destroyed, and this must survive running out of
+/// memory. Bytes that are not UTF-8 become U+FFFD.
 template <class T>
-void write(JsonText& text, const char* key, const T& value) {
-    if constexpr (isList<T>) {
-        text.list(key);
-        for (const auto& each : value) write(text, "", each);
-        text.end();
-    } else if constexpr (std::is_same_v<T, std::string> || std::is_integral_v<T>) {
-        text.member(key, value);
+void write(std::string& text, const T& value, size_t depth = 0) {
+    if constexpr (std::is_same_v<T, std::string>) {
+        text += jsonQuoted(value);
+    } else if constexpr (std::is_integral_v<T>) {
+        text += fmt::format("{}", value);
     } else {
-        text.object(key);
-        forEachField(value, [&](const char* name, const auto& each) { write(text, name, each); });
-        text.end();
+        bool isFirst = true;
+        const auto add = [&](const char* key, const auto& each) {
+            if (!std::exchange(isFirst, false)) text += ',';
+            text.append(1, '\n').append(2 * depth + 2, ' ');
+            if (key != nullptr) text += jsonQuoted(key) + ": ";
+            write(text, each, depth + 1);
+        };
+        text += isList<T> ? '[' : '{';
+        if constexpr (isList<T>)
+            for (const auto& each : value) add(nullptr, each);
+        else
+            forEachField(value, add);
+        if (!isFirst) text.append(1, '\n').append(2 * depth, ' ');
+        text += isList<T> ? ']' : '}';
     }
 }
 
@@ -126,9 +136,9 @@ void read(const json& from, T& value) {
 }  // namespace
 
 Result<void> RunInfo::save(const Folder& folder, const std::string& name) const {
-    JsonText text;
-    write(text, "", *this);
-    const std::string all = text.text() + "\n";
+    std::string all;
+    write(all, *this);
+    all += '\n';
     const UniqueFd file = folder.createFile(name);
     if (file >= 0 && writeAll(file, all.data(), all.size())) return {};
     return fail("Cannot write {}: {}.", (folder.path() / name).string(), std::strerror(errno));
