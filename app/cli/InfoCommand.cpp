@@ -21,17 +21,6 @@
 
 namespace lanescope::cli {
 
-/// Returns the connections of the trace's GPUs as the matrix of `nvidia-smi topo -m`, the use of
-/// NVLink, and the traffic of each GPU pair. Ends with a line break.
-std::string topologyAsText(const Trace& trace);
-/// Returns the same as JSON: "gpus", "links", "nvlink".
-std::string topologyAsJson(const Trace& trace);
-
-/// Returns the text of `lanescope info`: producer, host, processes, GPUs, counts, health.
-std::string infoAsText(const Trace& trace);
-/// Returns the same as one JSON object; times in nanoseconds. Always valid UTF-8.
-std::string infoAsJson(const Trace& trace);
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -115,8 +104,6 @@ template <class T>
 Json orNull(const std::optional<T>& value) {
     return value ? Json(*value) : Json();
 }
-
-using Json = nlohmann::ordered_json;
 
 /// Appends a heading and its lines, indented; nothing without lines.
 void appendSection(std::string& text, std::string_view heading, const std::vector<std::string>& lines) {
@@ -219,27 +206,8 @@ Json noteAsJson(const Trace& trace, const HealthNote& note) {
             {"timeNs", orNull(note.timeNs)},         {"count", orNull(note.count)}, {"sentence", note.sentence}};
 }
 
-struct InfoOptions {
-    std::string file;
-    std::string format = "text";
-    bool isTopology = false;
-};
-
-Result<void> runInfo(const InfoOptions& options) {
-    const Result<TracePtr> trace = loadForCommand(options.file);
-    if (!trace) return fail(trace.error());
-    Result<Output> output = Output::open(std::nullopt, {});
-    if (!output) return fail(output.error());
-    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
-    const bool isJson = options.format == "json";
-    const std::string text = options.isTopology ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
-                                                : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
-    output->write(text);
-    return output->close();
-}
-
-}  // namespace
-
+/// Returns the connections of the trace's GPUs as the matrix of `nvidia-smi topo -m`, the use of
+/// NVLink, and the traffic of each GPU pair. Ends with a line break.
 std::string topologyAsText(const Trace& trace) {
     const TopologyDescription topology = describeTopology(trace);
     if (topology.gpus.empty()) return "The trace lists no GPU.\n";
@@ -256,6 +224,7 @@ std::string topologyAsText(const Trace& trace) {
     return text;
 }
 
+/// Returns the same as JSON: "gpus", "links", "nvlink".
 std::string topologyAsJson(const Trace& trace) {
     const TopologyDescription topology = describeTopology(trace);
     Json json;
@@ -298,6 +267,7 @@ std::string topologyAsJson(const Trace& trace) {
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
+/// Returns the text of `lanescope info`: producer, host, processes, GPUs, counts, health.
 std::string infoAsText(const Trace& trace) {
     const DescribedTrace description = describeTrace(trace);
     std::vector<Property> peaks;
@@ -312,6 +282,7 @@ std::string infoAsText(const Trace& trace) {
     return text;
 }
 
+/// Returns the same as one JSON object; times in nanoseconds. Always valid UTF-8.
 std::string infoAsJson(const Trace& trace) {
     const DescribedTrace description = describeTrace(trace);
     Json json;
@@ -339,6 +310,27 @@ std::string infoAsJson(const Trace& trace) {
     for (const HealthNote& note : description.health) json["health"].push_back(noteAsJson(trace, note));
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
+
+struct InfoOptions {
+    std::string file;
+    std::string format = "text";
+    bool isTopology = false;
+};
+
+Result<void> runInfo(const InfoOptions& options) {
+    const Result<TracePtr> trace = loadForCommand(options.file);
+    if (!trace) return fail(trace.error());
+    Result<Output> output = Output::open(std::nullopt, {});
+    if (!output) return fail(output.error());
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
+    const bool isJson = options.format == "json";
+    const std::string text = options.isTopology ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
+                                                : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
+    output->write(text);
+    return output->close();
+}
+
+}  // namespace
 
 void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "model/analysis/GpuWork.h"
-#include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkPlaces.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/groupKernels.h"
@@ -49,10 +48,6 @@ struct SummarySources {
     const ShapedCalls shaped;
     const std::set<uint32_t> sharedGpus;  ///< `sharedGpus`.
 };
-
-/// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller sets the identity of
-/// the worker (`pid`, `rank` ...). O(n log n) in its work, and in the states of its launching threads.
-WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps);
 
 namespace {
 
@@ -358,6 +353,8 @@ SummarySources::SummarySources(const Trace& trace)
       shaped(shapedCalls(trace)),
       sharedGpus(sharedGpusOf(trace)) {}
 
+/// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller sets the identity of
+/// the worker (`pid`, `rank` ...). O(n log n) in its work, and in the states of its launching threads.
 WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps) {
     WorkerSummary worker;
     worker.foundSteps = steps.foundCount;

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +19,6 @@
 #include "model/compare/judgeRuns.h"
 #include "model/compare/matchContributors.h"
 #include "model/numbers/Statistics.h"
-#include "model/text/formatValue.h"
 
 namespace lanescope::compare {
 
@@ -437,8 +435,6 @@ struct ComparedWorkers {
 };
 
 /// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
-ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
-
 ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSummary& ofCandidate) {
     const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
     const WorkerSummary baseline = withOneOfEach(causes, ofBaseline);

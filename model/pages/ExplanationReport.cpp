@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/useText.h"
 #include "model/pages/TextGrid.h"
 #include "model/pages/charts.h"
 #include "model/pages/htmlPage.h"
-#include "model/text/formatValue.h"
 
 namespace lanescope::report {
 

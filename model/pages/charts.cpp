@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/text/formatValue.h"
 
 namespace lanescope::report {
 

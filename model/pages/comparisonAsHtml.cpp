@@ -19,24 +19,6 @@ namespace lanescope::report {
 
 // The tables of the HTML report, each as a piece of the page; empty if there are no rows.
 
-/// Returns the parts of a step, every column with its sum.
-std::string partsTableHtml(const ReportGroup& group);
-/// Returns the contributors of one group of parts, with its heading.
-std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group, analysis::PartGroup parts);
-std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group);
-/// Returns contributors that only one side has, both lists.
-std::string unmatchedHtml(const ReportGroup& group);
-/// Returns the quantities judged in addition to the step; empty for two runs.
-std::string judgedHtml(const ComparisonReport& report);
-std::string outliersHtml(const ComparisonReport& report);
-/// Returns every worker of every candidate; only if there are several.
-std::string workersHtml(const ComparisonReport& report);
-/// Returns facts of the runs: files, GPUs, versions, commands.
-std::string factsHtml(const ComparisonReport& report);
-
-/// Returns "Candidate", or its number and title if there are several: "[2] b.sqlite". Escaped.
-std::string candidateHeading(const ComparisonReport& report, size_t candidate);
-
 using namespace analysis;
 using namespace compare;
 
@@ -121,13 +103,13 @@ std::string tableHtml(const ComparisonTable& shown, const std::vector<Comparison
     return std::move(table).html();
 }
 
-}  // namespace
-
+/// Returns "Candidate", or its number and title if there are several: "[2] b.sqlite". Escaped.
 std::string candidateHeading(const ComparisonReport& report, size_t candidate) {
     if (report.candidates.size() == 1) return "Candidate";
     return markupEscaped(fmt::format("[{}] {}", candidate + 1, report.candidates[candidate].summary.facts.title));
 }
 
+/// Returns the parts of a step, every column with its sum.
 std::string partsTableHtml(const ReportGroup& group) {
     std::vector<ComparisonRow> rows = partRows(group.view);
     rows.push_back(stepRow(group.view));
@@ -138,6 +120,7 @@ std::string partsTableHtml(const ReportGroup& group) {
     return tableHtml(table, {}, true);
 }
 
+/// Returns the contributors of one group of parts, with its heading.
 std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group, PartGroup parts) {
     std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
     keepLargestChanges(rows, report.top, hasBandwidth(parts));
@@ -161,6 +144,7 @@ std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group)
                              Wording::Narrow));
 }
 
+/// Returns contributors that only one side has, both lists.
 std::string unmatchedHtml(const ReportGroup& group) {
     std::string html;
     for (const bool isOfBaseline : {true, false}) {
@@ -180,6 +164,7 @@ std::string outliersHtml(const ComparisonReport& report) {
     return table.rows.empty() ? std::string() : tableHtml(table);
 }
 
+/// Returns the quantities judged in addition to the step; empty for two runs.
 std::string judgedHtml(const ComparisonReport& report) {
     std::string html;
     for (size_t index = 0; index < report.candidates.size(); ++index) {
@@ -191,6 +176,7 @@ std::string judgedHtml(const ComparisonReport& report) {
     return html;
 }
 
+/// Returns every worker of every candidate; only if there are several.
 std::string workersHtml(const ComparisonReport& report) {
     std::string html;
     for (size_t index = 0; index < report.candidates.size(); ++index) {
@@ -202,6 +188,7 @@ std::string workersHtml(const ComparisonReport& report) {
     return html;
 }
 
+/// Returns facts of the runs: files, GPUs, versions, commands.
 std::string factsHtml(const ComparisonReport& report) {
     std::vector<HtmlTable::Column> columns{{""}, {"Baseline"}};
     for (size_t index = 0; index < report.candidates.size(); ++index)
@@ -225,8 +212,6 @@ std::string factsHtml(const ComparisonReport& report) {
     addRow("Recorded by", [](const RunSummary& run) { return run.facts.producer; });
     return std::move(table).html();
 }
-
-namespace {
 
 /// Returns the style sheet's class of an outcome.
 std::string_view classOf(Outcome outcome) {

@@ -15,18 +15,6 @@ namespace lanescope::report {
 
 // The tables of the text report, each after an empty line and its heading; empty if there are no rows.
 
-/// Returns the parts of a step, every column with its sum.
-std::string partsText(const ComparisonReport& report, const ReportGroup& group);
-std::string contributorsText(const ComparisonReport& report, const ReportGroup& group, analysis::PartGroup parts);
-std::string rangesText(const ComparisonReport& report, const ReportGroup& group);
-/// Returns contributors that only the baseline has, or only candidates.
-std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group, bool isOfBaseline);
-/// Returns the quantities judged in addition to the step; empty for two runs.
-std::string judgedText(const ComparisonReport& report);
-std::string outliersText(const ComparisonReport& report);
-/// Returns the median step of every worker, for runs with several.
-std::string workersText(const ComparisonReport& report);
-
 using namespace analysis;
 using namespace compare;
 
@@ -146,8 +134,7 @@ std::string titleOf(const ComparisonRow& row) {
     return isIdle(*row.part) ? fmt::format("{}: {}", name(*row.part), title) : title;
 }
 
-}  // namespace
-
+/// Returns the parts of a step, every column with its sum.
 std::string partsText(const ComparisonReport& report, const ReportGroup& group) {
     std::vector<ComparisonRow> rows = partRows(group.view);
     rows.push_back(stepRow(group.view));
@@ -189,6 +176,7 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth);
 }
 
+/// Returns contributors that only the baseline has, or only candidates.
 std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group, bool isOfBaseline) {
     const std::vector<ComparisonRow> rows = unmatchedRows(group.view, isOfBaseline);
     if (rows.empty()) return {};
@@ -219,6 +207,7 @@ std::string outliersText(const ComparisonReport& report) {
     return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, contributor}), report.lineWidth);
 }
 
+/// Returns the quantities judged in addition to the step; empty for two runs.
 std::string judgedText(const ComparisonReport& report) {
     std::string text;
     for (size_t index = 0; index < report.candidates.size(); ++index) {
@@ -231,6 +220,7 @@ std::string judgedText(const ComparisonReport& report) {
     return text;
 }
 
+/// Returns the median step of every worker, for runs with several.
 std::string workersText(const ComparisonReport& report) {
     std::string text;
     for (size_t index = 0; index < report.candidates.size(); ++index) {
@@ -241,8 +231,6 @@ std::string workersText(const ComparisonReport& report) {
     }
     return text;
 }
-
-namespace {
 
 /// Number of candidates that fit side by side.
 constexpr size_t candidatesAbreast = 3;

@@ -110,10 +110,6 @@ void describeExport(const Database& database, FirstError& error) {
     for (const auto& [name, value] : rows) inserter.insert(table.name = name, table.value = value);
 }
 
-}  // namespace
-
-namespace {
-
 std::string applicationIdSql(int64_t id) { return fmt::format("PRAGMA application_id = {};", id); }
 
 }  // namespace
