@@ -3,18 +3,17 @@
 
 #include <QAction>
 #include <QFileDialog>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
-#include "app/viewer/DocumentPage.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
 #include "views/jobs/LatestJob.h"
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::viewer {
 
@@ -27,9 +26,7 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
       offer_(new OfferBar(this)),
       openFindings_(new QAction(tr("Open the most &telling ranks"), this)),
       job_(new LatestJob(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(offer_);
     layout->addWidget(new PageArea(view_, this), 1);
     setFocusProxy(&view_->map());

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "model/analysis/storedSummary.h"
-#include "model/fleet/FleetReport.h"
 #include "model/index/openTrace.h"
 #include "model/merge/mergeFiles.h"
 #include "model/text/formatValue.h"
@@ -22,6 +21,7 @@
 #include "views/jobs/LatestJob.h"
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::viewer {
 
@@ -184,9 +184,7 @@ void LoadPage::build() {
     outer->addStretch(2);
     outer->addWidget(column, 0, Qt::AlignHCenter);
     outer->addStretch(3);
-    auto* whole = new QVBoxLayout(this);
-    whole->setContentsMargins(0, 0, 0, 0);
-    whole->addWidget(new views::PageArea(content, this));
+    views::columnIn(this)->addWidget(new views::PageArea(content, this));
     connect(button_, &QPushButton::clicked, this, &LoadPage::closeRequested);
 }
 

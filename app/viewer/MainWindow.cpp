@@ -17,7 +17,6 @@
 #include <QStandardPaths>
 #include <QStatusBar>
 #include <QToolBar>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/viewer/DocumentPage.h"
@@ -41,7 +40,7 @@
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/Theme.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -133,9 +132,7 @@ void MainWindow::build() {
 
     buildTools();
     auto* documents = new QWidget(this);
-    auto* layout = new QVBoxLayout(documents);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(documents);
     layout->addWidget(offerBar_);
     layout->addWidget(tabs_, 1);
     pages_->addWidget(new PageArea(startPage_, pages_));

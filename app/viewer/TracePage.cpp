@@ -42,6 +42,7 @@
 #include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"
@@ -104,9 +105,7 @@ void TracePage::watchIndex() {
 }
 
 void TracePage::arrange() {
-    auto* column = new QVBoxLayout(upper_);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnIn(upper_);
     column->addWidget(&guide_->legend());
     column->addWidget(&guide_->strip());
     column->addWidget(timeline_, 1);
@@ -119,17 +118,12 @@ void TracePage::arrange() {
     whole_->setSizes({640, 280});
     whole_->setChildrenCollapsible(false);
     auto* content = new QWidget(this);
-    auto* parts = new QVBoxLayout(content);
-    parts->setContentsMargins(0, 0, 0, 0);
-    parts->setSpacing(0);
+    auto* parts = columnIn(content);
     parts->addWidget(healthBar_);
     parts->addWidget(&guide_->card());
     parts->addWidget(whole_, 1);
     area_ = new PageArea(content, this);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(area_);
+    columnIn(this)->addWidget(area_);
     setTabOrder(timeline_, &guide_->strip());
     setTabOrder(&guide_->strip(), overlay_);
 }

@@ -7,7 +7,6 @@
 #include <QLocale>
 #include <QPointer>
 #include <QTabBar>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -34,6 +33,7 @@
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/topology/TopologyPanel.h"
@@ -145,9 +145,7 @@ QString withCommas(qint64 count) { return QLocale(QLocale::English).toString(cou
 class HitPanel : public Panel {
   public:
     explicit HitPanel(HitNavigator& hits) : hits_(hits), view_(new ReportView(this)) {
-        auto* layout = new QVBoxLayout(this);
-        layout->setContentsMargins(0, 0, 0, 0);
-        layout->addWidget(view_);
+        columnIn(this)->addWidget(view_);
         connect(view_, &ReportView::rowActivated, &hits_, &HitNavigator::show);
         connect(&hits_, &HitNavigator::changed, this, &HitPanel::follow);
     }

@@ -78,8 +78,9 @@ class PmGpu {
     const std::vector<std::string>& titles() const { return metrics_.titles(); }
     const PmClock& clock() const { return clock_; }
     uint64_t taken() const { return taken_; }
-    /// Returns the number of missing samples, by their times, and of overflows of the GPU's buffer.
+    /// Returns the number of missing samples, estimated from gaps between sample times.
     uint64_t lost() const { return lost_; }
+    /// Returns the number of overflows of the GPU's buffer.
     uint64_t overflows() const { return overflows_; }
 
   private:

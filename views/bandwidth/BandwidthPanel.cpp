@@ -2,7 +2,6 @@
 #include "views/bandwidth/BandwidthPanel.h"
 
 #include <QAbstractItemView>
-#include <QComboBox>
 #include <QCompleter>
 #include <QEvent>
 #include <QHBoxLayout>
@@ -15,14 +14,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/bandwidth/BandwidthAnswer.h"
 #include "views/bandwidth/CopyChart.h"
-#include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -167,21 +164,17 @@ void RangeNameChoice::takeText() {
 }
 
 BandwidthPanel::BandwidthPanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
+    : ComputedPanel(parent),
       advice_(new AdvicePanel(this)),
       model_(new BandwidthModel),
       view_(new ReportView(model_, this)) {
-    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
-        isStale_ = job_->isOutdated();
+    connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         view_->setTable({});
         view_->setEmptyText(tr("There is not enough memory to compare these copies."));
-        emit updated();
+        settle();
     });
     auto* left = new QWidget(this);
-    auto* column = new QVBoxLayout(left);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnIn(left);
     column->addWidget(advice_);
     column->addWidget(view_, 1);
     view_->addControl(makeControls());
@@ -192,9 +185,7 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     splitter->setChildrenCollapsible(false);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(splitter);
+    columnIn(this)->addWidget(splitter);
     connect(advice_, &AdvicePanel::exampleActivated, this, &BandwidthPanel::eventActivated);
     connect(view_, &ReportView::rowActivated, this, &BandwidthPanel::activateRow);
     connect(view_, &ReportView::nameActivated, this, &BandwidthPanel::nameActivated);
@@ -234,9 +225,7 @@ QWidget* BandwidthPanel::makeControls() {
 
 QWidget* BandwidthPanel::makeCharts() {
     auto* page = new QWidget(this);
-    auto* layout = new QVBoxLayout(page);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(page);
     chartTabs_ = new QTabWidget(page);
     chartTabs_->setDocumentMode(true);
     hint_ = new WrappedLabel(page);
@@ -300,17 +289,6 @@ void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
 
 QString BandwidthPanel::hint() const { return hint_->text(); }
 
-void BandwidthPanel::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (isStale_) refresh();
-}
-
-void BandwidthPanel::invalidate() {
-    isStale_ = true;
-    job_->cancel();
-    if (isVisible()) refresh();
-}
-
 BandwidthQuestion BandwidthPanel::question() const {
     BandwidthQuestion question;
     question.range = scopeChoice_->counted();
@@ -323,26 +301,15 @@ BandwidthQuestion BandwidthPanel::question() const {
     return question;
 }
 
-/// While a range is being dragged, the previous answer stays visible.
-void BandwidthPanel::follow() {
-    isStale_ = true;
-    if (isVisible())
-        refresh(LatestJob::Older::Published);
-    else
-        job_->cancel();
-}
-
 void BandwidthPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
-        isStale_ = false;
         answer_.reset();
         advice_->setAdvice({});
         view_->setTable({});
         for (CopyChart* chart : charts_) chart->setAnswer(nullptr);
-        emit updated();
-        return;
+        return settle();
     }
-    job_->start(
+    job()->start(
         [this, copies = copies_, question = question(), remark = scopeChoice_->remark()]() -> LatestJob::Publish {
             auto answer = answerBandwidth(*copies, question);
             // Only the GUI thread uses `this`; the job has checked there that it is alive.
@@ -352,7 +319,6 @@ void BandwidthPanel::refresh(LatestJob::Older older) {
 }
 
 void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer, const QString& remark) {
-    isStale_ = job_->isOutdated();
     answer_ = answer;
     advice_->setAdvice(answer->advice);
     if (answer->question.rows >= BandwidthRows::Range) rangeNameChoice_->setNames(answer->rangeNames);
@@ -361,7 +327,7 @@ void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& an
     view_->setTable(bandwidthTable(*answer));
     view_->setRemark(remark);
     chart(answer->question.chart).setAnswer(answer);
-    if (!isStale_) emit updated();
+    settle();
 }
 
 void BandwidthPanel::showWhyEmpty(const BandwidthAnswer& answer) {

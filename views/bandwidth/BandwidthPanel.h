@@ -12,11 +12,13 @@
 
 #include "model/bandwidth/BandwidthAdvice.h"
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/jobs/LatestJob.h"
-#include "views/tables/Panel.h"
+#include "views/tables/ComputedPanel.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/Theme.h"
 
+class QComboBox;
+class QLabel;
+class QTabWidget;
 class QToolButton;
 class QVBoxLayout;
 
@@ -79,15 +81,6 @@ class RangeNameChoice : public DropDown {
     std::vector<std::string> names_;
 };
 
-}  // namespace lanescope::views
-
-class QComboBox;
-class QLabel;
-class QTabWidget;
-class QToolButton;
-
-namespace lanescope::views {
-
 class AdvicePanel;
 class BandwidthModel;
 class CopyChart;
@@ -97,7 +90,7 @@ class ScopeChoice;
 
 /// The rates of memory copies compared with the peaks of the links: suggestions, a table and charts. Counts off the GUI
 /// thread and only while visible. The newest answer wins while a range is dragged.
-class BandwidthPanel : public Panel {
+class BandwidthPanel : public ComputedPanel {
     Q_OBJECT
   public:
     explicit BandwidthPanel(QWidget* parent = nullptr);
@@ -115,18 +108,11 @@ class BandwidthPanel : public Panel {
     /// Returns the description of the mark under the pointer or chosen in a chart.
     QString hint() const;
     ReportView* table() const override { return view_; }
-    bool isStale() const override { return isStale_; }
-
-  protected:
-    void showEvent(QShowEvent* event) override;
 
   private:
     QWidget* makeControls();
     QWidget* makeCharts();
-    void invalidate();
-    /// Starts counting for the new range.
-    void follow();
-    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void refresh(LatestJob::Older older) override;
     void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer, const QString& remark);
     void showWhyEmpty(const BandwidthAnswer& answer);
     void activateRow(int row);
@@ -136,8 +122,6 @@ class BandwidthPanel : public Panel {
     TracePtr trace_;
     std::shared_ptr<SharedCopyIndex> copies_;
     std::shared_ptr<const BandwidthAnswer> answer_;
-    bool isStale_ = false;
-    LatestJob* job_;
     AdvicePanel* advice_;
     BandwidthModel* model_;
     ReportView* view_;

@@ -13,8 +13,10 @@
 #include "views/theme/PlotWidget.h"
 #include "views/theme/Theme.h"
 
+class QCPAxis;
 class QCPGraph;
 class QCPItemRect;
+class QCustomPlot;
 class QMouseEvent;
 
 namespace lanescope::views {
@@ -40,13 +42,6 @@ const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer);
 /// Describes the copies of a mark in one sentence.
 QString markText(const BandwidthAnswer& answer, const CopyMark& mark);
 
-}  // namespace lanescope::views
-
-class QCPAxis;
-class QCustomPlot;
-
-namespace lanescope::views {
-
 /// Adds dashed, named lines at the peak rates of the links of a trace. Peaks with overlapping names
 /// share a name. `rates` is the axis of GB/s with its range set; the lines cross it.
 void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks, const Theme& theme,
@@ -55,12 +50,6 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
 /// Sets up the axis of GB/s from below `minValue` to above `maxValue` and the peaks.
 void setUpRateAxis(QCPAxis& axis, double minValue, double maxValue, bool isLogarithmic,
                    const std::vector<CopyPeak>& peaks);
-
-}  // namespace lanescope::views
-
-class QCustomPlot;
-
-namespace lanescope::views {
 
 /// The size of points in pixels.
 inline constexpr double copyPointSize = 7;

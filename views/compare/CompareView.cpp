@@ -8,7 +8,6 @@
 #include <QLabel>
 #include <QScopedValueRollback>
 #include <QSplitter>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -19,13 +18,13 @@
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
-#include "views/compare/ComparisonJob.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TimelineView.h"
@@ -86,9 +85,7 @@ void CompareView::build() {
     connect(lane_, &DifferenceLane::preferredHeightChanged, this,
             [this](int height) { baseline_->timeline().setStripHeight(height); });
     auto* timelines = new QWidget(this);
-    auto* column = new QVBoxLayout(timelines);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnIn(timelines);
     column->addWidget(candidate_);
     column->addWidget(baseline_, 1);
     lower_->addWidget(tables_);
@@ -106,9 +103,7 @@ void CompareView::build() {
     top_->setSpacing(0);
     top_->addWidget(headline_, 1);
     top_->addWidget(alignment_, 0, Qt::AlignTop);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addLayout(top_);
     layout->addWidget(parts_, 1);
     updatePanels();

@@ -6,7 +6,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cstdlib>
 
@@ -14,6 +13,7 @@
 #include "model/trace/healthNotes.h"
 #include "views/details/WarningPanel.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/scales.h"
@@ -25,9 +25,7 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
     timeline_->state().range().setAxis(range);
     timeline_->setAccessibleName(role == Role::Baseline ? tr("Timeline of both runs")
                                                         : tr("Timeline of the candidate"));
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(healthBar_);
     if (role == Role::Baseline) {
         layout->addWidget(timeline_, 1);
@@ -67,9 +65,7 @@ void CompareSide::showWarnings() {
     auto* panel = new WarningPanel(dialog);
     panel->setTrace(timeline_->trace());
     panel->setTheme(theme_);
-    auto* layout = new QVBoxLayout(dialog);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(panel);
+    columnIn(dialog)->addWidget(panel);
     dialog->resize(720, 360);
     dialog->show();
 }

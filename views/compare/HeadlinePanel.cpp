@@ -12,6 +12,7 @@
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -220,9 +221,7 @@ AnswerPreview::AnswerPreview(QWidget* parent)
     charts->setSpacing(0);
     charts->addWidget(waterfall_, 1);
     charts->addWidget(steps_, 1);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(headline_);
     layout->addLayout(charts);
     layout->addWidget(origin_);

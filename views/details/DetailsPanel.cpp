@@ -6,13 +6,13 @@
 #include <QTextDocumentFragment>
 #include <QTextTable>
 #include <QUrl>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "model/text/formatTable.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -182,9 +182,7 @@ void FactSheet::finish() {
 }
 
 DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(sheet_);
+    columnIn(this)->addWidget(sheet_);
     sheet_->setAccessibleName(tr("Details of the selected event"));
     connect(sheet_, &FactSheet::linkActivated, this, [this](quint32 bits) {
         const EventRef target(static_cast<EventKind>(bits >> EventRef::rowBits), bits);

@@ -13,18 +13,16 @@
 #include <QScrollBar>
 #include <QTableView>
 #include <QTimer>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <vector>
 
-#include "model/events/listEvents.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -268,9 +266,7 @@ void EventsPanel::arrange() {
     top->addWidget(remark_, 1);
     top->addWidget(copy_);
     top->addWidget(save_);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addLayout(top);
     layout->addWidget(table_, 1);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/explain/IdlePanel.h"
 
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -145,9 +145,7 @@ GapMark IdleFinder::markOf(Place place) const {
 }
 
 IdlePanel::IdlePanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(sheet_);
+    columnIn(this)->addWidget(sheet_);
     sheet_->setAccessibleName(tr("Why the GPU was idle"));
     connect(sheet_, &FactSheet::linkActivated, this,
             [this](quint32 bits) { emit eventActivated(EventRef::fromBits(bits)); });

@@ -10,13 +10,11 @@
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/StepGrid.h"
 #include "model/text/formatValue.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
@@ -25,7 +23,7 @@
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
-#include "views/theme/Theme.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -389,9 +387,7 @@ void StepsPanel::build() {
     bars_->addWidget(new QWidget);
     for (ReportPanel* panel : lateness_) bars_->addWidget(&panel->view().bar());
     bars_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addLayout(top);
     layout->addWidget(pages_, 1);
     connect(choice_, &QComboBox::currentIndexChanged, this, &StepsPanel::showPage);

@@ -15,6 +15,8 @@
 #include "views/theme/Theme.h"
 #include "views/timeline/HoverTip.h"
 
+class QPainter;
+
 namespace lanescope::views {
 
 // Texts about the frames of a flame graph. Any thread.
@@ -30,12 +32,6 @@ QString textOf(const FlameTree& tree, const FlameMatches& matches);
 /// Returns the search text that finds a frame's events on a timeline: `line:train.py:212`,
 /// `function:forward`, the name of a kernel. Empty if none does.
 QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool isByLine);
-
-}  // namespace lanescope::views
-
-class QPainter;
-
-namespace lanescope::views {
 
 /// The places of a tree's frames on the screen: a row per depth, `root` at the top over the whole width.
 struct FlamePlaces {

@@ -18,16 +18,14 @@
 #include <QTimer>
 #include <QToolButton>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "model/flame/FlameTree.h"
 #include "model/text/formatValue.h"
-#include "views/flame/FlameChart.h"
-#include "views/jobs/LatestJob.h"
 #include "views/tables/ReportPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -167,14 +165,13 @@ std::string textFrom(const std::function<void(const TextSink&)>& write) {
 }  // namespace
 
 FlamePanel::FlamePanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
+    : ComputedPanel(parent),
       trail_(new FlameTrail(this)),
       remark_(new QLabel(this)),
       chart_(new FlameChart(this)),
       empty_(new QLabel(this)),
       pages_(new QStackedLayout) {
-    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+    connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         showTree(nullptr);
         empty_->setText(tr("There is not enough memory to add up these stacks."));
     });
@@ -186,9 +183,7 @@ FlamePanel::FlamePanel(QWidget* parent)
     remark_->setTextFormat(Qt::PlainText);
     remark_->setForegroundRole(QPalette::PlaceholderText);
     remark_->setContentsMargins(8, 0, 8, 0);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(makeControls());
     auto* line = new QHBoxLayout;
     line->setSpacing(0);
@@ -284,29 +279,9 @@ void FlamePanel::setTheme(const Theme& theme) {
     trail_->setTheme(theme);
 }
 
-void FlamePanel::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (isStale_) refresh();
-}
-
-void FlamePanel::invalidate() {
-    isStale_ = true;
-    job_->cancel();
-    if (isVisible()) refresh();
-}
-
-/// While a range is being dragged, the previous tree stays visible.
-void FlamePanel::follow() {
-    isStale_ = true;
-    if (isVisible())
-        refresh(LatestJob::Older::Published);
-    else
-        job_->cancel();
-}
-
 void FlamePanel::refresh(LatestJob::Older older) {
     if (!trace_) return showTree(nullptr);
-    job_->start(
+    job()->start(
         [this, trace = trace_, base = base(), range = scopeChoice_->counted()]() -> LatestJob::Publish {
             FlameTreePtr tree;
             if (hasBase(*trace, base))
@@ -318,7 +293,6 @@ void FlamePanel::refresh(LatestJob::Older older) {
 }
 
 void FlamePanel::showTree(FlameTreePtr tree) {
-    isStale_ = job_->isOutdated();
     chart_->setTree(std::move(tree));
     const bool isEmpty = !chart_->tree() || chart_->tree()->isEmpty();
     if (isEmpty) showWhyEmpty();
@@ -326,7 +300,7 @@ void FlamePanel::showTree(FlameTreePtr tree) {
     trail_->setVisible(!isEmpty);
     for (QToolButton* button : outputs_) button->setEnabled(!isEmpty);
     search();
-    if (!isStale_) emit updated();
+    settle();
 }
 
 void FlamePanel::showWhyEmpty() {

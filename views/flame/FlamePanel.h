@@ -7,8 +7,14 @@
 
 #include "model/flame/makeFlame.h"
 #include "views/flame/FlameChart.h"
-#include "views/jobs/LatestJob.h"
-#include "views/tables/Panel.h"
+#include "views/tables/ComputedPanel.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QStackedLayout;
+class QToolButton;
 
 namespace lanescope::views {
 
@@ -56,23 +62,12 @@ class FlameTrail : public QWidget {
     std::vector<Crumb> crumbs_;
 };
 
-}  // namespace lanescope::views
-
-class QComboBox;
-class QLabel;
-class QLineEdit;
-class QMenu;
-class QStackedLayout;
-class QToolButton;
-
-namespace lanescope::views {
-
 class FlameTrail;
 class ScopeChoice;
 
 /// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a range. Counts off
 /// the GUI thread and only while visible. Writes no files: the owner receives `fileRequested`.
-class FlamePanel : public Panel {
+class FlamePanel : public ComputedPanel {
     Q_OBJECT
 
   public:
@@ -89,7 +84,6 @@ class FlamePanel : public Panel {
     QString remark() const;
     /// Returns the reason for an empty chart; empty if it has content.
     QString emptyText() const;
-    bool isStale() const override { return isStale_; }
 
     /// Returns the chart as text for a file: a picture, or folded stacks. Empty if nothing is shown.
     std::string svg() const;
@@ -103,16 +97,11 @@ class FlamePanel : public Panel {
     /// Emitted when the user requests a file: a picture, or else folded text.
     void fileRequested(bool isPicture);
 
-  protected:
-    void showEvent(QShowEvent* event) override;
-
   private:
     QWidget* makeControls();
     FlameBase base() const;
     void choosePossibleBase();
-    void invalidate();
-    void follow();
-    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void refresh(LatestJob::Older older) override;
     void showTree(FlameTreePtr tree);
     void showWhyEmpty();
     void search();
@@ -122,8 +111,6 @@ class FlamePanel : public Panel {
 
     TracePtr trace_;
     Theme theme_ = Theme::light();
-    bool isStale_ = false;
-    LatestJob* job_;
     QComboBox* baseChoice_;
     ScopeChoice* scopeChoice_;
     QLineEdit* searchEdit_;

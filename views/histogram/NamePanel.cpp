@@ -6,10 +6,8 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "model/numbers/Statistics.h"
@@ -17,6 +15,7 @@
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -382,9 +381,7 @@ NamePanel::NamePanel(QWidget* parent)
     : Panel(parent), job_(new LatestJob(this)), headline_(new WrappedLabel(this)), histogram_(new NameHistogram(this)) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(headline_);
     layout->addWidget(histogram_, 1);
     connect(histogram_, &NameHistogram::eventActivated, this, &NamePanel::eventActivated);

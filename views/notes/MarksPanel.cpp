@@ -12,15 +12,13 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QUndoStack>
-#include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/notes/NotesFile.h"
 #include "model/text/formatValue.h"
-#include "views/notes/MarkStore.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -170,9 +168,7 @@ void MarksPanel::build() {
     top->addWidget(remove);
     buttons_.push_back(remove);
     top->addWidget(remark_, 1);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addLayout(top);
     layout->addWidget(table_, 1);
     layout->addWidget(empty_, 1);

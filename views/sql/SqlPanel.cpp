@@ -13,9 +13,7 @@
 #include <QTextBlock>
 #include <QTimer>
 #include <QTreeWidget>
-#include <QVBoxLayout>
 #include <algorithm>
-#include <optional>
 
 #include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
@@ -24,6 +22,7 @@
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -370,9 +369,7 @@ void SqlPanel::arrange() {
     status_->setContentsMargins(8, 2, 8, 4);
 
     auto* question = new QWidget(this);
-    auto* column = new QVBoxLayout(question);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = columnIn(question);
     column->addLayout(buttons);
     column->addWidget(editor_, 1);
     column->addWidget(status_);

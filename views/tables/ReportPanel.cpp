@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/tables/ReportPanel.h"
 
-#include <QComboBox>
 #include <QLabel>
-#include <QVBoxLayout>
 
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {
@@ -50,16 +49,10 @@ QString ScopeChoice::remark() const {
 }
 
 ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
-    : Panel(parent),
-      reportName_(reportName),
-      job_(new LatestJob(this)),
-      view_(new ReportView(this)),
-      notes_(new QLabel(this)) {
-    connect(job_, &LatestJob::ranOutOfMemory, this,
+    : ComputedPanel(parent), reportName_(reportName), view_(new ReportView(this)), notes_(new QLabel(this)) {
+    connect(job(), &LatestJob::ranOutOfMemory, this,
             [this] { showReport(fail("There is not enough memory for this table."), range_); });
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(view_, 1);
     layout->addWidget(notes_);
     notes_->setContentsMargins(8, 4, 8, 4);
@@ -91,31 +84,15 @@ void ReportPanel::setTrace(TracePtr trace) {
 void ReportPanel::setRange(std::optional<TimeRange> range) {
     if (range == range_) return;
     range_ = range;
-    isStale_ = true;
-    if (isVisible())
-        refresh(LatestJob::Older::Published);
-    else
-        job_->cancel();
-}
-
-void ReportPanel::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (isStale_) refresh();
-}
-
-void ReportPanel::invalidate() {
-    isStale_ = true;
-    job_->cancel();
-    if (isVisible()) refresh();
+    follow();
 }
 
 void ReportPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
-        isStale_ = false;
         view_->setTable({});
-        return;
+        return settle();
     }
-    job_->start(
+    job()->start(
         [this, trace = trace_, range = range_, name = reportName_.toStdString()]() -> LatestJob::Publish {
             auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
             // Only the GUI thread uses `this`; the job has checked there that it is alive.
@@ -125,7 +102,6 @@ void ReportPanel::refresh(LatestJob::Older older) {
 }
 
 void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<TimeRange> range) {
-    isStale_ = job_->isOutdated();
     view_->setRemark(range ? tr("Selected range, %1 from %2")
                                  .arg(shortDuration(range->durationNs()), toQString(formatTimestamp(range->startNs)))
                            : QString());
@@ -141,7 +117,7 @@ void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<Ti
         for (const std::string& note : report->notes) notes << toQString(note);
     notes_->setText(notes.join('\n'));
     notes_->setVisible(!notes.isEmpty());
-    if (!isStale_) emit updated();
+    settle();
 }
 
 }  // namespace lanescope::views

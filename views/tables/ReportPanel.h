@@ -11,9 +11,11 @@
 #include "model/format/TimeRange.h"
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
-#include "views/jobs/LatestJob.h"
-#include "views/tables/Panel.h"
+#include "views/tables/ComputedPanel.h"
 #include "views/theme/DropDown.h"
+
+class QComboBox;
+class QLabel;
 
 namespace lanescope::views {
 
@@ -45,18 +47,11 @@ class ScopeChoice : public DropDown {
     std::optional<TimeRange> selected_, visible_;
 };
 
-}  // namespace lanescope::views
-
-class QComboBox;
-class QLabel;
-
-namespace lanescope::views {
-
 class ReportView;
 
 /// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
 /// thread and only while visible.
-class ReportPanel : public Panel {
+class ReportPanel : public ComputedPanel {
     Q_OBJECT
   public:
     /// `reportName` is one of `allReports()`, such as "cuda_gpu_kern_sum".
@@ -68,22 +63,15 @@ class ReportPanel : public Panel {
     void setRange(std::optional<TimeRange> range) override;
     ReportView& view() const { return *view_; }
     ReportView* table() const override { return view_; }
-    bool isStale() const override { return isStale_; }
-
-  protected:
-    void showEvent(QShowEvent* event) override;
 
   private:
-    void invalidate();
-    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void refresh(LatestJob::Older older) override;
     void showReport(const Result<ReportTable>& report, std::optional<TimeRange> range);
 
     QString reportName_;
     QComboBox* choice_ = nullptr;
     TracePtr trace_;
     std::optional<TimeRange> range_;
-    bool isStale_ = false;
-    LatestJob* job_;
     ReportView* view_;
     QLabel* notes_;  ///< The notes of the report, below it; hidden without any.
 };

@@ -13,13 +13,13 @@
 #include <QPainter>
 #include <QStringList>
 #include <QTableView>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "views/tables/ReportModel.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -204,9 +204,7 @@ void ReportView::arrange() {
     top_->addWidget(countLabel_);
     top_->addStretch();
     top_->addWidget(remark_);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     layout->addWidget(bar_);
     layout->addWidget(table_, 1);
     layout->addWidget(emptyLabel_, 1);

@@ -9,6 +9,10 @@
 #include "model/text/ReportTable.h"
 
 class QAbstractItemModel;
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QTableView;
 
 namespace lanescope::views {
 
@@ -27,15 +31,6 @@ class ShareBarDelegate : public QStyledItemDelegate {
     /// Returns the place of the stacked bar in a cell.
     static QRectF segmentsArea(const QRect& cell);
 };
-
-}  // namespace lanescope::views
-
-class QHBoxLayout;
-class QLabel;
-class QLineEdit;
-class QTableView;
-
-namespace lanescope::views {
 
 class ReportFilter;
 class ReportModel;

@@ -6,16 +6,15 @@
 #include <QMenu>
 #include <QSplitter>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <string>
 
 #include "model/events/listEvents.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "views/jobs/LatestJob.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -61,14 +60,13 @@ struct SelectionPanel::Counted {
 };
 
 SelectionPanel::SelectionPanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
+    : ComputedPanel(parent),
       headline_(new WrappedLabel(this)),
       tracksButton_(new QToolButton(this)),
       splitter_(new QSplitter(this)),
       names_(new ReportView(this)),
       copies_(new ReportView(this)) {
-    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+    connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         showCounted({"There is not enough memory to sum up this range.", {}, {}});
     });
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -85,9 +83,7 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     splitter_->setStretchFactor(1, 0);
     splitter_->setSizes({900, 620});
     splitter_->setChildrenCollapsible(false);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this);
     names_->setObjectName("names");
     copies_->setObjectName("copies");
     tracksButton_->setObjectName("tracks");
@@ -109,9 +105,9 @@ void SelectionPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     range_.reset();
     chosen_.clear();
-    job_->cancel();
+    job()->cancel();
     fillTracks();
-    refresh();
+    count();
 }
 
 void SelectionPanel::fillTracks() {
@@ -123,7 +119,7 @@ void SelectionPanel::fillTracks() {
         chosen_.clear();
         for (QAction* action : tracksButton_->menu()->actions()) action->setChecked(false);
         tracksButton_->setText(tr("All tracks"));
-        refresh();
+        count();
     });
     menu.addSeparator();
     int listed = 0;
@@ -147,7 +143,7 @@ void SelectionPanel::choose(uint32_t track, bool isChosen) {
     tracksButton_->setText(chosen_.empty()       ? tr("All tracks")
                            : chosen_.size() == 1 ? toQString(trace_->tracks[chosen_[0]].title)
                                                  : tr("%1 groups").arg(chosen_.size()));
-    refresh();
+    count();
 }
 
 std::optional<std::vector<uint32_t>> SelectionPanel::chosenTracks() const {
@@ -168,26 +164,20 @@ ReportView* SelectionPanel::table() const { return range_ ? names_ : nullptr; }
 void SelectionPanel::setRange(std::optional<TimeRange> range) {
     if (range == range_) return;
     range_ = range;
-    refresh();
+    count();
 }
 
 QString SelectionPanel::headline() const { return headline_->text(); }
 
-void SelectionPanel::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (isStale_) refresh();
+/// Without a range there is nothing to wait for.
+void SelectionPanel::count() {
+    if (trace_ && range_) return follow();
+    job()->cancel();
+    showCounted({});
 }
 
-void SelectionPanel::refresh() {
-    isStale_ = true;
-    if (!trace_ || !range_) {
-        job_->cancel();
-        return showCounted({});
-    }
-    // A running job is for another range, and its result would be wrong when shown.
-    if (!isVisible()) return job_->cancel();
-    // While a range is being dragged, the previous numbers stay visible.
-    job_->start(
+void SelectionPanel::refresh(LatestJob::Older older) {
+    job()->start(
         [this, trace = trace_, range = *range_, tracks = chosenTracks()]() -> LatestJob::Publish {
             Counted counted;
             const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range, tracks);
@@ -196,11 +186,10 @@ void SelectionPanel::refresh() {
             counted.copies = selectedCopies(statistics);
             return [this, counted = std::move(counted)] { showCounted(counted); };
         },
-        LatestJob::Older::Published);
+        older);
 }
 
 void SelectionPanel::showCounted(const Counted& counted) {
-    isStale_ = job_->isOutdated();
     const bool isEmpty = !trace_ || !range_;
     headline_->setText(isEmpty ? tr("Select a range of time with Shift+drag on the timeline or by dragging on the "
                                     "ruler; what lies in it is summed up here.")
@@ -208,7 +197,7 @@ void SelectionPanel::showCounted(const Counted& counted) {
     splitter_->setVisible(!isEmpty);
     names_->setTable(counted.names);
     copies_->setTable(counted.copies);
-    if (!isStale_) emit updated();
+    settle();
 }
 
 }  // namespace lanescope::views

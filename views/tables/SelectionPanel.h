@@ -9,7 +9,11 @@
 #include "model/format/TimeRange.h"
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
-#include "views/tables/Panel.h"
+#include "views/tables/ComputedPanel.h"
+
+class QLabel;
+class QSplitter;
+class QToolButton;
 
 namespace lanescope::views {
 
@@ -18,20 +22,11 @@ namespace lanescope::views {
 ReportTable hitTable(const Trace& trace, std::span<const EventRef> events);
 inline constexpr size_t maxHitRows = 20'000;
 
-}  // namespace lanescope::views
-
-class QLabel;
-class QSplitter;
-class QToolButton;
-
-namespace lanescope::views {
-
-class LatestJob;
 class ReportView;
 
 /// Statistics of the selected time range, updated while it is dragged: GPU utilization, names by
 /// time, rates of memory copies. Counts off the GUI thread and only while visible.
-class SelectionPanel : public Panel {
+class SelectionPanel : public ComputedPanel {
     Q_OBJECT
   public:
     explicit SelectionPanel(QWidget* parent = nullptr);
@@ -41,14 +36,11 @@ class SelectionPanel : public Panel {
     QString headline() const;
     /// Returns the names; null without a range.
     ReportView* table() const override;
-    bool isStale() const override { return isStale_; }
-
-  protected:
-    void showEvent(QShowEvent* event) override;
 
   private:
     struct Counted;
-    void refresh();
+    void count();
+    void refresh(LatestJob::Older older) override;
     void showCounted(const Counted& counted);
     void fillTracks();
     void choose(uint32_t track, bool isChosen);
@@ -57,8 +49,6 @@ class SelectionPanel : public Panel {
 
     TracePtr trace_;
     std::optional<TimeRange> range_;
-    bool isStale_ = false;
-    LatestJob* job_;
     QLabel* headline_;
     QToolButton* tracksButton_;
     std::vector<uint32_t> chosen_;  ///< Top tracks; empty for all.

@@ -3,14 +3,12 @@
 
 #include <qcustomplot.h>
 
-#include <QVBoxLayout>
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
 PlotWidget::PlotWidget(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(plot_);
+    columnIn(this)->addWidget(plot_);
     setFocusPolicy(Qt::StrongFocus);
     plot_->setFocusPolicy(Qt::NoFocus);
     plot_->installEventFilter(this);

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 
-#include "model/reports/describeTrace.h"
 #include "model/reports/reports.h"
 #include "model/text/formatValue.h"
 #include "views/text/shownText.h"

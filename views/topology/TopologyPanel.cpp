@@ -16,7 +16,7 @@
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/topology/TopologyGraph.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -148,11 +148,10 @@ QLabel* plainLabel(QWidget* parent) {
 }  // namespace
 
 TopologyPanel::TopologyPanel(QWidget* parent)
-    : Panel(parent), job_(new LatestJob(this)), matrix_(new TopologyMatrix(this)), links_(new ReportView(this)) {
-    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
-        isStale_ = job_->isOutdated();
+    : ComputedPanel(parent), matrix_(new TopologyMatrix(this)), links_(new ReportView(this)) {
+    connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         verdict_->setText(tr("Not enough memory for the topology. Close other traces."));
-        emit updated();
+        settle();
     });
     auto* splitter = new QSplitter(this);
     splitter->addWidget(makeFacts());
@@ -214,9 +213,7 @@ QWidget* TopologyPanel::makeFacts() {
 
 QWidget* TopologyPanel::makeGraph() {
     auto* page = new QWidget(this);
-    auto* layout = new QVBoxLayout(page);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = columnIn(page);
     graph_ = new TopologyGraph(page);
     edge_ = plainLabel(page);
     copiesButton_ = addButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
@@ -287,34 +284,13 @@ void TopologyPanel::setTheme(const Theme& theme) {
 
 QString TopologyPanel::verdictText() const { return verdict_->text() + QLatin1Char('\n') + sentences_->text(); }
 
-void TopologyPanel::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (isStale_) refresh();
-}
-
 void TopologyPanel::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::FontChange && matrixView_) fitMatrix();
 }
 
-void TopologyPanel::invalidate() {
-    isStale_ = true;
-    job_->cancel();
-    if (isVisible()) refresh();
-}
-
-/// While a range is being dragged, the previous answer stays visible.
-void TopologyPanel::follow() {
-    isStale_ = true;
-    if (isVisible())
-        refresh(LatestJob::Older::Published);
-    else
-        job_->cancel();
-}
-
 void TopologyPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
-        isStale_ = false;
         answer_.reset();
         graph_->setAnswer(nullptr);
         matrix_->setAnswer(nullptr);
@@ -322,10 +298,9 @@ void TopologyPanel::refresh(LatestJob::Older older) {
         sentences_->clear();
         legend_->clear();
         links_->hide();
-        emit updated();
-        return;
+        return settle();
     }
-    job_->start(
+    job()->start(
         [this, trace = trace_, range = scopeChoice_->counted(),
          remark = scopeChoice_->remark()]() -> LatestJob::Publish {
             auto answer = answerTopology(trace, range);
@@ -336,7 +311,6 @@ void TopologyPanel::refresh(LatestJob::Older older) {
 }
 
 void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answer, const QString& remark) {
-    isStale_ = job_->isOutdated();
     answer_ = answer;
     showVerdict(*answer);
     matrix_->setAnswer(answer);
@@ -351,7 +325,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
     links_->setTable(answer->links);
     links_->setRemark(remark);
     links_->setVisible(!answer->links.rows.empty());
-    if (!isStale_) emit updated();
+    settle();
 }
 
 void TopologyPanel::showVerdict(const TopologyAnswer& answer) {

@@ -6,10 +6,13 @@
 #include <memory>
 #include <optional>
 
-#include "views/jobs/LatestJob.h"
-#include "views/tables/Panel.h"
+#include "views/tables/ComputedPanel.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyGraph.h"
+
+class QLabel;
+class QTableView;
+class QToolButton;
 
 namespace lanescope::views {
 
@@ -47,14 +50,6 @@ class TopologyMatrix : public QAbstractTableModel {
 /// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks connected". Empty if unknown.
 QString meaningOf(const QString& word);
 
-}  // namespace lanescope::views
-
-class QLabel;
-class QTableView;
-class QToolButton;
-
-namespace lanescope::views {
-
 class ReportView;
 class ScopeChoice;
 class TopologyGraph;
@@ -62,7 +57,7 @@ class TopologyMatrix;
 
 /// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each link: in sentences,
 /// as a matrix, as a graph, and by range of the program. Counts off the GUI thread and only while visible.
-class TopologyPanel : public Panel {
+class TopologyPanel : public ComputedPanel {
     Q_OBJECT
   public:
     explicit TopologyPanel(QWidget* parent = nullptr);
@@ -76,23 +71,18 @@ class TopologyPanel : public Panel {
     QString verdictText() const;
     /// Returns the links; null without any.
     ReportView* table() const override;
-    bool isStale() const override { return isStale_; }
 
   signals:
     /// Emitted when the user asks to see the copies from one GPU (index into `Trace::gpus`) to another.
     void pairActivated(quint32 gpu, quint32 peer);
 
   protected:
-    void showEvent(QShowEvent* event) override;
     void changeEvent(QEvent* event) override;
 
   private:
     QWidget* makeFacts();
     QWidget* makeGraph();
-    void invalidate();
-    /// Starts counting for the new range.
-    void follow();
-    void refresh(LatestJob::Older older = LatestJob::Older::Void);
+    void refresh(LatestJob::Older older) override;
     void showAnswer(const std::shared_ptr<const TopologyAnswer>& answer, const QString& remark);
     void showVerdict(const TopologyAnswer& answer);
     void fitMatrix();
@@ -104,9 +94,7 @@ class TopologyPanel : public Panel {
 
     TracePtr trace_;
     std::shared_ptr<const TopologyAnswer> answer_;
-    bool isStale_ = false;
     Theme theme_ = Theme::light();
-    LatestJob* job_;
     QLabel* verdict_ = nullptr;
     QLabel* sentences_ = nullptr;
     QLabel* legend_ = nullptr;

@@ -5,7 +5,6 @@
 #include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
-#include "views/roofline/RooflineChart.h"
 #include "views/roofline/RooflinePanel.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
