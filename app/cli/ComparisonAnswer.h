@@ -8,6 +8,10 @@
 
 #include "model/pages/makeComparison.h"
 
+namespace lanescope::report {
+struct ComparisonReport;
+}
+
 namespace lanescope::cli {
 
 /// Returns the syntax of conditions for the help of commands that accept them.
@@ -15,14 +19,6 @@ std::string_view conditionsHelp();
 
 /// Returns the text of `lanescope compare --help` below its options: conditions, exit status, examples.
 std::string compareHelp();
-
-}  // namespace lanescope::cli
-
-namespace lanescope::report {
-struct ComparisonReport;
-}
-
-namespace lanescope::cli {
 
 /// The exit status of an answer, in addition to `exitOk` and `exitUsage`.
 enum AnswerStatus : int { exitMet = 1, exitNoAnswer = 3 };

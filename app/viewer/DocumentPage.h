@@ -10,6 +10,12 @@
 
 class QLabel;
 class QPushButton;
+class QSplitter;
+
+namespace lanescope::views {
+class ReportView;
+class TimelineView;
+}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
@@ -31,17 +37,6 @@ class OfferBar : public QWidget {
     QPushButton* accept_;
     QPushButton* other_;
 };
-
-}  // namespace lanescope::viewer
-
-class QSplitter;
-
-namespace lanescope::views {
-class ReportView;
-class TimelineView;
-}  // namespace lanescope::views
-
-namespace lanescope::viewer {
 
 class AppSettings;
 class HitNavigator;

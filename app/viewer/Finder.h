@@ -14,7 +14,15 @@
 #include "model/trace/Trace.h"
 #include "views/text/typedText.h"
 
+class QLabel;
 class QLineEdit;
+class QListView;
+class QTimer;
+
+namespace lanescope::views {
+class LatestJob;
+class TimelineView;
+}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
@@ -36,14 +44,6 @@ struct FinderNames {
     std::vector<std::string> lowered;  ///< By name, for matching.
 };
 
-}  // namespace lanescope::viewer
-
-namespace lanescope::views {
-class TimelineView;
-}
-
-namespace lanescope::viewer {
-
 class ViewerActions;
 
 /// Returns every enabled command of the menus, with its menu and keys.
@@ -53,14 +53,6 @@ void addTrackEntries(std::vector<FinderEntry>& entries, views::TimelineView& tim
 
 /// Returns the text of a command without mnemonics and dots.
 QString commandName(const QString& text);
-
-}  // namespace lanescope::viewer
-
-namespace lanescope::views {
-class LatestJob;
-}
-
-namespace lanescope::viewer {
 
 /// The distinct names of kernels, NVTX ranges and CUDA API calls of a trace, gathered once off the
 /// GUI thread. O(events) the first time.
@@ -113,12 +105,6 @@ class PopupPanel : public QFrame {
   private:
     QLineEdit* edit_;
 };
-
-}  // namespace lanescope::viewer
-
-class QTimer;
-
-namespace lanescope::viewer {
 
 /// The best matches of the typed text, at most some tens: commands and places first, then names.
 /// Names are searched in pieces, so that typing never waits for them.
@@ -174,13 +160,6 @@ class FinderDelegate : public QStyledItemDelegate {
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
-
-}  // namespace lanescope::viewer
-
-class QLabel;
-class QListView;
-
-namespace lanescope::viewer {
 
 /// Finds commands, tracks, marks and names by a few letters, with the keyboard only.
 class Finder : public PopupPanel {

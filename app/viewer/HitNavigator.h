@@ -20,6 +20,10 @@ class QLineEdit;
 class QTimer;
 class QToolButton;
 
+namespace lanescope::views {
+class TimelineView;
+}
+
 namespace lanescope::viewer {
 
 class HitNavigator;
@@ -108,14 +112,6 @@ class SearchJob : public QObject {
 
     std::shared_ptr<Run> run_;
 };
-
-}  // namespace lanescope::viewer
-
-namespace lanescope::views {
-class TimelineView;
-}
-
-namespace lanescope::viewer {
 
 class SearchJob;
 

@@ -13,9 +13,17 @@
 #include "model/live/LiveTrace.h"
 #include "model/trace/Trace.h"
 
+class QLabel;
+class QPushButton;
+
 namespace lanescope {
 class TraceMirror;
 }
+
+namespace lanescope::views {
+class TimelineView;
+struct Theme;
+}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
@@ -77,18 +85,6 @@ class LiveFollower : public QObject {
     std::chrono::nanoseconds cpuTime_{0};     ///< CPU time of the last refresh so far.
     std::thread thread_;
 };
-
-}  // namespace lanescope::viewer
-
-class QLabel;
-class QPushButton;
-
-namespace lanescope::views {
-class TimelineView;
-struct Theme;
-}  // namespace lanescope::views
-
-namespace lanescope::viewer {
 
 /// Shows that a trace is still being recorded and its length so far. Keeps the end visible until
 /// the user moves the view.

@@ -16,6 +16,16 @@
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace lanescope::views {
+class AnswerPreview;
+class LatestJob;
+struct Theme;
+}  // namespace lanescope::views
+
 namespace lanescope::viewer {
 
 /// Loads one trace on a separate thread: a file, several files or a folder of them, which are merged (`openableMerge`),
@@ -61,20 +71,6 @@ class TraceLoader : public QObject {
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
 };
-
-}  // namespace lanescope::viewer
-
-class QLabel;
-class QProgressBar;
-class QPushButton;
-
-namespace lanescope::views {
-class AnswerPreview;
-class LatestJob;
-struct Theme;
-}  // namespace lanescope::views
-
-namespace lanescope::viewer {
 
 class TraceLoader;
 

@@ -9,6 +9,9 @@
 #include "app/viewer/Finder.h"
 #include "model/notes/NotesFile.h"
 
+class QAction;
+class QMenuBar;
+
 namespace lanescope::views {
 class LatestJob;
 class MarkStore;
@@ -50,13 +53,6 @@ class NotesKeeper : public QObject {
     bool isSaving_ = false;  ///< True if the running job writes, false if it reads.
     bool isDirty_ = false;
 };
-
-}  // namespace lanescope::viewer
-
-class QAction;
-class QMenuBar;
-
-namespace lanescope::viewer {
 
 /// The marks of one timeline.
 class PageMarks : public QObject {

@@ -9,6 +9,7 @@
 #include "model/format/Result.h"
 
 class QMenu;
+class QVBoxLayout;
 
 namespace lanescope::viewer {
 
@@ -60,12 +61,6 @@ class RecentFiles : public QObject {
 /// Writes the viewer's sample trace as a file in `folder`, which is created if necessary; rewrites
 /// it only if it differs. Errors: an unwritable folder, a viewer built without sample.
 Result<QString> sampleTrace(const QString& folder);
-
-}  // namespace lanescope::viewer
-
-class QVBoxLayout;
-
-namespace lanescope::viewer {
 
 /// The page without an open trace: how to open one, a sample and its points of interest, how to
 /// record, and the recent files.

@@ -11,6 +11,13 @@
 #include "app/viewer/AppSettings.h"
 #include "views/theme/Theme.h"
 
+class QAction;
+class QActionGroup;
+class QMainWindow;
+class QMenu;
+class QMenuBar;
+class QToolBar;
+
 namespace lanescope::views {
 class TimelineView;
 }
@@ -35,17 +42,6 @@ struct TimelineCommand {
 /// Returns all commands in menu order. Other keys belong to single widgets, as in the manual
 /// (`resources/manual/look.md`).
 std::vector<TimelineCommand> timelineCommands();
-
-}  // namespace lanescope::viewer
-
-class QAction;
-class QActionGroup;
-class QMainWindow;
-class QMenu;
-class QMenuBar;
-class QToolBar;
-
-namespace lanescope::viewer {
 
 /// Every command of the window with its name, keys and icon, and the menus and the tool bar made of
 /// them. The window connects the commands to their actions.

@@ -9,6 +9,11 @@
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
 
+namespace lanescope::views {
+class EventsPanel;
+class FlamePanel;
+}  // namespace lanescope::views
+
 namespace lanescope::viewer {
 
 class DocumentPage;
@@ -26,15 +31,6 @@ Result<std::string> reportOf(const DocumentPage& page);
 
 /// Writes a file. Replaces an existing one only once the new one is complete.
 Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes);
-
-}  // namespace lanescope::viewer
-
-namespace lanescope::views {
-class EventsPanel;
-class FlamePanel;
-}  // namespace lanescope::views
-
-namespace lanescope::viewer {
 
 /// Writes the visible flame graph: a picture if `path` ends in .svg, else folded text. Replaces an
 /// existing file only once the new one is complete.

@@ -12,6 +12,9 @@
 #include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
+class QAction;
+class QTabWidget;
+
 namespace lanescope::viewer {
 
 /// The panels under a timeline, one per tab. A tab gets its content, with all settings so far, when
@@ -80,13 +83,6 @@ class TraceTables : public QTabWidget {
     bool hasChosen_ = false;  ///< The user has chosen a tab.
     std::vector<Tab> tabs_;
 };
-
-}  // namespace lanescope::viewer
-
-class QAction;
-class QTabWidget;
-
-namespace lanescope::viewer {
 
 /// A command per tab under a timeline, so that menus and the finder lead to tables as well, and two
 /// that go through them. Tabs added later get none.

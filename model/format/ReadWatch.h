@@ -19,6 +19,8 @@
 #include "model/format/checksums.h"
 #include "model/format/health.h"
 
+struct sqlite3;
+
 namespace lanescope {
 
 /// Suffix of the name of a trace while it is recorded.
@@ -131,12 +133,6 @@ const char* descriptorVfs();
 
 /// Returns the file name to open through `descriptorVfs`. SQLite duplicates the descriptor.
 std::string descriptorName(int descriptor);
-
-}  // namespace lanescope
-
-struct sqlite3;
-
-namespace lanescope {
 
 class ReadWatch;
 

@@ -11,6 +11,8 @@
 #include "views/tables/ReportModel.h"
 #include "views/theme/Theme.h"
 
+class QComboBox;
+
 namespace lanescope::views {
 
 /// Rows of a comparison with its own number format. Columns of lost time are tinted by side and
@@ -38,12 +40,6 @@ class DifferenceModel : public ReportModel {
     std::vector<int64_t> maxLossNs_;  // by column; 0 for columns other than lost time
     Theme theme_ = Theme::light();
 };
-
-}  // namespace lanescope::views
-
-class QComboBox;
-
-namespace lanescope::views {
 
 class ReportView;
 

@@ -12,6 +12,10 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 
+namespace lanescope::compare {
+struct StoredComparison;
+}
+
 namespace lanescope::views {
 
 /// The answer of a comparison: caveats, then the verdict in one large sentence, then the reasons.
@@ -73,16 +77,6 @@ class HeadlinePanel : public QWidget {
     QProgressBar* progress_;
     QPushButton* cancel_;
 };
-
-}  // namespace lanescope::views
-
-class QLabel;
-
-namespace lanescope::compare {
-struct StoredComparison;
-}
-
-namespace lanescope::views {
 
 class HeadlinePanel;
 class StepChart;

@@ -11,6 +11,11 @@
 class QLabel;
 class QToolButton;
 
+namespace lanescope {
+struct DescribedThing;
+struct DescribedTrace;
+}  // namespace lanescope
+
 namespace lanescope::views {
 
 /// A banner over an incomplete or inconsistent trace: the most severe sentence, the number of
@@ -49,15 +54,6 @@ class WarningBar : public QWidget {
     QToolButton* place_;
     QToolButton* close_;
 };
-
-}  // namespace lanescope::views
-
-namespace lanescope {
-struct DescribedThing;
-struct DescribedTrace;
-}  // namespace lanescope
-
-namespace lanescope::views {
 
 class FactSheet;
 

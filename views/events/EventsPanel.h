@@ -9,6 +9,12 @@
 #include "model/events/listEvents.h"
 #include "views/tables/Panel.h"
 
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QTableView;
+class QTimer;
+
 namespace lanescope::views {
 
 /// Events as rows, fetched when they are shown: either a window in order of start, without a list,
@@ -54,16 +60,6 @@ class EventTableModel : public QAbstractTableModel {
     int rows_ = 0;
     mutable Page pages_[4];
 };
-
-}  // namespace lanescope::views
-
-class QLabel;
-class QLineEdit;
-class QTableView;
-class QTimer;
-class QPushButton;
-
-namespace lanescope::views {
 
 class EventTableModel;
 class LatestJob;

@@ -11,6 +11,11 @@
 #include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"
 
+class QLabel;
+class QScrollArea;
+class QToolButton;
+class QVBoxLayout;
+
 namespace lanescope::views {
 
 /// Describes the repeated work of a program that has no plain steps, such as the requests of a
@@ -60,15 +65,6 @@ class FindingButton : public QAbstractButton {
     bool isOpen_ = false;
     Theme theme_ = Theme::light();
 };
-
-}  // namespace lanescope::views
-
-class QLabel;
-class QScrollArea;
-class QToolButton;
-class QVBoxLayout;
-
-namespace lanescope::views {
 
 class FindingButton;
 

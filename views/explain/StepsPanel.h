@@ -11,6 +11,9 @@
 #include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
+class QComboBox;
+class QStackedWidget;
+
 namespace lanescope::views {
 
 /// A map of a run: a row per rank, a column per step; the stronger the colour, the longer the step.
@@ -70,13 +73,6 @@ class RankLens : public QWidget {
     bool hasChosen_ = false;
     int labelWidth_ = 0;
 };
-
-}  // namespace lanescope::views
-
-class QComboBox;
-class QStackedWidget;
-
-namespace lanescope::views {
 
 class LatestJob;
 class RankLens;

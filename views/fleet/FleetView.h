@@ -9,6 +9,11 @@
 #include "model/fleet/FleetReport.h"
 #include "views/theme/Theme.h"
 
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSplitter;
+
 namespace lanescope::views {
 
 /// The findings of a report, worst first: sentence, cost, ranks and steps of each. Enter or a double click requests to
@@ -38,15 +43,6 @@ class FindingList : public QListView {
     fleet::FleetReportPtr report_;
     Theme theme_ = Theme::light();
 };
-
-}  // namespace lanescope::views
-
-class QComboBox;
-class QLabel;
-class QPushButton;
-class QSplitter;
-
-namespace lanescope::views {
 
 class FindingList;
 class FleetMap;

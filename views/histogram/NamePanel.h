@@ -11,6 +11,8 @@
 #include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
+class QLabel;
+
 namespace lanescope::views {
 
 using NameOccurrencesPtr = std::shared_ptr<const NameOccurrences>;
@@ -89,12 +91,6 @@ class NameHistogram : public QWidget {
     std::optional<Brush> brush_;
     std::vector<int64_t> brushedCounts_;  ///< By bar.
 };
-
-}  // namespace lanescope::views
-
-class QLabel;
-
-namespace lanescope::views {
 
 class LatestJob;
 class NameHistogram;

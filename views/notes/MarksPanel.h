@@ -8,6 +8,10 @@
 #include "views/notes/MarkStore.h"
 #include "views/tables/Panel.h"
 
+class QLabel;
+class QPushButton;
+class QTableView;
+
 namespace lanescope::views {
 
 class MarkStore;
@@ -38,14 +42,6 @@ class MarksModel : public QAbstractTableModel {
     MarkStore& store_;
     std::vector<Mark> rows_;
 };
-
-}  // namespace lanescope::views
-
-class QLabel;
-class QTableView;
-class QPushButton;
-
-namespace lanescope::views {
 
 class MarksModel;
 

@@ -10,6 +10,7 @@
 #include "views/notes/MarkStore.h"
 
 class QAbstractButton;
+class QLabel;
 class QLineEdit;
 
 namespace lanescope::views {
@@ -119,12 +120,6 @@ class MarkStrip : public QWidget {
     bool isDragging_ = false;
     int64_t draggedNs_ = 0;
 };
-
-}  // namespace lanescope::views
-
-class QLabel;
-
-namespace lanescope::views {
 
 class TimelineView;
 struct Theme;

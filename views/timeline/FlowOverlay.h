@@ -11,6 +11,8 @@
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackLayout.h"
 
+class QPainter;
+
 namespace lanescope::views {
 
 /// The reason of an arrow between two events.
@@ -49,12 +51,6 @@ struct FlowArrow {
 /// longest. Ends in folded tracks are at the group that contains them. At most some tens: a graph launch may start
 /// thousands.
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
-
-}  // namespace lanescope::views
-
-class QPainter;
-
-namespace lanescope::views {
 
 /// The arrows of the selected event over the canvas. An arrow with an invisible end points to the
 /// edge of the canvas, where a label describes the other end; a click on the label goes there.

@@ -9,6 +9,8 @@
 #include "model/trace/Trace.h"
 #include "views/timeline/TimelineState.h"
 
+class QPainter;
+
 namespace lanescope::views {
 
 /// The utilization of GPUs and CPU threads per pixel column, in [0, 1]: the mean over the GPUs, and
@@ -21,12 +23,6 @@ struct OverviewActivity {
 /// Uses the summary lanes of GPUs and processes if present, else all streams and threads. O(pixels
 /// * lanes), independent of the number of events.
 OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth);
-
-}  // namespace lanescope::views
-
-class QPainter;
-
-namespace lanescope::views {
 
 /// Paints the whole trace as two thin activity charts, with the visible part bright: GPUs above and
 /// CPUs below, or the GPUs of both traces with a companion. Caches the charts for one width.

@@ -7,6 +7,8 @@
 
 #include "views/timeline/TimelineState.h"
 
+class QPainter;
+
 namespace lanescope::views {
 
 /// A distance in pixels that still counts as on an edge.
@@ -34,12 +36,6 @@ bool isAtEdge(const TimelineState& state, int64_t timeNs, int64_t toleranceNs);
 /// Returns the nearest edge of a slice at most `toleranceNs` away: of `lane` if given and near,
 /// else of all visible lanes; `timeNs` if there is none. O(visible lanes * log n).
 int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs, std::optional<LanePosition> lane = {});
-
-}  // namespace lanescope::views
-
-class QPainter;
-
-namespace lanescope::views {
 
 /// Returns the rectangle of a slice in a canvas of `width` pixels at the state's scroll position,
 /// at least 2 pixels wide; nullopt if its track is hidden or it is outside the visible range.

@@ -18,12 +18,6 @@ void paintWarningsOnRuler(QPainter& painter, const TimelineState& state, QSize s
 /// Returns the end within some pixels of `x` on a row of this track, or null.
 const WarningPlace* endAt(const TimelineState& state, uint32_t track, double x, double width);
 
-}  // namespace lanescope::views
-
-class QPainter;
-
-namespace lanescope::views {
-
 /// Hatches unrecorded and lost times on the rows of `band`, in a canvas of `size`.
 void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size);
 

@@ -8,6 +8,7 @@
 
 #include "views/timeline/TimelineState.h"
 
+class QKeyEvent;
 class QWheelEvent;
 
 namespace lanescope::views {
@@ -48,12 +49,6 @@ class KeyMotion : public QObject {
     QBasicTimer timer_;
     QElapsedTimer sinceLastMove_;
 };
-
-}  // namespace lanescope::views
-
-class QKeyEvent;
-
-namespace lanescope::views {
 
 class TimelineView;
 
