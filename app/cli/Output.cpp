@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 
 #include "model/importers/TraceSource.h"
 #include "model/text/formatValue.h"

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>

@@ -17,7 +17,6 @@
 #include "model/format/text.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
-#include "views/text/typedText.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {

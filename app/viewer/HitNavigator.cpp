@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "app/viewer/windowStyle.h"
-#include "model/search/findEvents.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"

@@ -14,7 +14,6 @@
 
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"

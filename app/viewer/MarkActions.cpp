@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "app/viewer/TracePage.h"
-#include "model/notes/NotesFile.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/notes/MarkStore.h"

@@ -8,8 +8,6 @@
 
 #include "app/viewer/AppSettings.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/findingPlace.h"
-#include "views/explain/ExplainJob.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"

@@ -14,17 +14,12 @@
 #include <cstring>
 #include <ctime>
 #include <iterator>
-#include <map>
 #include <new>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "capture/collector/LogImporter.h"
 #include "capture/collector/PerfImporter.h"
 #include "capture/collector/compiledCode.h"
 #include "capture/collector/liveJournal.h"
-#include "capture/collector/trimToWindows.h"
 #include "capture/log/clocks.h"
 #include "capture/log/logDoor.h"
 #include "capture/options/AgentOptions.h"

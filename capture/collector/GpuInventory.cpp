@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "capture/collector/TraceWriter.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Hardware.h"
 

@@ -7,12 +7,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <set>
 
-#include "capture/collector/ProcessContext.h"
 #include "capture/collector/TraceWriter.h"
-#include "model/format/factNames.h"
 #include "model/format/tables/Session.h"
 
 namespace lanescope::capture {

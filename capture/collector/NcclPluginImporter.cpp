@@ -5,7 +5,6 @@
 #include <array>
 #include <cctype>
 #include <limits>
-#include <utility>
 
 #include "capture/collector/TraceWriter.h"
 #include "model/format/factNames.h"

@@ -4,7 +4,6 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "capture/collector/PayloadDecoder.h"
 #include "capture/collector/TraceWriter.h"
 #include "model/format/tables/Ranges.h"
 

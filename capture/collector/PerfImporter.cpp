@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "capture/collector/TraceWriter.h"
 #include "capture/collector/symbolNames.h"
 #include "capture/perf/perfAttributes.h"
 #include "model/format/GlobalId.h"

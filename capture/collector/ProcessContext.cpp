@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
-#include "capture/collector/TraceWriter.h"
 #include "capture/collector/symbolNames.h"
 
 namespace lanescope::capture {

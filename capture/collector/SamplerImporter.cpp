@@ -5,9 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
-#include "capture/collector/ProcessContext.h"
 #include "capture/collector/TraceWriter.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Hardware.h"

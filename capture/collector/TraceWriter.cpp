@@ -5,7 +5,6 @@
 
 #include "model/format/tables/Hardware.h"
 #include "model/format/tables/Schema.h"
-#include "model/format/tables/Session.h"
 #include "model/format/text.h"
 
 namespace lanescope::capture {

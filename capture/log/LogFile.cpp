@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "capture/log/clocks.h"

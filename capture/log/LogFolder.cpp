@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <memory>
 #include <new>
-#include <string_view>
 #include <utility>
 
 #include "capture/log/logDoor.h"

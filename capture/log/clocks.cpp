@@ -10,7 +10,6 @@
 
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 
 #include "model/format/UniqueFd.h"
 

@@ -9,9 +9,7 @@
 
 #include <fstream>
 #include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "capture/machine/NvmlLibrary.h"
 

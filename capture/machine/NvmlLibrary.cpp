@@ -2,7 +2,6 @@
 #include "capture/machine/NvmlLibrary.h"
 
 #include <string>
-#include <utility>
 
 #include "model/format/optionValues.h"
 

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <utility>
 
-#include "model/format/optionValues.h"
 #include "model/format/text.h"
 
 namespace lanescope::agent {

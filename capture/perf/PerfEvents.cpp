@@ -20,8 +20,6 @@
 #include <fstream>
 #include <mutex>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "capture/log/clocks.h"
 #include "capture/machine/Machine.h"

@@ -13,7 +13,6 @@
 #include <span>
 
 #include "capture/log/clocks.h"
-#include "capture/perf/LibDw.h"
 #include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "capture/python/OwnMemory.h"
-
 namespace lanescope::agent::python {
 
 namespace {

@@ -12,20 +12,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "capture/log/clocks.h"
 #include "capture/log/launcherRank.h"

@@ -16,7 +16,6 @@
 #include <cstring>
 #include <iterator>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "capture/log/LogFolder.h"

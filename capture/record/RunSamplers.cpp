@@ -13,16 +13,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <new>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "capture/log/LogFolder.h"
 #include "capture/log/LogFormat.h"

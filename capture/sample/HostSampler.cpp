@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <system_error>
-#include <utility>
 
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"

@@ -9,9 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 #include "capture/log/LogFolder.h"
 #include "capture/log/clocks.h"

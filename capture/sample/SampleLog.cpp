@@ -7,9 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 
-#include "capture/log/Records.h"
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 

@@ -10,24 +10,19 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
-#include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "capture/log/LogFolder.h"
 #include "capture/log/clocks.h"
 #include "capture/machine/NvmlLibrary.h"
 #include "capture/sample/HostSampler.h"
 #include "capture/sample/NvmlSampler.h"
-#include "capture/sample/SampleLog.h"
-#include "capture/sample/Sampler.h"
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/sampleTime.h"
 #include "model/format/Subprocess.h"

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <optional>
-#include <string_view>
 
 #include "capture/python/StackTable.h"
 #include "capture/python/frameWalk.h"

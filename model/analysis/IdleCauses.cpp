@@ -2,9 +2,6 @@
 #include "model/analysis/IdleCauses.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
-#include <utility>
 
 #include "model/trace/Column.h"
 #include "model/trace/Track.h"

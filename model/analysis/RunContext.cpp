@@ -13,7 +13,6 @@
 #include "model/numbers/Statistics.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/Column.h"
-#include "model/trace/collectives.h"
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 

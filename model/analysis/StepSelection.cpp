@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <vector>
 
 #include "model/analysis/WorkerLaunches.h"
 #include "model/analysis/kernelPattern.h"
@@ -16,7 +14,6 @@
 #include "model/numbers/Statistics.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/LaunchLinks.h"
-#include "model/trace/Trace.h"
 
 namespace lanescope {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "model/numbers/Statistics.h"
 #include "model/trace/Column.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/WorkerTimeline.h"
 
-#include <algorithm>
-
 #include "model/analysis/IdleCauses.h"
 
 namespace lanescope::analysis {

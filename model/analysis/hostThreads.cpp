@@ -5,16 +5,13 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "model/analysis/RunContext.h"
 #include "model/analysis/ThreadActivities.h"
 #include "model/format/factNames.h"
 #include "model/numbers/Statistics.h"
-#include "model/trace/ThreadTimes.h"
 #include "model/trace/processes.h"
 #include "model/trace/stacks.h"
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 

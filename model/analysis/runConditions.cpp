@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/runConditions.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <map>
 #include <optional>
-#include <set>
-#include <string_view>
-#include <utility>
 
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"

@@ -6,11 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
-#include <optional>
 #include <tuple>
 #include <unordered_map>
-#include <vector>
 
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/requestSteps.h"

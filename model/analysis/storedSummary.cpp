@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include "model/analysis/RunSummary.h"
 #include "model/analysis/StoredRows.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"

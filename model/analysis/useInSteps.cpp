@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "model/bandwidth/computePeaks.h"

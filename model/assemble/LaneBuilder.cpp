@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <queue>
 
 #include "model/numbers/LargeMemory.h"
-#include "model/trace/Track.h"
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/processes.h"

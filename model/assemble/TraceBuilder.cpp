@@ -9,7 +9,6 @@
 #include "model/assemble/finishTrace.h"
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"
-#include "model/numbers/MixedMap.h"
 #include "model/text/formatTable.h"
 #include "model/trace/kinds/MemoryEvent.h"
 #include "model/trace/kinds/allKinds.h"

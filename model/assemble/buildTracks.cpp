@@ -9,9 +9,7 @@
 #include <optional>
 
 #include "model/text/formatTable.h"
-#include "model/trace/Trace.h"
 #include "model/trace/Track.h"
-#include "model/trace/WorkRows.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/allKinds.h"

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,7 +27,6 @@
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 #include "model/trace/LaunchLinks.h"
-#include "model/trace/Trace.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"

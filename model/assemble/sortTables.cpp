@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/processes.h"
 
 namespace lanescope {
 

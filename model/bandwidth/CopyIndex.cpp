@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <span>
-
-#include "model/bandwidth/BandwidthAdvice.h"
-#include "model/bandwidth/CopyStatistics.h"
 
 namespace lanescope {
 

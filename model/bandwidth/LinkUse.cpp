@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
-#include <optional>
 
 #include "model/bandwidth/CopyStatistics.h"
 #include "model/numbers/Statistics.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/compare/RunComparison.h"
 #include "model/compare/answer.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"

@@ -7,11 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
 
-#include "model/analysis/StepParts.h"
-#include "model/format/Result.h"
 #include "model/format/optionValues.h"
 #include "model/format/text.h"
 #include "model/text/formatValue.h"

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "model/analysis/storedSummary.h"
-#include "model/compare/RunComparison.h"
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
 #include "model/compare/judgeRuns.h"

@@ -6,14 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/compare/Condition.h"
-#include "model/compare/RunComparison.h"
 #include "model/format/optionValues.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 #include <utility>
-#include <vector>
 
 #include "model/numbers/Statistics.h"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <tuple>
 
 #include "model/format/OutputFile.h"

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "model/export/ProtoWriter.h"
-#include "model/export/TextSink.h"
 #include "model/export/exportRows.h"
 #include "model/roofline/OperatorCall.h"
 #include "model/trace/kinds/Details.h"

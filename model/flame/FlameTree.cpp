@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
-#include <string>
 
 #include "model/format/checksums.h"
 #include "model/format/text.h"

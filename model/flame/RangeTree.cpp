@@ -2,13 +2,10 @@
 #include "model/flame/RangeTree.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <string>
 
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/rangePattern.h"
-#include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "model/flame/RangeTree.h"
 #include "model/numbers/Statistics.h"

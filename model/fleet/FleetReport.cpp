@@ -8,7 +8,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -17,8 +16,6 @@
 
 #include "model/analysis/storedSummary.h"
 #include "model/format/ReadWatch.h"
-#include "model/format/Result.h"
-#include "model/format/Sqlite.h"
 #include "model/format/TimeRange.h"
 #include "model/format/files.h"
 #include "model/numbers/Statistics.h"

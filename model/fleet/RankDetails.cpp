@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "model/analysis/storedSummary.h"

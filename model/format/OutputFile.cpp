@@ -2,7 +2,6 @@
 #include "model/format/OutputFile.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -10,13 +9,10 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "model/system/system.h"
 

@@ -10,16 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <new>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "model/format/files.h"
 

@@ -11,10 +11,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <span>
 #include <system_error>
 
-#include "model/format/ReadWatch.h"
 #include "model/format/UniqueFd.h"
 #include "model/format/text.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/optionValues.h"
 
-#include <charconv>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
 #include "model/format/text.h"

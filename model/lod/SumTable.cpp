@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <vector>
 
 #include "model/numbers/Statistics.h"
 #include "model/trace/kinds/eventFacts.h"

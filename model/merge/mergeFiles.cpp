@@ -13,7 +13,6 @@
 #include "model/export/traceFile.h"
 #include "model/fleet/FleetReport.h"
 #include "model/format/ReadWatch.h"
-#include "model/format/Result.h"
 #include "model/format/checksums.h"
 #include "model/format/factNames.h"
 #include "model/format/files.h"

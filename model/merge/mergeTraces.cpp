@@ -9,9 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -19,15 +17,11 @@
 #include <vector>
 
 #include "model/assemble/PartPlacement.h"
-#include "model/assemble/TraceBuilder.h"
-#include "model/format/Result.h"
-#include "model/merge/TraceExcerpt.h"
 #include "model/merge/commonTimes.h"
 #include "model/merge/fitClocks.h"
 #include "model/merge/placeParts.h"
 #include "model/text/formatValue.h"
 #include "model/text/programOf.h"
-#include "model/trace/Trace.h"
 #include "model/trace/processes.h"
 
 namespace lanescope {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <random>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <tuple>

@@ -13,10 +13,8 @@
 #include <utility>
 
 #include "model/format/Inserter.h"
-#include "model/format/ReadWatch.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/TraceFormat.h"
 #include "model/importers/TraceSource.h"
 #include "model/query/harden.h"
 #include "model/text/formatValue.h"

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace lanescope {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {

@@ -15,7 +15,6 @@
 
 #include "model/format/factNames.h"
 #include "model/text/formatValue.h"
-#include "model/trace/Trace.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/healthNotes.h"
 

@@ -7,10 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "model/analysis/rooflineRows.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/reports/reports.h"
-#include "model/trace/Trace.h"
 
 namespace lanescope {
 

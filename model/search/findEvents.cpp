@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <unordered_map>
 
-#include "model/search/NamePattern.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
 

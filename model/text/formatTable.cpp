@@ -9,8 +9,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "model/text/formatValue.h"
-
 namespace lanescope {
 
 Result<TableFormat> tableFormatFrom(std::string_view name) {

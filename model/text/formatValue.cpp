@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "model/format/text.h"
-
 namespace lanescope {
 
 namespace {

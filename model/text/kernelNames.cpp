@@ -7,7 +7,6 @@
 #include <array>
 #include <cctype>
 #include <utility>
-#include <vector>
 
 #include "model/format/factNames.h"
 #include "model/format/text.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "model/trace/Column.h"
 #include "model/trace/Trace.h"
 #include "model/trace/processes.h"
 

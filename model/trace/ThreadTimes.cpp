@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/ThreadTimes.h"
 
-#include <algorithm>
-#include <map>
-
 #include "model/numbers/Statistics.h"
 
 namespace lanescope {

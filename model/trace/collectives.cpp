@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "model/format/ncclFunctions.h"
-#include "model/numbers/LargeMemory.h"
 #include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
 

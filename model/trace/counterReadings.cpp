@@ -9,12 +9,9 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/Statistics.h"

@@ -5,7 +5,6 @@
 #include <QMetaObject>
 #include <QPointer>
 
-#include "model/compare/RunComparison.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 

@@ -6,7 +6,6 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

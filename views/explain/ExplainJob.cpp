@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "model/analysis/runConditions.h"
-#include "model/analysis/stepRanges.h"
 #include "model/analysis/storedSummary.h"
-#include "model/explain/StepGrid.h"
 #include "model/index/indexedSummary.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"

@@ -14,7 +14,6 @@
 
 #include "model/text/formatValue.h"
 #include "views/text/shownText.h"
-#include "views/theme/Theme.h"
 
 namespace lanescope::views {
 

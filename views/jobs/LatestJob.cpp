@@ -4,8 +4,6 @@
 #include <QCoreApplication>
 #include <QEvent>
 #include <QPointer>
-#include <QThreadPool>
-#include <new>
 #include <utility>
 
 namespace lanescope::views {

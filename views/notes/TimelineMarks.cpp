@@ -19,9 +19,7 @@
 #include <iterator>
 #include <utility>
 
-#include "model/notes/NotesFile.h"
 #include "model/text/formatValue.h"
-#include "views/notes/MarkStore.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/TimelineNavigator.h"

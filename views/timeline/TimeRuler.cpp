@@ -8,7 +8,6 @@
 
 #include "model/text/formatTable.h"
 #include "views/text/shownText.h"
-#include "views/timeline/RangeSelection.h"
 #include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
 #include "views/timeline/timelineInput.h"

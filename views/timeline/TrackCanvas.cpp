@@ -6,8 +6,6 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "views/timeline/HoverTip.h"
-#include "views/timeline/RangeSelection.h"
 #include "views/timeline/SliceMenu.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/paintWarnings.h"

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <string_view>
-#include <vector>
 
 #include "views/text/shownText.h"
 

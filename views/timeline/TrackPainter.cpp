@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/TrackPainter.h"
 
-#include <QPainter>
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 #include "views/timeline/scales.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <iterator>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/library/Columns.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 

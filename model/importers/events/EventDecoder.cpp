@@ -9,8 +9,6 @@
 #include <limits>
 
 #include "model/format/checksums.h"
-#include "model/importers/events/ImportedEvents.h"
-#include "model/importers/events/JsonCursor.h"
 #include "model/roofline/operatorWork.h"
 
 namespace lanescope {

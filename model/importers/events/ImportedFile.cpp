@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/events/ImportedFile.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "model/format/factNames.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/text/formatTable.h"
-#include "model/text/formatValue.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
 

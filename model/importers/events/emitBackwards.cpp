@@ -5,12 +5,9 @@
 #include <map>
 #include <set>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "model/importers/events/ImportedEvents.h"
-#include "model/importers/events/emitEvents.h"
-#include "model/numbers/LargeMemory.h"
 #include "model/trace/EventRef.h"
 
 namespace lanescope {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,9 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
-#include "model/format/Result.h"
 #include "model/format/text.h"
 #include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/JsonCursor.h"

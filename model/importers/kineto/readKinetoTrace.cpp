@@ -9,14 +9,11 @@
 #include <future>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "model/format/text.h"
 #include "model/importers/events/EventDecoder.h"
-#include "model/importers/events/ImportedEvents.h"
-#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/events/emitEvents.h"
 

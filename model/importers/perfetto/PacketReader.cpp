@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "model/format/text.h"
-#include "model/importers/events/ImportedEvents.h"
 
 namespace lanescope {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/perfetto/PacketSequence.h"
 
-#include <vector>
-
 namespace lanescope {
 
 namespace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 

@@ -11,7 +11,6 @@
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
 #include "model/format/text.h"
-#include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/readers.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"

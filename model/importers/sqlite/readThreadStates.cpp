@@ -3,20 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <map>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "model/format/tables/Threads.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readers.h"
 #include "model/numbers/Statistics.h"
-#include "model/trace/kinds/CpuState.h"
 
 namespace lanescope {
 

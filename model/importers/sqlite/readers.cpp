@@ -4,7 +4,6 @@
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Enums.h"
 #include "model/format/tables/Threads.h"
-#include "model/importers/sqlite/RowReader.h"
 
 namespace lanescope {
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <string>
-#include <utility>
 
 #include "model/format/factNames.h"
 #include "model/format/text.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/trace/Trace.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/allKinds.h"
 
