@@ -29,47 +29,6 @@ constexpr size_t maxWarnings = 8;
 /// Threshold above which `record` reports that the collector fell behind. Fewer bytes are read quickly.
 constexpr int64_t muchUnread = int64_t{1} << 20;
 
-}  // namespace
-
-std::string countsSentence(const capture::ImportCounts& counts) {
-    std::string text;
-    for (int index = 0; index < capture::importedKindCount; ++index) {
-        const auto kind = static_cast<capture::ImportedKind>(index);
-        if (counts.of(kind) == 0) continue;
-        if (!text.empty()) text += ", ";
-        text += fmt::format("{} {}", formatCount(counts.of(kind)),
-                            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
-        if (counts.untimedOf(kind) > 0) text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
-    }
-    return text.empty() ? "no event" : text;
-}
-
-void printContent(const capture::CollectedRun& run) {
-    if (run.processes == 0 && run.threadStates > 0)
-        return printMessage(fmt::format("Wrote {}: thread data and no other event.", run.trace.string()));
-    printMessage(fmt::format("Wrote {}: {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
-                             run.processes, run.processes == 1 ? "" : "es"));
-}
-
-void printClosing(const capture::CollectedRun& run) {
-    if (run.closingNs == 0) return;
-    std::string sentence = fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
-    if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
-        sentence +=
-            fmt::format("; {} of the logs were unread when the program exited", formatBytes(*run.logBytesUnreadAtExit));
-    printMessage(sentence + ".");
-}
-
-void reportWarnings(const capture::CollectedRun& run) {
-    for (size_t index = 0; index < run.warnings.size() && index < maxWarnings; ++index)
-        reportNote(run.warnings[index].severity, run.warnings[index].sentence);
-    if (run.warnings.size() > maxWarnings)
-        reportWarning(
-            fmt::format("{} more: see 'lanescope info {}'.", run.warnings.size() - maxWarnings, run.trace.string()));
-}
-
-namespace {
-
 /// Set by Ctrl+C and SIGTERM. A handler has no access to objects.
 volatile std::sig_atomic_t wasInterrupted = 0;
 
@@ -123,49 +82,6 @@ class Closing {
         return wasInterrupted == 0;
     }};
 };
-
-}  // namespace
-
-capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
-    // Created on first use, because the progress line measures time from its construction.
-    const auto closing = std::make_shared<std::unique_ptr<Closing>>();
-    const auto begun = [closing]() -> Closing& {
-        if (!*closing) *closing = std::make_unique<Closing>();
-        return **closing;
-    };
-    capture::ClosingSteps steps;
-    steps.add = [begun](Database& database) {
-        begun().run([&](TraceClosing& trace) { return trace.storeSummary(database); });
-    };
-    steps.settled = [begun, closing, summaries](const std::filesystem::path& file, const std::filesystem::path& name) {
-        // Also if the recording was interrupted: this is the last write.
-        const Result<void> sealed = sealPages(file);
-        if (!summaries.empty())
-            begun().run([&](TraceClosing& trace) { return trace.writeSummary(file, name, summaries); });
-        const std::optional<Error> ofSummary = summaries.empty() ? std::nullopt : begun().problem();
-        begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
-        const std::optional<Error> problem = begun().problem();
-        closing->reset();  // also removes the progress line
-        if (ofSummary) reportWarning(ofSummary->sentence);
-        if (problem) reportWarning(problem->sentence);
-        if (!sealed) reportWarning(sealed.error().sentence);
-    };
-    steps.skipped = [summaries](const std::filesystem::path& name, capture::ClosingSkip reason) {
-        const std::string folder = summaries.string();
-        if (reason == capture::ClosingSkip::NoRoom)
-            reportWarning(fmt::format(
-                "{0}: complete, but without index{1}, because the disk or memory was too small. Free some, then run "
-                "'lanescope index {0}'{2}.",
-                name.string(), folder.empty() ? "" : " and without summary in " + folder,
-                folder.empty() ? "" : fmt::format(" and 'lanescope summarize {} -o {}'", name.string(), folder)));
-        else if (!folder.empty())
-            reportWarning(
-                fmt::format("{}: no summary was written to {}, because nothing was recorded.", name.string(), folder));
-    };
-    return steps;
-}
-
-namespace {
 
 /// The status that `env` and `nohup` return for a program that cannot be started.
 constexpr int exitProgramNotFound = 127;
@@ -225,7 +141,100 @@ void printRecorded(const capture::RecordOptions& options, const capture::RecordO
     if (!outcome.keptLogs.empty()) printMessage(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
 }
 
+/// Returns the owner of a folder who can replace each file that root, this user, writes there. Returns nullopt if that
+/// is root, and for other users.
+std::optional<std::string> otherOwnerForRoot(const std::filesystem::path& folder) {
+    return ::geteuid() == 0 ? otherOwnerOf(folder.empty() ? "." : folder) : std::nullopt;
+}
+
+/// With -o, the user chose the folder, as for a folder of the host in a container.
+void warnOfOwner(const std::string& outputPattern) {
+    const std::string localRank = log::launcherRank().localRank;
+    if (!localRank.empty() && localRank != "0") return;
+    const std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
+    if (const std::optional<std::string> owner = otherOwnerForRoot(folder))
+        reportWarning(
+            fmt::format("{} belongs to {}, who can replace the trace. As root, use -o with a folder of root's.",
+                        folder.empty() || folder == "." ? "This folder" : folder.string(), *owner));
+}
+
 }  // namespace
+
+std::string countsSentence(const capture::ImportCounts& counts) {
+    std::string text;
+    for (int index = 0; index < capture::importedKindCount; ++index) {
+        const auto kind = static_cast<capture::ImportedKind>(index);
+        if (counts.of(kind) == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += fmt::format("{} {}", formatCount(counts.of(kind)),
+                            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
+        if (counts.untimedOf(kind) > 0) text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
+    }
+    return text.empty() ? "no event" : text;
+}
+
+void printContent(const capture::CollectedRun& run) {
+    if (run.processes == 0 && run.threadStates > 0)
+        return printMessage(fmt::format("Wrote {}: thread data and no other event.", run.trace.string()));
+    printMessage(fmt::format("Wrote {}: {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
+                             run.processes, run.processes == 1 ? "" : "es"));
+}
+
+void printClosing(const capture::CollectedRun& run) {
+    if (run.closingNs == 0) return;
+    std::string sentence = fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
+    if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
+        sentence +=
+            fmt::format("; {} of the logs were unread when the program exited", formatBytes(*run.logBytesUnreadAtExit));
+    printMessage(sentence + ".");
+}
+
+void reportWarnings(const capture::CollectedRun& run) {
+    for (size_t index = 0; index < run.warnings.size() && index < maxWarnings; ++index)
+        reportNote(run.warnings[index].severity, run.warnings[index].sentence);
+    if (run.warnings.size() > maxWarnings)
+        reportWarning(
+            fmt::format("{} more: see 'lanescope info {}'.", run.warnings.size() - maxWarnings, run.trace.string()));
+}
+
+capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
+    // Created on first use, because the progress line measures time from its construction.
+    const auto closing = std::make_shared<std::unique_ptr<Closing>>();
+    const auto begun = [closing]() -> Closing& {
+        if (!*closing) *closing = std::make_unique<Closing>();
+        return **closing;
+    };
+    capture::ClosingSteps steps;
+    steps.add = [begun](Database& database) {
+        begun().run([&](TraceClosing& trace) { return trace.storeSummary(database); });
+    };
+    steps.settled = [begun, closing, summaries](const std::filesystem::path& file, const std::filesystem::path& name) {
+        // Also if the recording was interrupted: this is the last write.
+        const Result<void> sealed = sealPages(file);
+        if (!summaries.empty())
+            begun().run([&](TraceClosing& trace) { return trace.writeSummary(file, name, summaries); });
+        const std::optional<Error> ofSummary = summaries.empty() ? std::nullopt : begun().problem();
+        begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
+        const std::optional<Error> problem = begun().problem();
+        closing->reset();  // also removes the progress line
+        if (ofSummary) reportWarning(ofSummary->sentence);
+        if (problem) reportWarning(problem->sentence);
+        if (!sealed) reportWarning(sealed.error().sentence);
+    };
+    steps.skipped = [summaries](const std::filesystem::path& name, capture::ClosingSkip reason) {
+        const std::string folder = summaries.string();
+        if (reason == capture::ClosingSkip::NoRoom)
+            reportWarning(fmt::format(
+                "{0}: complete, but without index{1}, because the disk or memory was too small. Free some, then run "
+                "'lanescope index {0}'{2}.",
+                name.string(), folder.empty() ? "" : " and without summary in " + folder,
+                folder.empty() ? "" : fmt::format(" and 'lanescope summarize {} -o {}'", name.string(), folder)));
+        else if (!folder.empty())
+            reportWarning(
+                fmt::format("{}: no summary was written to {}, because nothing was recorded.", name.string(), folder));
+    };
+    return steps;
+}
 
 std::string keptSentence(const std::filesystem::path& logs) {
     std::error_code ignored;
@@ -245,27 +254,6 @@ RunEnd completeRun(const capture::RecordOptions& options, const capture::RecordS
     printRecorded(options, outcome);
     return {program.exitStatus, false, {}};
 }
-
-namespace {
-
-/// Returns the owner of a folder who can replace each file that root, this user, writes there. Returns nullopt if that
-/// is root, and for other users.
-std::optional<std::string> otherOwnerForRoot(const std::filesystem::path& folder) {
-    return ::geteuid() == 0 ? otherOwnerOf(folder.empty() ? "." : folder) : std::nullopt;
-}
-
-/// With -o, the user chose the folder, as for a folder of the host in a container.
-void warnOfOwner(const std::string& outputPattern) {
-    const std::string localRank = log::launcherRank().localRank;
-    if (!localRank.empty() && localRank != "0") return;
-    const std::filesystem::path folder = std::filesystem::path(outputPattern).parent_path();
-    if (const std::optional<std::string> owner = otherOwnerForRoot(folder))
-        reportWarning(
-            fmt::format("{} belongs to {}, who can replace the trace. As root, use -o with a folder of root's.",
-                        folder.empty() || folder == "." ? "This folder" : folder.string(), *owner));
-}
-
-}  // namespace
 
 Result<void> checkDefaultPlace() {
     const std::optional<std::string> owner = otherOwnerForRoot({});

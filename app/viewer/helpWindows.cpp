@@ -51,6 +51,132 @@ QString titleOf(const QUrl& url) {
     return QString::fromUtf8(file.readLine()).remove('#').trimmed();
 }
 
+constexpr int betweenColumns = 36;
+constexpr int betweenCells = 16;
+constexpr int betweenGroups = 12;
+constexpr int maxSheetColumns = 4;
+
+/// A heading, and below it keys and their effect.
+struct Group {
+    QString title;
+    std::vector<std::pair<QString, QString>> lines;
+};
+
+/// The manual describes the mouse, and keys of single widgets, which no menu lists: in tables whose
+/// first column contains no keys as code.
+std::vector<Group> groupsOfManual() {
+    std::vector<Group> groups;
+    QFile page(QStringLiteral(":/resources/manual/look.md"));
+    if (!page.open(QIODevice::ReadOnly)) return groups;
+    Group group;
+    const auto finish = [&] {
+        if (!group.lines.empty()) groups.push_back(std::move(group));
+        group = {};
+    };
+    bool isInTable = false;
+    for (QString line : QString::fromUtf8(page.readAll()).split(QLatin1Char('\n'))) {
+        if (line.startsWith(QLatin1String("### "))) {
+            finish();
+            group.title = line.mid(4);
+        }
+        const bool isHeading = line.startsWith(QLatin1String("| key |")) || line.startsWith(QLatin1String("| input |"));
+        isInTable = isHeading || (isInTable && line.startsWith(QLatin1Char('|')));
+        if (!isInTable || isHeading || line.startsWith(QLatin1String("|-"))) continue;
+        const QStringList cells = line.split(QStringLiteral(" | "));
+        if (cells.size() != 2 || cells[0].startsWith(QLatin1String("| `"))) continue;
+        QString does = cells[1].chopped(2).trimmed();
+        group.lines.emplace_back(cells[0].mid(2).trimmed(), does.remove(QLatin1Char('`')));
+    }
+    finish();
+    return groups;
+}
+
+Group groupOf(const QMenu& menu) {
+    Group group{commandName(menu.title()), {}};
+    for (const QAction* action : menu.actions())
+        if (!action->shortcuts().isEmpty())
+            group.lines.emplace_back(ShortcutSheet::keysOf(*action), commandName(action->text()));
+    return group;
+}
+
+QLabel* wrapped(const QString& text, int letters) {
+    auto* label = new QLabel(text);
+    label->setTextFormat(Qt::PlainText);
+    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    label->setWordWrap(true);
+    const QFontMetrics metrics = label->fontMetrics();
+    label->setFixedWidth(std::min(metrics.horizontalAdvance(text) + 2, letters * metrics.averageCharWidth()));
+    return label;
+}
+
+QWidget* widgetOf(const Group& group) {
+    constexpr int lettersOfKeys = 30, lettersOfText = 40;
+    auto* widget = new QWidget;
+    auto* grid = new QGridLayout(widget);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(betweenCells);
+    grid->setVerticalSpacing(4);
+    auto* heading = new QLabel(group.title);
+    QFont font = heading->font();
+    font.setWeight(QFont::DemiBold);
+    heading->setFont(font);
+    grid->addWidget(heading, 0, 0, 1, 2);
+    int row = 1;
+    for (const auto& [keys, does] : group.lines) {
+        QLabel* left = wrapped(keys, lettersOfKeys);
+        left->setForegroundRole(QPalette::Link);
+        grid->addWidget(left, row, 0, Qt::AlignTop);
+        grid->addWidget(wrapped(does, lettersOfText), row++, 1, Qt::AlignTop);
+    }
+    grid->setColumnStretch(1, 1);
+    return widget;
+}
+
+using Columns = std::vector<std::vector<QWidget*>>;
+
+/// Fills columns in order, each up to `height`.
+Columns filledTo(int height, const std::vector<QWidget*>& groups) {
+    Columns columns(1);
+    int used = 0;
+    for (QWidget* group : groups) {
+        const int more = group->sizeHint().height() + betweenGroups;
+        if (used + more > height && !columns.back().empty()) {
+            columns.emplace_back();
+            used = 0;
+        }
+        columns.back().push_back(group);
+        used += more;
+    }
+    return columns;
+}
+
+/// Returns up to `maxColumns` columns with the min height.
+Columns balanced(const std::vector<QWidget*>& groups, int maxColumns) {
+    constexpr int stepPx = 10;
+    int height = stepPx;
+    Columns columns = filledTo(height, groups);
+    while (static_cast<int>(columns.size()) > maxColumns) columns = filledTo(height += stepPx, groups);
+    return columns;
+}
+
+QGridLayout& gridOf(const QWidget& group) { return *qobject_cast<QGridLayout*>(group.layout()); }
+
+/// Returns the widest of the keys (0) or effects (1), in all groups of a column.
+int widestOf(const std::vector<QWidget*>& groups, int cell) {
+    int widest = 0;
+    for (const QWidget* group : groups)
+        for (int row = 1; row < gridOf(*group).rowCount(); ++row)
+            widest = std::max(widest, gridOf(*group).itemAtPosition(row, cell)->sizeHint().width());
+    return widest;
+}
+
+int widthOf(const Columns& columns) {
+    int width = static_cast<int>(columns.size() - 1) * betweenColumns;
+    for (const std::vector<QWidget*>& column : columns)
+        width += widestOf(column, 0) + betweenCells + widestOf(column, 1);
+    return width;
+}
+
 }  // namespace
 
 ManualWindow::ManualWindow(QWidget* parent)
@@ -217,136 +343,6 @@ bool ManualWindow::eventFilter(QObject* watched, QEvent* event) {
     if (isEnter) find(key->modifiers().testFlag(Qt::ShiftModifier));
     return isEscape || isEnter;
 }
-
-namespace {
-
-constexpr int betweenColumns = 36;
-constexpr int betweenCells = 16;
-constexpr int betweenGroups = 12;
-constexpr int maxSheetColumns = 4;
-
-/// A heading, and below it keys and their effect.
-struct Group {
-    QString title;
-    std::vector<std::pair<QString, QString>> lines;
-};
-
-/// The manual describes the mouse, and keys of single widgets, which no menu lists: in tables whose
-/// first column contains no keys as code.
-std::vector<Group> groupsOfManual() {
-    std::vector<Group> groups;
-    QFile page(QStringLiteral(":/resources/manual/look.md"));
-    if (!page.open(QIODevice::ReadOnly)) return groups;
-    Group group;
-    const auto finish = [&] {
-        if (!group.lines.empty()) groups.push_back(std::move(group));
-        group = {};
-    };
-    bool isInTable = false;
-    for (QString line : QString::fromUtf8(page.readAll()).split(QLatin1Char('\n'))) {
-        if (line.startsWith(QLatin1String("### "))) {
-            finish();
-            group.title = line.mid(4);
-        }
-        const bool isHeading = line.startsWith(QLatin1String("| key |")) || line.startsWith(QLatin1String("| input |"));
-        isInTable = isHeading || (isInTable && line.startsWith(QLatin1Char('|')));
-        if (!isInTable || isHeading || line.startsWith(QLatin1String("|-"))) continue;
-        const QStringList cells = line.split(QStringLiteral(" | "));
-        if (cells.size() != 2 || cells[0].startsWith(QLatin1String("| `"))) continue;
-        QString does = cells[1].chopped(2).trimmed();
-        group.lines.emplace_back(cells[0].mid(2).trimmed(), does.remove(QLatin1Char('`')));
-    }
-    finish();
-    return groups;
-}
-
-Group groupOf(const QMenu& menu) {
-    Group group{commandName(menu.title()), {}};
-    for (const QAction* action : menu.actions())
-        if (!action->shortcuts().isEmpty())
-            group.lines.emplace_back(ShortcutSheet::keysOf(*action), commandName(action->text()));
-    return group;
-}
-
-QLabel* wrapped(const QString& text, int letters) {
-    auto* label = new QLabel(text);
-    label->setTextFormat(Qt::PlainText);
-    label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    label->setWordWrap(true);
-    const QFontMetrics metrics = label->fontMetrics();
-    label->setFixedWidth(std::min(metrics.horizontalAdvance(text) + 2, letters * metrics.averageCharWidth()));
-    return label;
-}
-
-QWidget* widgetOf(const Group& group) {
-    constexpr int lettersOfKeys = 30, lettersOfText = 40;
-    auto* widget = new QWidget;
-    auto* grid = new QGridLayout(widget);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(betweenCells);
-    grid->setVerticalSpacing(4);
-    auto* heading = new QLabel(group.title);
-    QFont font = heading->font();
-    font.setWeight(QFont::DemiBold);
-    heading->setFont(font);
-    grid->addWidget(heading, 0, 0, 1, 2);
-    int row = 1;
-    for (const auto& [keys, does] : group.lines) {
-        QLabel* left = wrapped(keys, lettersOfKeys);
-        left->setForegroundRole(QPalette::Link);
-        grid->addWidget(left, row, 0, Qt::AlignTop);
-        grid->addWidget(wrapped(does, lettersOfText), row++, 1, Qt::AlignTop);
-    }
-    grid->setColumnStretch(1, 1);
-    return widget;
-}
-
-using Columns = std::vector<std::vector<QWidget*>>;
-
-/// Fills columns in order, each up to `height`.
-Columns filledTo(int height, const std::vector<QWidget*>& groups) {
-    Columns columns(1);
-    int used = 0;
-    for (QWidget* group : groups) {
-        const int more = group->sizeHint().height() + betweenGroups;
-        if (used + more > height && !columns.back().empty()) {
-            columns.emplace_back();
-            used = 0;
-        }
-        columns.back().push_back(group);
-        used += more;
-    }
-    return columns;
-}
-
-/// Returns up to `maxColumns` columns with the min height.
-Columns balanced(const std::vector<QWidget*>& groups, int maxColumns) {
-    constexpr int stepPx = 10;
-    int height = stepPx;
-    Columns columns = filledTo(height, groups);
-    while (static_cast<int>(columns.size()) > maxColumns) columns = filledTo(height += stepPx, groups);
-    return columns;
-}
-
-QGridLayout& gridOf(const QWidget& group) { return *qobject_cast<QGridLayout*>(group.layout()); }
-
-/// Returns the widest of the keys (0) or effects (1), in all groups of a column.
-int widestOf(const std::vector<QWidget*>& groups, int cell) {
-    int widest = 0;
-    for (const QWidget* group : groups)
-        for (int row = 1; row < gridOf(*group).rowCount(); ++row)
-            widest = std::max(widest, gridOf(*group).itemAtPosition(row, cell)->sizeHint().width());
-    return widest;
-}
-
-int widthOf(const Columns& columns) {
-    int width = static_cast<int>(columns.size() - 1) * betweenColumns;
-    for (const std::vector<QWidget*>& column : columns)
-        width += widestOf(column, 0) + betweenCells + widestOf(column, 1);
-    return width;
-}
-
-}  // namespace
 
 QString ShortcutSheet::keysOf(const QAction& action) {
     QStringList keys;

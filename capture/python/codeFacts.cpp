@@ -124,23 +124,6 @@ int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
     return 0;
 }
 
-}  // namespace
-
-int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes, int32_t firstLine,
-               int64_t byteIndex) {
-    // A frame that has not begun is in the first line of its function.
-    if (byteIndex < 0) return bounded(firstLine);
-    ByteReader table(memory, address, bytes);
-    switch (kind) {
-        case LineTableKind::Pairs: return byPairs(table, firstLine, byteIndex);
-        case LineTableKind::Ranges: return byRanges(table, firstLine, byteIndex);
-        case LineTableKind::Locations: return byLocations(table, firstLine, byteIndex);
-    }
-    return 0;
-}
-
-namespace {
-
 constexpr size_t maxCodeObjectBytes = 512;
 constexpr uint64_t unitBytes = 2;
 
@@ -197,7 +180,44 @@ size_t putUtf8(uint32_t character, char* into) {
     return 4;
 }
 
+/// Returns the address of a frame's first instruction; 0 if it cannot be read.
+uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
+    if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0) return frame.code + layout.bytecode;
+    uint64_t list = 0, count = 0, copy = 0;
+    if (!memory.get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) || !memory.get(list, count) ||
+        frame.copy >= count || !memory.get(list + 8 + uint64_t{frame.copy} * 8, copy))
+        return 0;
+    return copy;
+}
+
+/// Returns the frame's offset, in bytes, from the first instruction; negative before it.
+int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
+    switch (layout.instructionKind) {
+        case InstructionKind::ByteIndex: return static_cast<int64_t>(frame.instruction);
+        case InstructionKind::UnitIndex: {
+            const auto index = static_cast<int32_t>(frame.instruction);
+            return index < 0 ? -1 : int64_t{index} * 2;
+        }
+        case InstructionKind::Pointer: break;
+    }
+    const uint64_t first = firstInstruction(memory, layout, frame);
+    return first == 0 ? -1 : static_cast<int64_t>(frame.instruction - first);
+}
+
 }  // namespace
+
+int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes, int32_t firstLine,
+               int64_t byteIndex) {
+    // A frame that has not begun is in the first line of its function.
+    if (byteIndex < 0) return bounded(firstLine);
+    ByteReader table(memory, address, bytes);
+    switch (kind) {
+        case LineTableKind::Pairs: return byPairs(table, firstLine, byteIndex);
+        case LineTableKind::Ranges: return byRanges(table, firstLine, byteIndex);
+        case LineTableKind::Locations: return byLocations(table, firstLine, byteIndex);
+    }
+    return 0;
+}
 
 bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool keepsEnd,
               char* into, size_t room, size_t& bytes) {
@@ -232,34 +252,6 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     }
     return true;
 }
-
-namespace {
-
-/// Returns the address of a frame's first instruction; 0 if it cannot be read.
-uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
-    if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0) return frame.code + layout.bytecode;
-    uint64_t list = 0, count = 0, copy = 0;
-    if (!memory.get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) || !memory.get(list, count) ||
-        frame.copy >= count || !memory.get(list + 8 + uint64_t{frame.copy} * 8, copy))
-        return 0;
-    return copy;
-}
-
-/// Returns the frame's offset, in bytes, from the first instruction; negative before it.
-int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
-    switch (layout.instructionKind) {
-        case InstructionKind::ByteIndex: return static_cast<int64_t>(frame.instruction);
-        case InstructionKind::UnitIndex: {
-            const auto index = static_cast<int32_t>(frame.instruction);
-            return index < 0 ? -1 : int64_t{index} * 2;
-        }
-        case InstructionKind::Pointer: break;
-    }
-    const uint64_t first = firstInstruction(memory, layout, frame);
-    return first == 0 ? -1 : static_cast<int64_t>(frame.instruction - first);
-}
-
-}  // namespace
 
 bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types, uint64_t address,
               bool withTexts, CodeFacts& facts) {

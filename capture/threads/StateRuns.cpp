@@ -79,6 +79,15 @@ uint64_t hexIn(std::string_view word) {
     return number;
 }
 
+/// Number of latest samples that determine how much a thread waits for the GIL, and minimum share that counts.
+constexpr double gilSamples = 16, minGilShare = 0.05, maxGilShare = 0.9;
+
+/// Returns true if the thread runs Python code, or would with the GIL.
+bool isActive(ThreadState state) { return !isWaiting(state) || state == ThreadState::Gil; }
+
+/// Returns true if a thread that had or wanted a core for `ranNs` of `passedNs` both ran and waited.
+bool didBoth(int64_t ranNs, int64_t passedNs) { return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10; }
+
 }  // namespace
 
 SystemCall parseSystemCall(std::string_view text) {
@@ -111,19 +120,6 @@ bool mayBeDisk(const SystemCall& call) {
            call.number == SYS_preadv || call.number == SYS_write || call.number == SYS_writev ||
            call.number == SYS_pwrite64 || !find(call.number);
 }
-
-namespace {
-
-/// Number of latest samples that determine how much a thread waits for the GIL, and minimum share that counts.
-constexpr double gilSamples = 16, minGilShare = 0.05, maxGilShare = 0.9;
-
-/// Returns true if the thread runs Python code, or would with the GIL.
-bool isActive(ThreadState state) { return !isWaiting(state) || state == ThreadState::Gil; }
-
-/// Returns true if a thread that had or wanted a core for `ranNs` of `passedNs` both ran and waited.
-bool didBoth(int64_t ranNs, int64_t passedNs) { return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10; }
-
-}  // namespace
 
 void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t slices,
                     int64_t waits) {

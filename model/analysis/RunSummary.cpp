@@ -341,6 +341,50 @@ RowsByOwner threadsByProcess(const Trace& trace) {
             [](uint32_t) { return true; }};
 }
 
+/// The CPU runs ahead if the step's range takes less than this share of the step.
+constexpr double aheadShare = 0.9;
+/// The CPU does not run ahead if the GPU waits for launches for more than this share of the steps.
+constexpr double maxLateShare = 0.10;
+constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
+
+/// Returns the best measured rate of products on a GPU; 0 if there is none.
+int64_t measuredRate(const Trace& trace, uint32_t gpu, std::string_view precision) {
+    const RoofRate rate = computeRoof(trace, gpu, precision);
+    return rate.isMeasured ? static_cast<int64_t>(rate.perSecond) : 0;
+}
+
+void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
+    const Process& process = trace.processes[steps.process];
+    worker.pid = process.pid;
+    worker.rank = process.rank;
+    worker.processName = process.name;
+    worker.endedAbnormally = process.endedAbnormally;
+    worker.gpuId = trace.gpus[steps.gpu].id;
+    worker.gpuName = trace.gpus[steps.gpu].name;
+    worker.singleRate = measuredRate(trace, steps.gpu, "fp32");
+    worker.tensorFloatRate = measuredRate(trace, steps.gpu, "tf32");
+    worker.memoryBytes = std::max<int64_t>(trace.gpus[steps.gpu].memoryBytes, 0);
+    worker.hasTensorFloat =
+        trace.gpus[steps.gpu].vendor == GpuVendor::Nvidia && trace.gpus[steps.gpu].computeMajor >= minTensorFloatMajor;
+}
+
+NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
+    const NvlinkVerdict verdict = judgeNvlink(trace, steps);
+    NvlinkTraffic traffic{verdict.use, verdict.evidence, std::nullopt, verdict.stepEvidence,
+                          std::llround(verdict.bestGBps * 1e9)};
+    if (verdict.bytesPerStep) traffic.bytesPerStep = std::llround(*verdict.bytesPerStep);
+    return traffic;
+}
+
+void sortWorkers(std::vector<WorkerSummary>& workers) {
+    std::stable_sort(workers.begin(), workers.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const WorkerSummary& each) {
+            return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
+        };
+        return key(a) < key(b);
+    });
+}
+
 }  // namespace
 
 SummarySources::SummarySources(const Trace& trace)
@@ -467,54 +511,6 @@ std::string timelessSentence(const RunSummary& run) {
     }
     return {};
 }
-
-namespace {
-
-/// The CPU runs ahead if the step's range takes less than this share of the step.
-constexpr double aheadShare = 0.9;
-/// The CPU does not run ahead if the GPU waits for launches for more than this share of the steps.
-constexpr double maxLateShare = 0.10;
-constexpr int minTensorFloatMajor = 8;  ///< Compute capability of Ampere.
-
-/// Returns the best measured rate of products on a GPU; 0 if there is none.
-int64_t measuredRate(const Trace& trace, uint32_t gpu, std::string_view precision) {
-    const RoofRate rate = computeRoof(trace, gpu, precision);
-    return rate.isMeasured ? static_cast<int64_t>(rate.perSecond) : 0;
-}
-
-void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
-    const Process& process = trace.processes[steps.process];
-    worker.pid = process.pid;
-    worker.rank = process.rank;
-    worker.processName = process.name;
-    worker.endedAbnormally = process.endedAbnormally;
-    worker.gpuId = trace.gpus[steps.gpu].id;
-    worker.gpuName = trace.gpus[steps.gpu].name;
-    worker.singleRate = measuredRate(trace, steps.gpu, "fp32");
-    worker.tensorFloatRate = measuredRate(trace, steps.gpu, "tf32");
-    worker.memoryBytes = std::max<int64_t>(trace.gpus[steps.gpu].memoryBytes, 0);
-    worker.hasTensorFloat =
-        trace.gpus[steps.gpu].vendor == GpuVendor::Nvidia && trace.gpus[steps.gpu].computeMajor >= minTensorFloatMajor;
-}
-
-NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
-    const NvlinkVerdict verdict = judgeNvlink(trace, steps);
-    NvlinkTraffic traffic{verdict.use, verdict.evidence, std::nullopt, verdict.stepEvidence,
-                          std::llround(verdict.bestGBps * 1e9)};
-    if (verdict.bytesPerStep) traffic.bytesPerStep = std::llround(*verdict.bytesPerStep);
-    return traffic;
-}
-
-void sortWorkers(std::vector<WorkerSummary>& workers) {
-    std::stable_sort(workers.begin(), workers.end(), [](const auto& a, const auto& b) {
-        const auto key = [](const WorkerSummary& each) {
-            return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
-        };
-        return key(a) < key(b);
-    });
-}
-
-}  // namespace
 
 std::string_view name(ContributorKind kind) {
     return identifier(kind);  // the identifiers are plain words

@@ -42,6 +42,73 @@ HealthNote counted(Severity severity, HealthCode code, std::string sentence, int
     return {severity, code, std::move(sentence), {}, {}, count};
 }
 
+constexpr size_t maxProcesses = 1 << 16;
+constexpr size_t maxThreads = 1 << 16;
+constexpr size_t maxStreams = 1 << 14;
+constexpr size_t maxGpus = 1 << 10;
+constexpr size_t maxCounters = 1 << 16;
+constexpr uint32_t maxStacks = 1u << 26;
+// Measured final memory of each, with its tracks and lanes. `minNameRoom` and `nameRoomPerByte` are the share of named
+// subjects in the memory for opening a file, which is 32 MiB and 16 times its size.
+constexpr size_t processBytes = 800, threadBytes = 1000, streamBytes = 700, counterBytes = 1300;
+constexpr uint64_t minNameRoom = uint64_t{24} << 20, nameRoomPerByte = 10;
+// The GPU columns of a `MemcpyTable` have this width.
+static_assert(maxGpus <= INT16_MAX);
+
+/// A probe for whether a kind counts its events itself.
+constexpr auto ignoreCount = [](std::string_view, int64_t) {};
+
+/// Returns the beginning of a name with its length and hash.
+std::string shortened(std::string_view name) {
+    constexpr size_t maxRemarkBytes = 64;
+    size_t end = TraceBuilder::maxNameBytes - maxRemarkBytes;
+    // Not within a character.
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    Fnv1a hash;
+    hash.add(name);
+    return fmt::format("{}... ({} bytes, {:016x})", name.substr(0, end), name.size(), hash.value());
+}
+
+std::string shown(std::string_view name) {
+    return name.size() <= TraceBuilder::maxNameBytes ? std::string(name) : shortened(name);
+}
+
+void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
+    Column<StringIndex> named(numbers.memory());
+    for (const uint32_t number : numbers) named.push_back(number < names.size() ? names[number] : StringIndex{0});
+    numbers = std::move(named);
+}
+
+/// Notes the number of events without times, unless the recorder has noted it for each process.
+void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& health) {
+    int64_t found = 0;
+    for (const EventCount& count : counts) found += count.untimed;
+    int64_t noted = 0;
+    for (const HealthNote& note : health)
+        if (note.code == HealthCode::Untimed) noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);
+    if (noted >= found) return;
+    for (const EventCount& count : counts)
+        if (count.untimed > 0)
+            health.push_back({Severity::Warning,
+                              HealthCode::Untimed,
+                              fmt::format("{} of {} {} have no time and are not shown.", formatCount(count.untimed),
+                                          formatCount(count.total), count.name),
+                              {},
+                              {},
+                              count.untimed});
+}
+
+bool isNoted(std::span<const HealthNote> health, HealthCode code) {
+    return std::any_of(health.begin(), health.end(), [code](const HealthNote& note) { return note.code == code; });
+}
+
+std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode code) {
+    std::set<int64_t> processes;
+    for (const HealthNote& note : health)
+        if (note.code == code && note.globalPid) processes.insert(*note.globalPid);
+    return processes;
+}
+
 }  // namespace
 
 void SkipTally::addRows(std::string_view where, int64_t rows) {
@@ -86,47 +153,6 @@ void SkipTally::note(std::vector<HealthNote>& health) const {
                         tally.values));
     }
 }
-
-namespace {
-
-constexpr size_t maxProcesses = 1 << 16;
-constexpr size_t maxThreads = 1 << 16;
-constexpr size_t maxStreams = 1 << 14;
-constexpr size_t maxGpus = 1 << 10;
-constexpr size_t maxCounters = 1 << 16;
-constexpr uint32_t maxStacks = 1u << 26;
-// Measured final memory of each, with its tracks and lanes. `minNameRoom` and `nameRoomPerByte` are the share of named
-// subjects in the memory for opening a file, which is 32 MiB and 16 times its size.
-constexpr size_t processBytes = 800, threadBytes = 1000, streamBytes = 700, counterBytes = 1300;
-constexpr uint64_t minNameRoom = uint64_t{24} << 20, nameRoomPerByte = 10;
-// The GPU columns of a `MemcpyTable` have this width.
-static_assert(maxGpus <= INT16_MAX);
-
-/// A probe for whether a kind counts its events itself.
-constexpr auto ignoreCount = [](std::string_view, int64_t) {};
-
-/// Returns the beginning of a name with its length and hash.
-std::string shortened(std::string_view name) {
-    constexpr size_t maxRemarkBytes = 64;
-    size_t end = TraceBuilder::maxNameBytes - maxRemarkBytes;
-    // Not within a character.
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-    Fnv1a hash;
-    hash.add(name);
-    return fmt::format("{}... ({} bytes, {:016x})", name.substr(0, end), name.size(), hash.value());
-}
-
-std::string shown(std::string_view name) {
-    return name.size() <= TraceBuilder::maxNameBytes ? std::string(name) : shortened(name);
-}
-
-void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
-    Column<StringIndex> named(numbers.memory());
-    for (const uint32_t number : numbers) named.push_back(number < names.size() ? names[number] : StringIndex{0});
-    numbers = std::move(named);
-}
-
-}  // namespace
 
 size_t TraceBuilder::StreamHash::operator()(const StreamKey& key) const {
     uint64_t hash = uint64_t{key.process} << 32 | key.gpu;
@@ -351,40 +377,6 @@ bool TraceBuilder::finish(unsigned threads, const std::stop_token& stop) {
     noteMissingEvents(trace_->counts, trace_->processes, trace_->health);
     return finishTrace(*trace_, threads, stop);
 }
-
-namespace {
-
-/// Notes the number of events without times, unless the recorder has noted it for each process.
-void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& health) {
-    int64_t found = 0;
-    for (const EventCount& count : counts) found += count.untimed;
-    int64_t noted = 0;
-    for (const HealthNote& note : health)
-        if (note.code == HealthCode::Untimed) noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);
-    if (noted >= found) return;
-    for (const EventCount& count : counts)
-        if (count.untimed > 0)
-            health.push_back({Severity::Warning,
-                              HealthCode::Untimed,
-                              fmt::format("{} of {} {} have no time and are not shown.", formatCount(count.untimed),
-                                          formatCount(count.total), count.name),
-                              {},
-                              {},
-                              count.untimed});
-}
-
-bool isNoted(std::span<const HealthNote> health, HealthCode code) {
-    return std::any_of(health.begin(), health.end(), [code](const HealthNote& note) { return note.code == code; });
-}
-
-std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode code) {
-    std::set<int64_t> processes;
-    for (const HealthNote& note : health)
-        if (note.code == code && note.globalPid) processes.insert(*note.globalPid);
-    return processes;
-}
-
-}  // namespace
 
 void noteMissingEvents(std::span<const EventCount> counts, std::span<const Process> processes,
                        std::vector<HealthNote>& health) {

@@ -99,65 +99,6 @@ class Records {
     LargeVector<uint32_t> bySync_;  // those with a synchronization number, by process and number
 };
 
-}  // namespace
-
-void buildWaits(Trace& trace) {
-    const Records records(recordsOf(trace, trace.eventRecords));
-    LargeMemory* const memory = trace.memory.get();
-    LargeVector<Wait> waits(memory);
-    for (const Record& wait : recordsOf(trace, trace.eventWaits)) {
-        const Record* record = records.awaitedBy(wait);
-        if (record && record->stream != wait.stream)
-            waits.push_back({wait.stream, wait.correlation, record->stream, record->correlation});
-    }
-    trace.eventRecords = {};
-    trace.eventWaits = {};
-    std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
-        return std::tie(a.waitingStream, a.waitCorrelation) < std::tie(b.waitingStream, b.waitCorrelation);
-    });
-    LargeVector<uint32_t> byRecord(waits.size(), memory);
-    std::iota(byRecord.begin(), byRecord.end(), 0u);
-    sortLarge(byRecord, [&waits](uint32_t a, uint32_t b) {
-        return std::tie(waits[a].recordedStream, waits[a].recordCorrelation) <
-               std::tie(waits[b].recordedStream, waits[b].recordCorrelation);
-    });
-    auto table = tableIn<StreamWaitTable>(memory);
-    for (size_t row = 0; row < waits.size(); ++row) {
-        table.waitingStream.push_back(waits[row].waitingStream);
-        table.waitCorrelation.push_back(waits[row].waitCorrelation);
-        table.recordedStream.push_back(waits[row].recordedStream);
-        table.recordCorrelation.push_back(waits[row].recordCorrelation);
-        table.byRecord.push_back(byRecord[row]);
-    }
-    trace.streamWaits = std::move(table);
-}
-
-void buildBackwards(Trace& trace, const std::stop_token& stop) {
-    BackwardTable& table = trace.backwards;
-    if (table.size() == 0) return;
-    LargeMemory* const memory = trace.memory.get();
-    LargeVector<uint64_t> pairs(memory);
-    pairs.reserve(table.size());
-    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row)
-        if (table.forward[row] != table.backward[row])
-            pairs.push_back(uint64_t{table.forward[row]} << 32 | table.backward[row]);
-    sortLarge(pairs, std::less<uint64_t>(), stop);
-    auto sorted = tableIn<BackwardTable>(memory);
-    for (size_t at = 0; at < pairs.size(); ++at) {
-        if (at > 0 && pairs[at] == pairs[at - 1]) continue;
-        sorted.forward.push_back(static_cast<uint32_t>(pairs[at] >> 32));
-        sorted.backward.push_back(static_cast<uint32_t>(pairs[at]));
-    }
-    const RowOrder order = sortedOrder(
-        sorted.size(), [&sorted](uint32_t a, uint32_t b) { return sorted.backward[a] < sorted.backward[b]; }, memory,
-        stop);
-    // An empty order means that the rows are sorted already.
-    for (uint32_t row = 0; row < sorted.size(); ++row) sorted.byBackward.push_back(order.empty() ? row : order[row]);
-    table = std::move(sorted);
-}
-
-namespace {
-
 /// The source of borrowed stacks in a process.
 struct StackSource {
     uint32_t thread = noIndex;  ///< The main thread, if it has stacks. Else any thread.
@@ -244,31 +185,6 @@ void resolveCopies(Trace& trace, const std::stop_token& stop) {
     nodes.stack = std::move(stacks);
     nodes.isStackLent = std::move(areLent);
 }
-
-}  // namespace
-
-void buildStacks(Trace& trace, const std::stop_token& stop) {
-    GraphNodeTable& nodes = trace.graphNodes;
-    if (trace.stacks.size() > 0) {
-        std::vector<StackSource> sources(trace.processes.size());
-        // Ranges come first, since a range begins before the calls in it.
-        std::array tables{
-            Places(trace.nvtx.startNs, trace.nvtx.thread, trace.nvtx.stack, trace.nvtx.isStackLent),
-            Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack, trace.apiCalls.isStackLent),
-            Places(nodes.timeNs, nodes.thread, nodes.stack, nodes.isStackLent)};
-        for (const Places& table : tables) table.findStackSources(trace, sources, stop);
-        size_t taken = 0;
-        while (Places* const next = nextOf(tables)) {
-            if (isStopped(stop, taken++)) return;
-            next->take(trace, sources);
-        }
-        for (Places& table : tables) table.finish();
-    }
-    sortNodes(trace, stop);
-    resolveCopies(trace, stop);
-}
-
-namespace {
 
 /// Maximum of ranges times streams: some seconds of work. Real runs need less than 1 %, hostile
 /// files could request any number.
@@ -399,6 +315,82 @@ void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::s
 }
 
 }  // namespace
+
+void buildWaits(Trace& trace) {
+    const Records records(recordsOf(trace, trace.eventRecords));
+    LargeMemory* const memory = trace.memory.get();
+    LargeVector<Wait> waits(memory);
+    for (const Record& wait : recordsOf(trace, trace.eventWaits)) {
+        const Record* record = records.awaitedBy(wait);
+        if (record && record->stream != wait.stream)
+            waits.push_back({wait.stream, wait.correlation, record->stream, record->correlation});
+    }
+    trace.eventRecords = {};
+    trace.eventWaits = {};
+    std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
+        return std::tie(a.waitingStream, a.waitCorrelation) < std::tie(b.waitingStream, b.waitCorrelation);
+    });
+    LargeVector<uint32_t> byRecord(waits.size(), memory);
+    std::iota(byRecord.begin(), byRecord.end(), 0u);
+    sortLarge(byRecord, [&waits](uint32_t a, uint32_t b) {
+        return std::tie(waits[a].recordedStream, waits[a].recordCorrelation) <
+               std::tie(waits[b].recordedStream, waits[b].recordCorrelation);
+    });
+    auto table = tableIn<StreamWaitTable>(memory);
+    for (size_t row = 0; row < waits.size(); ++row) {
+        table.waitingStream.push_back(waits[row].waitingStream);
+        table.waitCorrelation.push_back(waits[row].waitCorrelation);
+        table.recordedStream.push_back(waits[row].recordedStream);
+        table.recordCorrelation.push_back(waits[row].recordCorrelation);
+        table.byRecord.push_back(byRecord[row]);
+    }
+    trace.streamWaits = std::move(table);
+}
+
+void buildBackwards(Trace& trace, const std::stop_token& stop) {
+    BackwardTable& table = trace.backwards;
+    if (table.size() == 0) return;
+    LargeMemory* const memory = trace.memory.get();
+    LargeVector<uint64_t> pairs(memory);
+    pairs.reserve(table.size());
+    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row)
+        if (table.forward[row] != table.backward[row])
+            pairs.push_back(uint64_t{table.forward[row]} << 32 | table.backward[row]);
+    sortLarge(pairs, std::less<uint64_t>(), stop);
+    auto sorted = tableIn<BackwardTable>(memory);
+    for (size_t at = 0; at < pairs.size(); ++at) {
+        if (at > 0 && pairs[at] == pairs[at - 1]) continue;
+        sorted.forward.push_back(static_cast<uint32_t>(pairs[at] >> 32));
+        sorted.backward.push_back(static_cast<uint32_t>(pairs[at]));
+    }
+    const RowOrder order = sortedOrder(
+        sorted.size(), [&sorted](uint32_t a, uint32_t b) { return sorted.backward[a] < sorted.backward[b]; }, memory,
+        stop);
+    // An empty order means that the rows are sorted already.
+    for (uint32_t row = 0; row < sorted.size(); ++row) sorted.byBackward.push_back(order.empty() ? row : order[row]);
+    table = std::move(sorted);
+}
+
+void buildStacks(Trace& trace, const std::stop_token& stop) {
+    GraphNodeTable& nodes = trace.graphNodes;
+    if (trace.stacks.size() > 0) {
+        std::vector<StackSource> sources(trace.processes.size());
+        // Ranges come first, since a range begins before the calls in it.
+        std::array tables{
+            Places(trace.nvtx.startNs, trace.nvtx.thread, trace.nvtx.stack, trace.nvtx.isStackLent),
+            Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack, trace.apiCalls.isStackLent),
+            Places(nodes.timeNs, nodes.thread, nodes.stack, nodes.isStackLent)};
+        for (const Places& table : tables) table.findStackSources(trace, sources, stop);
+        size_t taken = 0;
+        while (Places* const next = nextOf(tables)) {
+            if (isStopped(stop, taken++)) return;
+            next->take(trace, sources);
+        }
+        for (Places& table : tables) table.finish();
+    }
+    sortNodes(trace, stop);
+    resolveCopies(trace, stop);
+}
 
 void buildProjections(Trace& trace, const std::stop_token& stop) {
     auto table = tableIn<ProjectionTable>(trace.memory.get());

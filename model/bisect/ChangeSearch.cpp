@@ -25,6 +25,24 @@ constexpr int64_t maxFreedom = 400;  ///< The t distribution barely changes beyo
 /// Returns Student's t factor of a one-sided level.
 double factorFor(double level, int64_t freedom) { return studentTFor(1 - 2 * level, std::min(freedom, maxFreedom)); }
 
+constexpr double error = 1 - ChangeSearch::confidence;
+
+/// Capacity of one run in nats: its answer is one of two normal distributions, equally likely.
+double capacityOf(double ratio) {
+    if (ratio > 12) return std::log(2.0);
+    // Mutual information by the trapezoid rule: ln 2 - E[ln(1 + exp(-2 r (z + r)))], r half of the distance.
+    const double half = ratio / 2;
+    constexpr int points = 400;
+    constexpr double reach = 8;
+    double mean = 0;
+    for (int point = 0; point <= points; ++point) {
+        const double z = -reach + 2 * reach * point / points;
+        const double density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI) * (2 * reach / points);
+        mean += density * std::log1p(std::exp(-2 * half * (z + half)));
+    }
+    return std::max(std::log(2.0) - mean, 1e-12);
+}
+
 }  // namespace
 
 void ChangeSearch::Group::add(double value) {
@@ -215,28 +233,6 @@ double ChangeSearch::expectedRuns() const {
     const double noise = error * std::sqrt(count) / 2;
     return expectedOverBound * informationBound(std::exp(entropy), std::abs(shown.share), noise).search;
 }
-
-namespace {
-
-constexpr double error = 1 - ChangeSearch::confidence;
-
-/// Capacity of one run in nats: its answer is one of two normal distributions, equally likely.
-double capacityOf(double ratio) {
-    if (ratio > 12) return std::log(2.0);
-    // Mutual information by the trapezoid rule: ln 2 - E[ln(1 + exp(-2 r (z + r)))], r half of the distance.
-    const double half = ratio / 2;
-    constexpr int points = 400;
-    constexpr double reach = 8;
-    double mean = 0;
-    for (int point = 0; point <= points; ++point) {
-        const double z = -reach + 2 * reach * point / points;
-        const double density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI) * (2 * reach / points);
-        mean += density * std::log1p(std::exp(-2 * half * (z + half)));
-    }
-    return std::max(std::log(2.0) - mean, 1e-12);
-}
-
-}  // namespace
 
 InformationBound informationBound(double places, double effect, double noise) {
     const double ratio = effect / noise;

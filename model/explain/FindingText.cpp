@@ -27,6 +27,9 @@ std::string shortPath(std::string_view path) {
     return text;
 }
 
+/// Below this number of gaps per step, a mean per step shows nothing.
+constexpr double maxRarePerStep = 0.5;
+
 }  // namespace
 
 bool FindingText::has(const Rule& rule) const {
@@ -63,13 +66,6 @@ std::string FindingText::gaps() const {
     const std::string count = countText(finding_.countPerStep);
     return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s", isWhole() ? "in all" : "per " + unit());
 }
-
-namespace {
-
-/// Below this number of gaps per step, a mean per step shows nothing.
-constexpr double maxRarePerStep = 0.5;
-
-}  // namespace
 
 std::string FindingText::rarely() const {
     const auto& all = worker().contributors;
@@ -114,6 +110,9 @@ std::string startedText(const Distinction& found) {
     return count + " child processes" + (found.name.empty() ? "" : fmt::format(" \"{}\"", printable(found.name)));
 }
 
+/// Below this share of a finding, a cause explains only a part of it.
+constexpr double maxPartShare = 0.75;
+
 }  // namespace
 
 std::string FindingText::onlyThere() const {
@@ -140,13 +139,6 @@ std::string FindingText::onlyThere() const {
     return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,
                        found->steps, unit());
 }
-
-namespace {
-
-/// Below this share of a finding, a cause explains only a part of it.
-constexpr double maxPartShare = 0.75;
-
-}  // namespace
 
 std::string FindingText::adviseCause(std::string_view otherwise) const {
     const Distinction* const found = distinction();

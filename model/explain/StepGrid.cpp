@@ -125,6 +125,14 @@ std::map<int64_t, int64_t> maxWaits(const RunSummary& run) {
     return longest;
 }
 
+constexpr double strongestQuantile = 0.99;  // quantile
+
+template <class Visit>
+void forEachStep(const RunSummary& run, Visit visit) {
+    for (const WorkerSummary& worker : run.workers)
+        for (const StepSummary& step : worker.steps) visit(step);
+}
+
 }  // namespace
 
 std::vector<StepPart> partsBySize(const StepParts& parts) {
@@ -216,18 +224,6 @@ StepsTable stepsTable(const RunSummary& run) {
                                           formatCount(static_cast<int64_t>(count))));
     return made;
 }
-
-namespace {
-
-constexpr double strongestQuantile = 0.99;  // quantile
-
-template <class Visit>
-void forEachStep(const RunSummary& run, Visit visit) {
-    for (const WorkerSummary& worker : run.workers)
-        for (const StepSummary& step : worker.steps) visit(step);
-}
-
-}  // namespace
 
 std::string name(const LensMeasure& measure) {
     switch (measure.kind) {

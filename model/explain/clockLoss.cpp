@@ -81,19 +81,15 @@ std::optional<ClockLoss> lossOf(const RunSummary& run, uint32_t worker, Holds ho
     return loss.lostShare > 0 ? std::optional(loss) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
-    return lossOf(run, worker, [](uint64_t reasons) { return reasons != 0 && reasons != powerCap; });
-}
-
-namespace {
-
 std::optional<ClockLoss> powerCapLoss(const RunSummary& run, uint32_t worker) {
     return lossOf(run, worker, [](uint64_t reasons) { return reasons == powerCap; });
 }
 
 }  // namespace
+
+std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
+    return lossOf(run, worker, [](uint64_t reasons) { return reasons != 0 && reasons != powerCap; });
+}
 
 double powerCapShare(const RunSummary& run, uint32_t worker) {
     const std::optional<ClockLoss> loss = powerCapLoss(run, worker);

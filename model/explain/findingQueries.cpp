@@ -134,6 +134,17 @@ std::string unionOf(const std::vector<std::string>& sets, std::string_view first
     return fmt::format("{}", fmt::join(some, " UNION ALL "));
 }
 
+template <class NameOf>
+std::vector<std::string> namesBy(const WorkerSummary& worker, IsOf isOf, NameOf nameOf) {
+    std::vector<std::string> names;
+    for (const Contributor& each : worker.contributors) {
+        if (!isOf(each)) continue;
+        const std::string& name = nameOf(each.name);
+        if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
 }  // namespace
 
 std::string sqlText(std::string_view text) {
@@ -415,21 +426,6 @@ int64_t sumNs(const WorkerSummary& worker, IsOf isOf) {
         if (isOf(each)) sum += each.exposedNs;
     return sum;
 }
-
-namespace {
-
-template <class NameOf>
-std::vector<std::string> namesBy(const WorkerSummary& worker, IsOf isOf, NameOf nameOf) {
-    std::vector<std::string> names;
-    for (const Contributor& each : worker.contributors) {
-        if (!isOf(each)) continue;
-        const std::string& name = nameOf(each.name);
-        if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-    return names;
-}
-
-}  // namespace
 
 std::vector<std::string> namesOf(const WorkerSummary& worker, IsOf isOf) {
     return namesBy(worker, isOf, [](const ContributorName& name) -> const std::string& { return name.work; });

@@ -51,20 +51,6 @@ bool isInCall(const Contributor& each, CallClass wanted) {
     return each.name.idle.kind == CauseKind::InCall && each.name.idle.callClass() == wanted;
 }
 
-}  // namespace
-
-bool isAllocation(const Contributor& each) { return each.trait == ContributorTrait::Allocation; }
-
-bool isSynchronousCopy(const Contributor& each) { return isInCall(each, CallClass::Copy); }
-
-bool isSynchronousMemset(const Contributor& each) { return isInCall(each, CallClass::Memset); }
-
-bool isPageable(const Contributor& each) { return each.trait == ContributorTrait::Pageable; }
-
-bool isInPageableCopy(const Contributor& each) { return isPageable(each) && each.kind == ContributorKind::Idle; }
-
-namespace {
-
 /// Share of the time in which the GPU waits for data from which nothing else is reported.
 constexpr double guessedShareThreshold = 0.9;
 
@@ -104,6 +90,16 @@ std::string loaderSentence(const WorkerSummary& worker) {
 }
 
 }  // namespace
+
+bool isAllocation(const Contributor& each) { return each.trait == ContributorTrait::Allocation; }
+
+bool isSynchronousCopy(const Contributor& each) { return isInCall(each, CallClass::Copy); }
+
+bool isSynchronousMemset(const Contributor& each) { return isInCall(each, CallClass::Memset); }
+
+bool isPageable(const Contributor& each) { return each.trait == ContributorTrait::Pageable; }
+
+bool isInPageableCopy(const Contributor& each) { return isPageable(each) && each.kind == ContributorKind::Idle; }
 
 bool isDataMostlyGuessed(const WorkerSummary& worker) { return guessedShare(worker) >= guessedShareThreshold; }
 

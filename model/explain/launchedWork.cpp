@@ -43,6 +43,20 @@ double drainsPerStep(const WorkerSummary& worker) {
     return static_cast<double>(worker.drains) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
 }
 
+/// Kernels per step from which it matters; share of them in compiled programs; different programs; different kernels of
+/// a program, in the mean over the kernels.
+constexpr double minSingleKernels = 20, minShareInPrograms = 0.8, maxKernelsPerProgram = 3;
+constexpr size_t minPrograms = 3;
+/// Ending of the known name of a range around a compiled program.
+constexpr std::string_view programRange = " (XlaModule)";
+
+/// A step with at most this number of launches, such as one of a graph or of a compiled program, has few launches.
+constexpr double maxFewLaunches = 2.5;
+
+double launchesPerStep(const WorkerSummary& worker) {
+    return static_cast<double>(worker.launches.count) / static_cast<double>(worker.steps.size());
+}
+
 }  // namespace
 
 std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
@@ -71,17 +85,6 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
     return fmt::format("; {} kernel{}{} of {} each{}", count, count == "1" ? "" : "s", per,
                        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
 }
-
-namespace {
-
-/// Kernels per step from which it matters; share of them in compiled programs; different programs; different kernels of
-/// a program, in the mean over the kernels.
-constexpr double minSingleKernels = 20, minShareInPrograms = 0.8, maxKernelsPerProgram = 3;
-constexpr size_t minPrograms = 3;
-/// Ending of the known name of a range around a compiled program.
-constexpr std::string_view programRange = " (XlaModule)";
-
-}  // namespace
 
 bool isDispatchedSingly(const WorkerSummary& worker) {
     struct Program {
@@ -120,17 +123,6 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
         "these waits, so remove them first.",
         countText(drainsPerStep(worker)), per, most == nullptr ? "" : ", mostly " + most->name.text());
 }
-
-namespace {
-
-/// A step with at most this number of launches, such as one of a graph or of a compiled program, has few launches.
-constexpr double maxFewLaunches = 2.5;
-
-double launchesPerStep(const WorkerSummary& worker) {
-    return static_cast<double>(worker.launches.count) / static_cast<double>(worker.steps.size());
-}
-
-}  // namespace
 
 bool hasFewLaunches(const WorkerSummary& worker) {
     return worker.launches.count > 0 && launchesPerStep(worker) <= maxFewLaunches;

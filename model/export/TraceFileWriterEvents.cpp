@@ -51,6 +51,29 @@ std::string_view unitText(CounterUnit unit) {
     return "count";
 }
 
+std::string_view identifier(LinkKind kind) {
+    switch (kind) {
+        case LinkKind::NvLink: return "nvlink";
+        case LinkKind::Dram: return "dram";
+        case LinkKind::HostCopy: return "host-copy";
+        case LinkKind::Pcie: break;
+    }
+    return "pcie";
+}
+
+std::optional<std::string_view> identifier(LinkDirection direction) {
+    if (direction == LinkDirection::Transmit) return "tx";
+    if (direction == LinkDirection::Receive) return "rx";
+    return std::nullopt;
+}
+
+std::optional<std::string_view> hostMemory(MemoryKind kind) {
+    if (kind == MemoryKind::Pinned || kind == MemoryKind::Pageable) return name(kind);
+    return std::nullopt;
+}
+
+std::optional<int64_t> gpuOrNone(int64_t gpu) { return gpu == noGpuId ? std::nullopt : std::optional(gpu); }
+
 }  // namespace
 
 void TraceFileWriter::apiCalls() {
@@ -190,33 +213,6 @@ void TraceFileWriter::counters() {
         }
     }
 }
-
-namespace {
-
-std::string_view identifier(LinkKind kind) {
-    switch (kind) {
-        case LinkKind::NvLink: return "nvlink";
-        case LinkKind::Dram: return "dram";
-        case LinkKind::HostCopy: return "host-copy";
-        case LinkKind::Pcie: break;
-    }
-    return "pcie";
-}
-
-std::optional<std::string_view> identifier(LinkDirection direction) {
-    if (direction == LinkDirection::Transmit) return "tx";
-    if (direction == LinkDirection::Receive) return "rx";
-    return std::nullopt;
-}
-
-std::optional<std::string_view> hostMemory(MemoryKind kind) {
-    if (kind == MemoryKind::Pinned || kind == MemoryKind::Pageable) return name(kind);
-    return std::nullopt;
-}
-
-std::optional<int64_t> gpuOrNone(int64_t gpu) { return gpu == noGpuId ? std::nullopt : std::optional(gpu); }
-
-}  // namespace
 
 void TraceFileWriter::graphs() {
     constexpr const auto& t = tables::graphs;

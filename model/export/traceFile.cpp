@@ -27,19 +27,6 @@ constexpr bool isOfAnotherTool(EventKind kind) {
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-}  // namespace
-
-bool isOfSqlite(const Trace& trace) {
-    bool hasOthers = trace.memoryEvents.size() + trace.migrations.size() > 0;
-    forEachKind([&](auto each) {
-        if constexpr (each.origin == kinds::Origin::Recorded)
-            if (!isOfAnotherTool(each.kind) && each.size(trace) > 0) hasOthers = true;
-    });
-    return hasOthers;
-}
-
-namespace {
-
 /// Fills a database that was just made, and closes it.
 Result<void> fill(const Trace& trace, Database database, bool isToBeSealed) {
     if (auto created = createTraceTables(database, TraceState::Unfinished); !created) return created;
@@ -70,6 +57,15 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, bool i
 }
 
 }  // namespace
+
+bool isOfSqlite(const Trace& trace) {
+    bool hasOthers = trace.memoryEvents.size() + trace.migrations.size() > 0;
+    forEachKind([&](auto each) {
+        if constexpr (each.origin == kinds::Origin::Recorded)
+            if (!isOfAnotherTool(each.kind) && each.size(trace) > 0) hasOthers = true;
+    });
+    return hasOthers;
+}
 
 Result<void> checkPlaceForTrace(const std::filesystem::path& path, std::span<const std::filesystem::path> inputs) {
     if (const Result<void> other = checkIsNoInput(path, inputs); !other) return other;

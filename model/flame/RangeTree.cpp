@@ -39,25 +39,6 @@ std::string textOf(const Trace& trace, Kind, uint32_t row) {
     return Kind::nameOf(trace, row);
 }
 
-}  // namespace
-
-uint32_t WorkNames::numberOf(EventRef work) {
-    return visitKind(work.kind(), [&](auto each) {
-        const uint64_t key = keyOf(trace_, each, work.row()) << 8 | static_cast<uint64_t>(work.kind());
-        const auto [known, isNew] = known_.try_emplace(key, 0);
-        if (isNew) known->second = tree_.nameNumber(textOf(trace_, each, work.row()));
-        return known->second;
-    });
-}
-
-FlameTree::Frame WorkNames::frameOf(EventRef work) const {
-    return visitKind(work.kind(), [&](auto each) {
-        return FlameTree::Frame{.kind = FrameKind::Work, .category = each.categoryOf(trace_, work.row())};
-    });
-}
-
-namespace {
-
 constexpr std::string_view noRange = "(no range)";
 /// Names of PyTorch's backward threads, and of the nodes of the backward (`emit_nvtx`).
 constexpr std::string_view autogradThread = "pt_autograd";
@@ -251,6 +232,21 @@ class TreeMaker {
 };
 
 }  // namespace
+
+uint32_t WorkNames::numberOf(EventRef work) {
+    return visitKind(work.kind(), [&](auto each) {
+        const uint64_t key = keyOf(trace_, each, work.row()) << 8 | static_cast<uint64_t>(work.kind());
+        const auto [known, isNew] = known_.try_emplace(key, 0);
+        if (isNew) known->second = tree_.nameNumber(textOf(trace_, each, work.row()));
+        return known->second;
+    });
+}
+
+FlameTree::Frame WorkNames::frameOf(EventRef work) const {
+    return visitKind(work.kind(), [&](auto each) {
+        return FlameTree::Frame{.kind = FrameKind::Work, .category = each.categoryOf(trace_, work.row())};
+    });
+}
 
 RangeTree makeRangeTree(const Trace& trace, const RangeTreeOptions& options) {
     return TreeMaker(trace, options).make();

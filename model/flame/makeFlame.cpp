@@ -82,6 +82,18 @@ void append(std::string& line, std::string_view name) {
     line += frame;
 }
 
+constexpr std::string_view noStack = "(no Python stack)";
+
+std::string processName(const Process& process) {
+    return process.rank ? fmt::format("{} (rank {}, PID {})", process.name, *process.rank, process.pid)
+                        : fmt::format("{} (PID {})", process.name, process.pid);
+}
+
+std::string threadName(const Thread& thread) {
+    return thread.name.empty() ? fmt::format("thread {}", thread.tid)
+                               : fmt::format("{} (TID {})", thread.name, thread.tid);
+}
+
 }  // namespace
 
 std::string_view describe(FlameBase base) {
@@ -120,12 +132,6 @@ void writeFolded(const FlameTree& tree, uint32_t root, const TextSink& sink) {
         if (!sink(fmt::format("{} {}\n", line, ns))) return;
 }
 
-namespace {
-
-constexpr std::string_view noStack = "(no Python stack)";
-
-}  // namespace
-
 uint32_t StackPlaces::of(uint32_t stack) {
     if (stack >= trace_.stacks.size())
         return tree_.child(root_, tree_.nameNumber(noStack), {.kind = FrameKind::Unknown});
@@ -154,20 +160,6 @@ std::string StackPlaces::nameOf(uint32_t frame, std::string_view file) const {
     return base_ == FlameBase::Lines ? fmt::format("{} ({})", function, placeText(trace_, frame))
                                      : fmt::format("{} ({})", function, file.substr(file.rfind('/') + 1));
 }
-
-namespace {
-
-std::string processName(const Process& process) {
-    return process.rank ? fmt::format("{} (rank {}, PID {})", process.name, *process.rank, process.pid)
-                        : fmt::format("{} (PID {})", process.name, process.pid);
-}
-
-std::string threadName(const Thread& thread) {
-    return thread.name.empty() ? fmt::format("thread {}", thread.tid)
-                               : fmt::format("{} (TID {})", thread.name, thread.tid);
-}
-
-}  // namespace
 
 FlameTree makeThreadFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
     FlameTree tree;

@@ -325,12 +325,6 @@ Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadPr
     return readExport(isKept ? kept : exported, source, builder, reading);
 }
 
-}  // namespace
-
-bool isKnownArchive(const TraceSource& source) { return packerOf(source) != Packer::None; }
-
-namespace {
-
 template <Packer packer>
 constexpr TraceFormat packed(std::string_view identifier, std::string_view name, std::string_view ending,
                              std::string_view advice) {
@@ -338,6 +332,8 @@ constexpr TraceFormat packed(std::string_view identifier, std::string_view name,
 }
 
 }  // namespace
+
+bool isKnownArchive(const TraceSource& source) { return packerOf(source) != Packer::None; }
 
 const TraceFormat xzFormat =
     packed<Packer::Xz>("xz", "packed by xz", ".xz", "unpack it with \"xz -dk\" and open the result");

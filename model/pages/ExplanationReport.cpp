@@ -144,24 +144,6 @@ std::string findingsText(const ExplanationReport& report) {
     return text;
 }
 
-}  // namespace
-
-std::string explanationAsText(const ExplanationReport& report) {
-    std::string text;
-    for (const std::string& doubt : report.explanation.caveats)
-        text += wrapped("Caution: " + printable(doubt), 9, report.lineWidth);
-    if (!text.empty()) text += "\n";
-    text += wrapped(printable(report.explanation.sentence), 0, report.lineWidth);
-    if (!report.explanation.compute.empty())
-        text += wrapped(printable(report.explanation.compute), 0, report.lineWidth);
-    text += partsText(report) + findingsText(report);
-    if (!report.explanation.steps.empty())
-        text += "\n" + wrapped(printable(report.explanation.steps), 0, report.lineWidth);
-    return text;
-}
-
-namespace {
-
 constexpr size_t maxBars = 16;
 constexpr size_t maxWorkersInHtml = 8;
 
@@ -229,6 +211,20 @@ std::string partsHtml(const ExplanationReport& report) {
 }
 
 }  // namespace
+
+std::string explanationAsText(const ExplanationReport& report) {
+    std::string text;
+    for (const std::string& doubt : report.explanation.caveats)
+        text += wrapped("Caution: " + printable(doubt), 9, report.lineWidth);
+    if (!text.empty()) text += "\n";
+    text += wrapped(printable(report.explanation.sentence), 0, report.lineWidth);
+    if (!report.explanation.compute.empty())
+        text += wrapped(printable(report.explanation.compute), 0, report.lineWidth);
+    text += partsText(report) + findingsText(report);
+    if (!report.explanation.steps.empty())
+        text += "\n" + wrapped(printable(report.explanation.steps), 0, report.lineWidth);
+    return text;
+}
 
 std::string explanationAsHtml(const ExplanationReport& report) {
     const std::string title = markupEscaped(report.run.facts.title);

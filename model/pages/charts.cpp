@@ -114,29 +114,6 @@ std::string legendOf(const std::vector<StepPart>& parts, double top) {
     return svg;
 }
 
-}  // namespace
-
-std::string compositionChart(const std::vector<StepComposition>& runs, const DurationScale& scale) {
-    int64_t longest = 1;
-    for (const StepComposition& run : runs) longest = std::max(longest, run.parts.sum());
-    const ChartAxis axis(0, static_cast<double>(longest), compositionLeft, compositionRight);
-    const std::vector<StepPart> parts = visibleParts(runs);
-    const double legendTop = compositionRowHeight * static_cast<double>(runs.size()) + 6;
-    const size_t legendRows = (parts.size() + legendColumns - 1) / legendColumns;
-    std::string svg = fmt::format(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"composition\">\n<title id=\"composition\">What the "
-        "mean step of every run is made of</title>\n",
-        compositionWidth, legendTop + legendRowHeight * static_cast<double>(legendRows));
-    double y = 0;
-    for (const StepComposition& run : runs) {
-        svg += barOf(run, axis, scale, y);
-        y += compositionRowHeight;
-    }
-    return svg + legendOf(parts, legendTop) + "</svg>\n";
-}
-
-namespace {
-
 constexpr double chartWidth = 1060, plotLeft = 78, plotRight = 880;
 constexpr double plotTop = 18, plotBottom = 286, chartHeight = 326;
 constexpr int stepMarks = 6;
@@ -304,14 +281,6 @@ class StepPainter {
     std::string svg_;
 };
 
-}  // namespace
-
-std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& labels) {
-    return StepPainter(steps, labels).paint();
-}
-
-namespace {
-
 constexpr double waterfallWidth = 1060, waterfallLeft = 210, waterfallRight = 950;
 constexpr double waterfallRowHeight = 30, waterfallBarHeight = 18, axisHeight = 26;
 constexpr int waterfallMarks = 6;
@@ -401,6 +370,29 @@ class WaterfallPainter {
 };
 
 }  // namespace
+
+std::string compositionChart(const std::vector<StepComposition>& runs, const DurationScale& scale) {
+    int64_t longest = 1;
+    for (const StepComposition& run : runs) longest = std::max(longest, run.parts.sum());
+    const ChartAxis axis(0, static_cast<double>(longest), compositionLeft, compositionRight);
+    const std::vector<StepPart> parts = visibleParts(runs);
+    const double legendTop = compositionRowHeight * static_cast<double>(runs.size()) + 6;
+    const size_t legendRows = (parts.size() + legendColumns - 1) / legendColumns;
+    std::string svg = fmt::format(
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"composition\">\n<title id=\"composition\">What the "
+        "mean step of every run is made of</title>\n",
+        compositionWidth, legendTop + legendRowHeight * static_cast<double>(legendRows));
+    double y = 0;
+    for (const StepComposition& run : runs) {
+        svg += barOf(run, axis, scale, y);
+        y += compositionRowHeight;
+    }
+    return svg + legendOf(parts, legendTop) + "</svg>\n";
+}
+
+std::string stepChart(const StepBars& steps, const std::vector<StepLabel>& labels) {
+    return StepPainter(steps, labels).paint();
+}
 
 std::string waterfallChart(const WaterfallBars& waterfall, const WaterfallTitles& titles) {
     return WaterfallPainter(waterfall, titles).paint();

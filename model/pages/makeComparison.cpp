@@ -119,6 +119,14 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<cons
     return earlier;
 }
 
+/// Returns the summary in the trace, or next to its index.
+std::optional<analysis::RunSummary> storedSummaryOf(const std::string& file) {
+    if (auto indexed = readIndexedSummary(file)) return indexed;
+    auto stored = analysis::readRunSummary(file);
+    // Opening a trace by its index reads no page of it, and detects no corruption.
+    return !stored || hasIndex(file) ? stored : analysis::readRunSummaryChecked(file);
+}
+
 }  // namespace
 
 std::vector<std::string> ComparisonRequest::comparedFiles() const {
@@ -133,18 +141,6 @@ Result<void> checkFiles(const ComparisonRequest& request) {
     const Result<void> differ = checkFilesDiffer(request.comparedFiles());
     return differ ? checkFilesDiffer(request.earlier) : differ;
 }
-
-namespace {
-
-/// Returns the summary in the trace, or next to its index.
-std::optional<analysis::RunSummary> storedSummaryOf(const std::string& file) {
-    if (auto indexed = readIndexedSummary(file)) return indexed;
-    auto stored = analysis::readRunSummary(file);
-    // Opening a trace by its index reads no page of it, and detects no corruption.
-    return !stored || hasIndex(file) ? stored : analysis::readRunSummaryChecked(file);
-}
-
-}  // namespace
 
 Result<analysis::RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection,
                                            const TraceOpener& open) {

@@ -294,23 +294,6 @@ Json historyJson(const RunHistory& history) {
             {"change", std::move(change)}};
 }
 
-}  // namespace
-
-std::string comparisonAsJson(const ComparisonReport& report) {
-    Json candidates = Json::array();
-    for (const ComparedCandidate& candidate : report.candidates) candidates.push_back(candidateJson(candidate));
-    const Json document{{"schema", "lanescope-comparison"},
-                        {"version", comparisonSchemaVersion},
-                        {"selection", report.selection},
-                        {"history", report.history ? historyJson(*report.history) : Json(nullptr)},
-                        {"baseline", runJson(report.baseline)},
-                        {"candidates", std::move(candidates)}};
-    // Names in a trace may be any bytes; without this, dump() would throw on them.
-    return withoutControls(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
-
-namespace {
-
 constexpr int explanationSchemaVersion = 1;
 
 template <class T>
@@ -429,6 +412,19 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
 }
 
 }  // namespace
+
+std::string comparisonAsJson(const ComparisonReport& report) {
+    Json candidates = Json::array();
+    for (const ComparedCandidate& candidate : report.candidates) candidates.push_back(candidateJson(candidate));
+    const Json document{{"schema", "lanescope-comparison"},
+                        {"version", comparisonSchemaVersion},
+                        {"selection", report.selection},
+                        {"history", report.history ? historyJson(*report.history) : Json(nullptr)},
+                        {"baseline", runJson(report.baseline)},
+                        {"candidates", std::move(candidates)}};
+    // Names in a trace may be any bytes; without this, dump() would throw on them.
+    return withoutControls(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
 
 std::string explanationAsJson(const ExplanationReport& report) {
     Json workers = Json::array();

@@ -271,38 +271,6 @@ bool isOfDouble(std::string_view name) {
     return includes(name, "lambda(double)");
 }
 
-}  // namespace
-
-KernelPrecision productPrecision(std::string_view kernel) {
-    const std::string name = lowered(withoutParameters(kernel));
-    using enum KernelPrecision;
-    static constexpr std::array<std::string_view, 5> fp64{"f64f64", "d884gemm", "d1684gemm", "d16816gemm", "<double"};
-    static constexpr std::array<std::string_view, 4> fp8{"e4m3", "e5m2", "fp8", "float8"};
-    static constexpr std::array<std::string_view, 3> int8{"i8i8", "_int8", "imma"};
-    static constexpr std::array<std::string_view, 2> bf16{"bf16", "bfloat16"};
-    static constexpr std::array<std::string_view, 8> fp16{"fp16",   "f16f16", "f16_s", "half",
-                                                          "h16816", "h1688",  "h884",  "hgemm"};
-    static constexpr std::array<std::string_view, 7> fp32{"sgemm", "simt_s",        "f32f32_f32f32_f32", "scudnn",
-                                                          "sgemv", "_engine<float", "fmha_cutlassf_f32"};
-    if (includesAny(name, fp64) || hasWord(name, "dgemm")) return Fp64;
-    switch (nvjetType(name)) {
-        case 't': return Bf16;
-        case 'h': return Fp16;
-        case 'q': return Fp8;
-        case 's': return Tf32;
-        default: break;
-    }
-    if (includesAny(name, fp8)) return Fp8;
-    if (includesAny(name, int8)) return Int8;
-    if (includes(name, "tf32")) return Tf32;
-    if (includesAny(name, bf16)) return Bf16;
-    if (includesAny(name, fp16)) return Fp16;
-    if (includes(name, "s1688")) return Tf32;
-    return includesAny(name, fp32) ? Fp32 : Unknown;
-}
-
-namespace {
-
 KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
     const std::string_view plain = withoutParameters(name);
     if (family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution) return productPrecision(plain);
@@ -379,6 +347,34 @@ KernelOrigin originOf(const FamilyPattern* pattern, std::string_view name) {
 }
 
 }  // namespace
+
+KernelPrecision productPrecision(std::string_view kernel) {
+    const std::string name = lowered(withoutParameters(kernel));
+    using enum KernelPrecision;
+    static constexpr std::array<std::string_view, 5> fp64{"f64f64", "d884gemm", "d1684gemm", "d16816gemm", "<double"};
+    static constexpr std::array<std::string_view, 4> fp8{"e4m3", "e5m2", "fp8", "float8"};
+    static constexpr std::array<std::string_view, 3> int8{"i8i8", "_int8", "imma"};
+    static constexpr std::array<std::string_view, 2> bf16{"bf16", "bfloat16"};
+    static constexpr std::array<std::string_view, 8> fp16{"fp16",   "f16f16", "f16_s", "half",
+                                                          "h16816", "h1688",  "h884",  "hgemm"};
+    static constexpr std::array<std::string_view, 7> fp32{"sgemm", "simt_s",        "f32f32_f32f32_f32", "scudnn",
+                                                          "sgemv", "_engine<float", "fmha_cutlassf_f32"};
+    if (includesAny(name, fp64) || hasWord(name, "dgemm")) return Fp64;
+    switch (nvjetType(name)) {
+        case 't': return Bf16;
+        case 'h': return Fp16;
+        case 'q': return Fp8;
+        case 's': return Tf32;
+        default: break;
+    }
+    if (includesAny(name, fp8)) return Fp8;
+    if (includesAny(name, int8)) return Int8;
+    if (includes(name, "tf32")) return Tf32;
+    if (includesAny(name, bf16)) return Bf16;
+    if (includesAny(name, fp16)) return Fp16;
+    if (includes(name, "s1688")) return Tf32;
+    return includesAny(name, fp32) ? Fp32 : Unknown;
+}
 
 bool hasLowerFloat(std::string_view name) {
     static constexpr std::array<std::string_view, 6> types{"<float,",       "<float>", "c10::Half",

@@ -57,18 +57,6 @@ bool hasOurTables(const Database& database) {
                        [](const std::string& table) { return table.starts_with("LANESCOPE_"); });
 }
 
-}  // namespace
-
-SqliteKind kindOf(const Database& database) {
-    if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;
-    if (isOfNvprof(database)) return SqliteKind::Nvprof;
-    if (isOfRocm(database)) return isOfRpd(database) ? SqliteKind::Rpd : SqliteKind::Rocpd;
-    if (!isOfNsight(database)) return isOfHip(database) ? SqliteKind::Hip : SqliteKind::Unknown;
-    return hasOurTables(database) ? SqliteKind::Lanescope : SqliteKind::Nsight;
-}
-
-namespace {
-
 constexpr std::array tablesOfNsight{
     UnreadTable{"OSRT_FILE_ACCESS_EVENTS", "accesses to files"},
     UnreadTable{"CUDA_CALLCHAINS", "entries of the call stacks of CUDA calls"},
@@ -131,32 +119,6 @@ void noteUnknown(LoadContext& context) {
                       otherRows});
 }
 
-}  // namespace
-
-size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tables) {
-    size_t notes = 0;
-    for (const UnreadTable& each : tables) {
-        context.reads(each.table);
-        const int64_t rows = context.database().rowCount(each.table);
-        if (rows == 0) continue;
-        ++notes;
-        context.note({Severity::Info,
-                      HealthCode::NotShown,
-                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows), each.table, each.rows),
-                      {},
-                      {},
-                      rows});
-    }
-    return notes;
-}
-
-void noteSkippedNsightTables(LoadContext& context) {
-    noteSkippedTables(context, tablesOfNsight);
-    noteUnknown(context);
-}
-
-namespace {
-
 void readEverything(LoadContext& context) {
     FileDirectory directory(context.builder());
     context.expectRows(context.estimatedRows(tables::strings.tableName()));
@@ -213,6 +175,36 @@ void noteDifferences(const Database& database, TraceBuilder& builder) {
 }
 
 }  // namespace
+
+SqliteKind kindOf(const Database& database) {
+    if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;
+    if (isOfNvprof(database)) return SqliteKind::Nvprof;
+    if (isOfRocm(database)) return isOfRpd(database) ? SqliteKind::Rpd : SqliteKind::Rocpd;
+    if (!isOfNsight(database)) return isOfHip(database) ? SqliteKind::Hip : SqliteKind::Unknown;
+    return hasOurTables(database) ? SqliteKind::Lanescope : SqliteKind::Nsight;
+}
+
+size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tables) {
+    size_t notes = 0;
+    for (const UnreadTable& each : tables) {
+        context.reads(each.table);
+        const int64_t rows = context.database().rowCount(each.table);
+        if (rows == 0) continue;
+        ++notes;
+        context.note({Severity::Info,
+                      HealthCode::NotShown,
+                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows), each.table, each.rows),
+                      {},
+                      {},
+                      rows});
+    }
+    return notes;
+}
+
+void noteSkippedNsightTables(LoadContext& context) {
+    noteSkippedTables(context, tablesOfNsight);
+    noteUnknown(context);
+}
 
 Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                              const LoadProgress& progress) {

@@ -31,37 +31,6 @@ PythonPlace placeOfNode(const Trace& trace, uint32_t node) {
     return place;
 }
 
-}  // namespace
-
-uint32_t graphNodeOf(const Trace& trace, EventRef kernel) {
-    if (kernel.kind() != EventKind::Kernel || kernel.row() >= trace.kernels.size() || trace.graphNodes.size() == 0)
-        return noIndex;
-    const uint64_t node = trace.kernels.graphNode[kernel.row()];
-    if (node == 0) return noIndex;
-    return graphNodeRow(trace, trace.streams[trace.kernels.stream[kernel.row()]].process, node);
-}
-
-PythonPlace pythonPlace(const Trace& trace, EventRef event) {
-    if (event.kind() == EventKind::Nvtx) return placeIn(trace, trace.nvtx, event.row());
-    if (event.kind() == EventKind::Projection && event.row() < trace.projections.size())
-        return placeIn(trace, trace.nvtx, trace.projections.nvtx[event.row()]);
-    const PythonPlace captured = placeOfNode(trace, graphNodeOf(trace, event));
-    if (captured.stack != noIndex) return captured;
-    const EventRef call = event.kind() == EventKind::Api ? event : trace.launchingCall(event);
-    if (call.kind() != EventKind::Api) return {};
-    return placeIn(trace, trace.apiCalls, call.row());
-}
-
-std::string pythonLine(const Trace& trace, EventRef event) {
-    const PythonPlace place = pythonPlace(trace, event);
-    if (place.stack == noIndex) return {};
-    const std::string text = frameText(trace, ownFrame(trace, place.stack));
-    if (place.isCaptured) return (place.isLent ? "called at capture from: " : "called at capture: ") + text;
-    return place.isLent ? "called from " + text : text;
-}
-
-namespace {
-
 /// Sets place, thread and node of work with a known call.
 void setPlace(const Trace& trace, LaunchedWork& work) {
     if (work.call != noIndex) {
@@ -75,64 +44,6 @@ void setPlace(const Trace& trace, LaunchedWork& work) {
         work.thread = trace.graphNodes.thread[work.node];
     }
 }
-
-}  // namespace
-
-LaunchedWork launchedWork(const Trace& trace, EventRef work) {
-    const EventRef call = work.kind() == EventKind::Api ? work : trace.launchingCall(work);
-    LaunchedWork made{.work = work, .times = trace.rangeOf(work)};
-    if (call.kind() == EventKind::Api) made.call = call.row();
-    setPlace(trace, made);
-    if (made.call == noIndex) made.place = pythonPlace(trace, work);
-    return made;
-}
-
-void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit) {
-    std::array<std::vector<uint32_t>, EventRef::kindLimit> callOf;
-    forEachKind([&](auto each) {
-        if constexpr (each.isGpuWork) callOf[static_cast<size_t>(each.kind)].assign(each.size(trace), noIndex);
-    });
-    forEachLaunch(trace, [&](uint32_t call, EventRef work) {
-        std::vector<uint32_t>& calls = callOf[static_cast<size_t>(work.kind())];
-        if (work.row() < calls.size()) calls[work.row()] = call;
-    });
-    forEachKind([&](auto each) {
-        if constexpr (each.isGpuWork) {
-            const std::vector<uint32_t>& calls = callOf[static_cast<size_t>(each.kind)];
-            for (uint32_t row = 0; row < calls.size(); ++row) {
-                LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row), each.gpuOf(trace, row),
-                                  calls[row]};
-                setPlace(trace, work);
-                visit(work);
-            }
-        }
-    });
-}
-
-std::vector<uint32_t> ownPlaces(const Trace& trace) {
-    const uint32_t count = trace.stacks.size();
-    std::vector<uint32_t> own(count, noIndex);
-    std::map<StringIndex, bool> areLibraries;
-    const auto isOwn = [&](uint32_t stack) {
-        const StringIndex file = trace.stacks.file[stack];
-        const auto [known, isNew] = areLibraries.try_emplace(file, false);
-        if (isNew) known->second = isLibraryFile(trace.strings.at(file));
-        return !known->second;
-    };
-    // Outer frames were processed before.
-    for (uint32_t stack = 0; stack < count; ++stack) {
-        const uint32_t outer = outerStack(trace, stack);
-        own[stack] = isOwn(stack) ? stack : outer == noIndex ? noIndex : own[outer];
-    }
-    std::map<FramePlace, uint32_t> firstOf;
-    for (uint32_t stack = 0; stack < count; ++stack) {
-        const uint32_t frame = own[stack] == noIndex ? stack : own[stack];
-        own[stack] = firstOf.try_emplace(placeOf(trace, frame), frame).first->second;
-    }
-    return own;
-}
-
-namespace {
 
 constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 4> prefixes{
     {{"line:", StackTerm::Part::Line},
@@ -207,6 +118,87 @@ bool isAbout(const Trace& trace, uint32_t frame, const StackTerm& term) {
 }
 
 }  // namespace
+
+uint32_t graphNodeOf(const Trace& trace, EventRef kernel) {
+    if (kernel.kind() != EventKind::Kernel || kernel.row() >= trace.kernels.size() || trace.graphNodes.size() == 0)
+        return noIndex;
+    const uint64_t node = trace.kernels.graphNode[kernel.row()];
+    if (node == 0) return noIndex;
+    return graphNodeRow(trace, trace.streams[trace.kernels.stream[kernel.row()]].process, node);
+}
+
+PythonPlace pythonPlace(const Trace& trace, EventRef event) {
+    if (event.kind() == EventKind::Nvtx) return placeIn(trace, trace.nvtx, event.row());
+    if (event.kind() == EventKind::Projection && event.row() < trace.projections.size())
+        return placeIn(trace, trace.nvtx, trace.projections.nvtx[event.row()]);
+    const PythonPlace captured = placeOfNode(trace, graphNodeOf(trace, event));
+    if (captured.stack != noIndex) return captured;
+    const EventRef call = event.kind() == EventKind::Api ? event : trace.launchingCall(event);
+    if (call.kind() != EventKind::Api) return {};
+    return placeIn(trace, trace.apiCalls, call.row());
+}
+
+std::string pythonLine(const Trace& trace, EventRef event) {
+    const PythonPlace place = pythonPlace(trace, event);
+    if (place.stack == noIndex) return {};
+    const std::string text = frameText(trace, ownFrame(trace, place.stack));
+    if (place.isCaptured) return (place.isLent ? "called at capture from: " : "called at capture: ") + text;
+    return place.isLent ? "called from " + text : text;
+}
+
+LaunchedWork launchedWork(const Trace& trace, EventRef work) {
+    const EventRef call = work.kind() == EventKind::Api ? work : trace.launchingCall(work);
+    LaunchedWork made{.work = work, .times = trace.rangeOf(work)};
+    if (call.kind() == EventKind::Api) made.call = call.row();
+    setPlace(trace, made);
+    if (made.call == noIndex) made.place = pythonPlace(trace, work);
+    return made;
+}
+
+void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit) {
+    std::array<std::vector<uint32_t>, EventRef::kindLimit> callOf;
+    forEachKind([&](auto each) {
+        if constexpr (each.isGpuWork) callOf[static_cast<size_t>(each.kind)].assign(each.size(trace), noIndex);
+    });
+    forEachLaunch(trace, [&](uint32_t call, EventRef work) {
+        std::vector<uint32_t>& calls = callOf[static_cast<size_t>(work.kind())];
+        if (work.row() < calls.size()) calls[work.row()] = call;
+    });
+    forEachKind([&](auto each) {
+        if constexpr (each.isGpuWork) {
+            const std::vector<uint32_t>& calls = callOf[static_cast<size_t>(each.kind)];
+            for (uint32_t row = 0; row < calls.size(); ++row) {
+                LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row), each.gpuOf(trace, row),
+                                  calls[row]};
+                setPlace(trace, work);
+                visit(work);
+            }
+        }
+    });
+}
+
+std::vector<uint32_t> ownPlaces(const Trace& trace) {
+    const uint32_t count = trace.stacks.size();
+    std::vector<uint32_t> own(count, noIndex);
+    std::map<StringIndex, bool> areLibraries;
+    const auto isOwn = [&](uint32_t stack) {
+        const StringIndex file = trace.stacks.file[stack];
+        const auto [known, isNew] = areLibraries.try_emplace(file, false);
+        if (isNew) known->second = isLibraryFile(trace.strings.at(file));
+        return !known->second;
+    };
+    // Outer frames were processed before.
+    for (uint32_t stack = 0; stack < count; ++stack) {
+        const uint32_t outer = outerStack(trace, stack);
+        own[stack] = isOwn(stack) ? stack : outer == noIndex ? noIndex : own[outer];
+    }
+    std::map<FramePlace, uint32_t> firstOf;
+    for (uint32_t stack = 0; stack < count; ++stack) {
+        const uint32_t frame = own[stack] == noIndex ? stack : own[stack];
+        own[stack] = firstOf.try_emplace(placeOf(trace, frame), frame).first->second;
+    }
+    return own;
+}
 
 TypedTerms splitTerms(std::string_view typed) {
     TypedTerms parted;
