@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "model/analysis/rangePattern.h"
 #include "model/format/factNames.h"
@@ -50,27 +51,6 @@ LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::s
     const bool isWithoutGradients = containsText(caller, "decorate_context");
     return namesEvaluation(function, isWithoutGradients) ? LaunchPurpose::Evaluation : LaunchPurpose::None;
 }
-
-}  // namespace
-
-std::vector<LaunchPurpose> launchPurposes(const Trace& trace) {
-    std::vector<LaunchPurpose> purposes(trace.stacks.size(), LaunchPurpose::None);
-    std::map<std::tuple<StringIndex, StringIndex, StringIndex>, LaunchPurpose> known;
-    for (uint32_t stack = 0; stack < purposes.size(); ++stack) {
-        const StackTable& stacks = trace.stacks;
-        const uint32_t outer = outerStack(trace, stack);
-        const StringIndex caller = outer == noIndex ? 0 : stacks.function[outer];
-        const auto [found, isNew] =
-            known.try_emplace({stacks.file[stack], stacks.function[stack], caller}, LaunchPurpose::None);
-        if (isNew)
-            found->second = purposeOf(trace.strings.at(stacks.file[stack]), trace.strings.at(stacks.function[stack]),
-                                      trace.strings.at(caller));
-        purposes[stack] = found->second != LaunchPurpose::None || outer == noIndex ? found->second : purposes[outer];
-    }
-    return purposes;
-}
-
-namespace {
 
 /// Maximum number of kernels between both products of attention: scale, mask, conversions, softmax, dropout, a copy.
 constexpr size_t maxBetweenProducts = 14;
@@ -344,6 +324,23 @@ class NeighbourCheck {
 
 }  // namespace
 
+std::vector<LaunchPurpose> launchPurposes(const Trace& trace) {
+    std::vector<LaunchPurpose> purposes(trace.stacks.size(), LaunchPurpose::None);
+    std::map<std::tuple<StringIndex, StringIndex, StringIndex>, LaunchPurpose> known;
+    for (uint32_t stack = 0; stack < purposes.size(); ++stack) {
+        const StackTable& stacks = trace.stacks;
+        const uint32_t outer = outerStack(trace, stack);
+        const StringIndex caller = outer == noIndex ? 0 : stacks.function[outer];
+        const auto [found, isNew] =
+            known.try_emplace({stacks.file[stack], stacks.function[stack], caller}, LaunchPurpose::None);
+        if (isNew)
+            found->second = purposeOf(trace.strings.at(stacks.file[stack]), trace.strings.at(stacks.function[stack]),
+                                      trace.strings.at(caller));
+        purposes[stack] = found->second != LaunchPurpose::None || outer == noIndex ? found->second : purposes[outer];
+    }
+    return purposes;
+}
+
 std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& work, const WorkerSteps& steps,
                                       std::span<const Contributor> contributors,
                                       std::span<const LaunchPurpose> purposes, const WorkPlaces& places) {
@@ -367,6 +364,59 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
     }
     launches.finish();
     return grouper.finish();
+}
+
+std::vector<KernelGroup> kernelsOf(const WorkerSummary& worker) {
+    if (!worker.kernels.empty()) return worker.kernels;
+    std::vector<KernelGroup> groups;
+    for (const Contributor& each : worker.contributors) {
+        if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel) continue;
+        const KernelClass is = kernelClass(each.name.work);
+        KernelGroup& group = groups.emplace_back();
+        group.family = is.family;
+        group.precision = is.precision;
+        group.trait = is.trait;
+        group.count = each.count;
+        group.exposedNs = each.exposedNs;
+        group.name = each.name.work;
+        group.launched = each.launched;
+    }
+    return groups;
+}
+
+std::vector<FamilySum> familySums(const WorkerSummary& worker) {
+    struct Sum {
+        FamilySum made;
+        int64_t largestNs = -1;
+        std::map<KernelPrecision, int64_t> ofPrecision;
+    };
+    std::map<KernelFamily, Sum> sums;
+    int64_t restNs = worker.totalParts()[StepPart::Compute];
+    for (const KernelGroup& each : kernelsOf(worker)) {
+        Sum& sum = sums[each.family];
+        sum.made.family = each.family;
+        sum.made.count = saturatingSum(sum.made.count, each.count);
+        sum.made.exposedNs = saturatingSum(sum.made.exposedNs, each.exposedNs);
+        sum.ofPrecision[each.precision] = saturatingSum(sum.ofPrecision[each.precision], each.exposedNs);
+        restNs -= each.exposedNs;
+        if (each.exposedNs <= sum.largestNs) continue;
+        sum.largestNs = each.exposedNs;
+        sum.made.name = each.name;
+        sum.made.launched = each.launched;
+    }
+    if (restNs > 0) {
+        sums[KernelFamily::Other].made.family = KernelFamily::Other;
+        sums[KernelFamily::Other].made.exposedNs += restNs;
+    }
+    std::vector<FamilySum> made;
+    for (auto& [family, sum] : sums) {
+        const bool multiplies = family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution;
+        for (const auto& [precision, ns] : sum.ofPrecision)
+            if (multiplies && 2 * ns > sum.made.exposedNs) sum.made.precision = precision;
+        made.push_back(std::move(sum.made));
+    }
+    std::ranges::stable_sort(made, std::ranges::greater(), &FamilySum::exposedNs);
+    return made;
 }
 
 }  // namespace lanescope::analysis

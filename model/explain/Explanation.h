@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/analysis/RunSummary.h"
-#include "model/analysis/familySums.h"
+#include "model/analysis/groupKernels.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/explain/Rule.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/analysis/familySums.h"
+#include "model/analysis/groupKernels.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 

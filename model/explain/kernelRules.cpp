@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "model/analysis/familySums.h"
+#include "model/analysis/groupKernels.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/analysis/familySums.h"
+#include "model/analysis/groupKernels.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/reports/GroupedValues.h"
 #include "model/reports/reports.h"

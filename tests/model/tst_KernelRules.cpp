@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "model/analysis/familySums.h"
+#include "model/analysis/groupKernels.h"
 #include "model/explain/kernelKinds.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/reports/reports.h"
