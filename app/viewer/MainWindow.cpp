@@ -30,7 +30,6 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/helpWindows.h"
-#include "app/viewer/sharePage.h"
 #include "app/viewer/viewState.h"
 #include "app/viewer/windowStyle.h"
 #include "model/format/version.h"

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <QByteArray>
+#include <QString>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "model/format/Result.h"
@@ -17,6 +19,7 @@ class FlamePanel;
 namespace lanescope::viewer {
 
 class DocumentPage;
+class TracePage;
 
 /// Writes the timelines of a document as a picture, PNG or SVG by the ending of `path`. A
 /// comparison is written as shown in the window.
@@ -41,5 +44,9 @@ void askForFlame(views::FlamePanel& panel, bool isPicture);
 
 /// Asks for a path and writes the events of the panel as CSV, off the GUI thread. A message reports an error.
 void askForEvents(views::EventsPanel& panel, const TracePtr& trace);
+
+/// Asks for the part of a trace to show in full, and for a file, and writes the page of `lanescope page` off the GUI
+/// thread. `report` receives the result as a sentence, unless the user cancels. `folder` is proposed.
+void sharePage(TracePage& page, const QString& folder, const std::function<void(const QString&)>& report);
 
 }  // namespace lanescope::viewer
