@@ -10,7 +10,6 @@
 
 class QLabel;
 class QPushButton;
-class QSplitter;
 
 namespace lanescope::views {
 class ReportView;

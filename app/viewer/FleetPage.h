@@ -19,8 +19,6 @@ class LatestJob;
 
 namespace lanescope::viewer {
 
-class OfferBar;
-
 /// A report of many ranks, as a document of the window. Opens the marked ranks as one trace. Reads no file named by the
 /// report before the user requests it, and searches only its own folder and those below without asking.
 class FleetPage : public DocumentPage {

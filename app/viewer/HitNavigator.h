@@ -113,8 +113,6 @@ class SearchJob : public QObject {
     std::shared_ptr<Run> run_;
 };
 
-class SearchJob;
-
 /// Searches the timelines of one document and steps through the hits in order of time on their
 /// shared axis. Searches off the GUI thread, starting at the visible range; stepping through the
 /// first hits works before the search has ended.

@@ -16,10 +16,6 @@
 class QLabel;
 class QPushButton;
 
-namespace lanescope {
-class TraceMirror;
-}
-
 namespace lanescope::views {
 class TimelineView;
 struct Theme;

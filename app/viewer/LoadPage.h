@@ -72,8 +72,6 @@ class TraceLoader : public QObject {
     bool isRunning_ = false;
 };
 
-class TraceLoader;
-
 /// The treatment of several files: as a comparison, or as one trace.
 struct SeveralFiles {
     bool areOneTrace = false;

@@ -17,7 +17,6 @@
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
-class ExplainJob;
 class ExplanationPanel;
 class IdlePanel;
 class IdleFinder;

@@ -101,8 +101,6 @@ class TracePage : public DocumentPage {
     views::PageArea* area_ = nullptr;
 };
 
-class TracePage;
-
 /// Returns the evidence for a reader: the trace, the time, the content of the selected (else
 /// visible) range, the facts of the selected event, and the query that reproduces the numbers.
 QString evidenceText(const TracePage& page);

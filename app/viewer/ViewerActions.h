@@ -13,7 +13,6 @@
 
 class QAction;
 class QActionGroup;
-class QMainWindow;
 class QMenu;
 class QMenuBar;
 class QToolBar;

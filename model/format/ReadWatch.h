@@ -134,8 +134,6 @@ const char* descriptorVfs();
 /// Returns the file name to open through `descriptorVfs`. SQLite duplicates the descriptor.
 std::string descriptorName(int descriptor);
 
-class ReadWatch;
-
 /// Returns the name of a VFS that reads as `vfs` does (null: SQLite's default) and passes each page
 /// to a `ReadWatch`. It never writes, creates or removes a file, and ignores foreign side files. A
 /// file whose header announces a missing log is immutable; the index of a log without one is in

@@ -81,10 +81,7 @@ class RangeNameChoice : public DropDown {
     std::vector<std::string> names_;
 };
 
-class AdvicePanel;
-class BandwidthModel;
 class CopyChart;
-class RangeNameChoice;
 class ReportView;
 class ScopeChoice;
 

@@ -22,13 +22,11 @@ namespace lanescope::views {
 class AlignmentBar;
 class CompareSide;
 class CompareTables;
-class ComparisonJob;
 class DetailsPanel;
 class DifferenceLane;
 class HeadlinePanel;
 class LatestJob;
 class StepChart;
-class TimelineView;
 class VisibleRange;
 class WaterfallChart;
 

@@ -78,7 +78,6 @@ class HeadlinePanel : public QWidget {
     QPushButton* cancel_;
 };
 
-class HeadlinePanel;
 class StepChart;
 class WaterfallChart;
 

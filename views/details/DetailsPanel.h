@@ -49,8 +49,6 @@ class FactSheet : public QTextBrowser {
     QTextCursor edit_;  ///< The edit block of the page being written; null otherwise.
 };
 
-class FactSheet;
-
 /// The facts of the selected event, with links along its flow: from GPU work to the launching call,
 /// from a call to its work, and between streams that wait for each other.
 class DetailsPanel : public QWidget {

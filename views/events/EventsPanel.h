@@ -61,7 +61,6 @@ class EventTableModel : public QAbstractTableModel {
     mutable Page pages_[4];
 };
 
-class EventTableModel;
 class LatestJob;
 
 /// The events of the selected range, else of the visible one, as a table that follows it. In order

@@ -66,8 +66,6 @@ class FindingButton : public QAbstractButton {
     Theme theme_ = Theme::light();
 };
 
-class FindingButton;
-
 /// The findings of a run: the sentence of its explanation, its caveats, and a line per finding that leads to the place
 /// of its greatest cost. A click also opens
 /// the details of the finding below its line, a second one closes them.

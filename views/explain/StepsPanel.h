@@ -75,7 +75,6 @@ class RankLens : public QWidget {
 };
 
 class LatestJob;
-class RankLens;
 class ReportPanel;
 class ReportView;
 class StepsModel;

@@ -62,7 +62,6 @@ class FlameTrail : public QWidget {
     std::vector<Crumb> crumbs_;
 };
 
-class FlameTrail;
 class ScopeChoice;
 
 /// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a range. Counts off

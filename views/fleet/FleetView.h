@@ -44,7 +44,6 @@ class FindingList : public QListView {
     Theme theme_ = Theme::light();
 };
 
-class FindingList;
 class FleetMap;
 
 /// A report of many ranks: its headline, the map of every rank in every step, and the findings next

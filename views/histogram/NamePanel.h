@@ -93,7 +93,6 @@ class NameHistogram : public QWidget {
 };
 
 class LatestJob;
-class NameHistogram;
 
 /// All events of a trace with the name of one event: a summary line, and their times and durations.
 /// Computed off the GUI thread.

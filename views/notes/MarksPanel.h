@@ -14,8 +14,6 @@ class QTableView;
 
 namespace lanescope::views {
 
-class MarkStore;
-
 /// The marks as rows, ordered by time; their texts are editable. GUI thread.
 class MarksModel : public QAbstractTableModel {
     Q_OBJECT
@@ -42,8 +40,6 @@ class MarksModel : public QAbstractTableModel {
     MarkStore& store_;
     std::vector<Mark> rows_;
 };
-
-class MarksModel;
 
 /// The marks of a trace as a list: double click or Enter goes there, F2 edits the text, Delete
 /// removes. Copies as tab-separated text or as a Markdown table.

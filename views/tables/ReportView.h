@@ -34,7 +34,6 @@ class ShareBarDelegate : public QStyledItemDelegate {
 
 class ReportFilter;
 class ReportModel;
-class ShareBarDelegate;
 
 /// A sortable, filterable table of one report. Ctrl+C copies the selected rows (all if none) as
 /// tab-separated text. A double click or Enter on a row requests its name on the timeline.

@@ -52,8 +52,6 @@ QString meaningOf(const QString& word);
 
 class ReportView;
 class ScopeChoice;
-class TopologyGraph;
-class TopologyMatrix;
 
 /// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each link: in sentences,
 /// as a matrix, as a graph, and by range of the program. Counts off the GUI thread and only while visible.

@@ -136,8 +136,6 @@ class TableRows {
     bool isCorrupt_ = false;
 };
 
-class FileStrings;
-
 /// Reads one table row by row. Missing columns read as NULL, missing tables as empty. Cells of the
 /// wrong type read as NULL and are tallied. A corrupt table ends early with a health note. Columns
 /// are numbered by their place in the list. For described tables use `TableReader`.
