@@ -79,7 +79,11 @@ struct FamilyPattern {
     std::string_view source = {};    ///< Public source of the names.
 };
 
-/// Returns the table, the only place that decides about families. The first match counts.
+/// Sources of compilers, which name kernels of all origins.
+inline constexpr std::string_view tritonSource = "pytorch/pytorch: torch/_inductor/codegen/triton.py";
+inline constexpr std::string_view xlaSource = "openxla/xla: xla/service/gpu";
+
+/// Returns the table in kernelFamilies.txt, the only place that decides about families. The first match counts.
 std::span<const FamilyPattern> familyPatterns();
 
 /// Returns true if the demangled name of a kernel has a floating-point type of at most 32 bits. O(length); any thread.
