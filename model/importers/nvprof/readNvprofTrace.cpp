@@ -11,7 +11,6 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/factNames.h"
-#include "model/importers/nvprof/callNames.h"
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
@@ -24,6 +23,13 @@
 #include "model/trace/kinds/Nvtx.h"
 
 namespace lanescope {
+
+// Made by CMake of the lists of functions.
+
+/// Returns the CUDA runtime function with that CUPTI number: 211 is "cudaLaunchKernel". Empty if unknown.
+std::string_view runtimeCallName(int64_t number);
+/// Returns the driver function with that CUPTI number: 307 is "cuLaunchKernel". Empty if unknown.
+std::string_view driverCallName(int64_t number);
 
 namespace {
 
