@@ -84,4 +84,7 @@ using MutedRules = std::set<const Rule*>;
 /// Explains a run by its summary alone, without the rules in `muted`. O(workers * contributors); any thread.
 Explanation explain(const analysis::RunSummary& run, const MutedRules& muted = {}, RuleList rules = allRules());
 
+/// Returns "41.2 %", and with repeated operations "41.2 %, HFU 48.0 %"; empty if unknown or far below a percent.
+std::string useText(const analysis::ComputeUse& use);
+
 }  // namespace lanescope::explain

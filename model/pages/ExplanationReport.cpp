@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/useText.h"
 #include "model/pages/TextGrid.h"
 #include "model/pages/charts.h"
 #include "model/pages/htmlPage.h"
