@@ -39,19 +39,38 @@ namespace {
 enum class BenchSide { Baseline, Candidate };
 constexpr std::array benchSides{BenchSide::Baseline, BenchSide::Candidate};
 
+std::string letter(BenchSide side) { return side == BenchSide::Baseline ? "A" : "B"; }
+
 /// The folder of a bench's traces and their output: A1.sqlite, A1.log, B1.sqlite ...
 class BenchFolder {
   public:
     /// Creates `folder`, or uses it if it is empty; an empty name creates "lanescope-bench-1", or the next free one.
-    static Result<BenchFolder> make(const std::string& folder);
+    static Result<BenchFolder> make(const std::string& folder) {
+        BenchFolder made;
+        std::error_code error;
+        for (int number = 1; folder.empty(); ++number) {
+            made.path_ = fmt::format("lanescope-bench-{}", number);
+            if (::mkdir(made.path_.c_str(), 0700) == 0) return made;
+            if (errno != EEXIST) return fail("Cannot make {}: {}.", made.path_.string(), std::strerror(errno));
+        }
+        made.path_ = folder;
+        if (const Result<void> created = makePrivateFolders(made.path_); !created) return fail(created.error());
+        if (!std::filesystem::is_empty(made.path_, error) || error)
+            return fail("{}: the folder is not empty. Choose another with -o.", folder);
+        // It may be a link to a folder on another disk.
+        if (const std::filesystem::path real = std::filesystem::canonical(made.path_, error);
+            !error && std::filesystem::is_symlink(made.path_, error))
+            made.path_ = real;
+        return made;
+    }
 
     const std::filesystem::path& path() const { return path_; }
     /// Returns, for example, "B3".
-    static std::string runName(BenchSide side, int round);
-    std::filesystem::path trace(BenchSide side, int round) const;
+    static std::string runName(BenchSide side, int round) { return fmt::format("{}{}", letter(side), round); }
+    std::filesystem::path trace(BenchSide side, int round) const { return path_ / (runName(side, round) + ".sqlite"); }
     /// Returns the log of a run's output; one file for all warm-ups, which have no round.
-    std::filesystem::path log(BenchSide side, int round) const;
-    std::filesystem::path warmUpLog(BenchSide side) const;
+    std::filesystem::path log(BenchSide side, int round) const { return path_ / (runName(side, round) + ".log"); }
+    std::filesystem::path warmUpLog(BenchSide side) const { return path_ / (letter(side) + "-warm-up.log"); }
 
   private:
     std::filesystem::path path_;
@@ -74,19 +93,78 @@ class Bench {
     Bench(const BenchOptions& options, const BenchFolder& folder) : options_(options), folder_(folder) {}
 
     /// Runs all rounds. Fails with a sentence at the first run that fails or is interrupted; earlier traces are kept.
-    Result<void> run();
+    Result<void> run() {
+        for (int warmUps = 0; warmUps < options_.warmUps; ++warmUps)
+            for (const BenchSide side : benchSides)
+                if (Result<void> done = warmUp(side); !done) return done;
+        for (round_ = 1; round_ <= options_.maxRounds; ++round_) {
+            for (const BenchSide side : benchSides)
+                if (Result<void> done = record(side); !done) return done;
+            const Result<bool> enough = areEnough();
+            if (!enough) return fail(enough.error());
+            if (*enough) break;
+        }
+        return {};
+    }
+
     /// Returns the number of the signal that interrupted the bench, else 0.
     int interruptedBy() const { return supervisor_.received(); }
     /// Returns the traces of a side, in their order.
-    std::vector<std::string> traces(BenchSide side) const;
+    std::vector<std::string> traces(BenchSide side) const {
+        std::vector<std::string> files;
+        for (size_t run = 1; run <= runs_[static_cast<size_t>(side)].size(); ++run)
+            files.push_back(folder_.trace(side, static_cast<int>(run)).string());
+        return files;
+    }
+
     /// Returns, for example, "The 6 traces of A1 to B3 are in FOLDER."; empty if there are none.
-    std::string keptSentence() const;
+    std::string keptSentence() const {
+        const size_t count = runs_[0].size() + runs_[1].size();
+        if (count == 0) return {};
+        const std::string names = count == 1 ? "The trace of A1 is"
+                                  : count == 2
+                                      ? "The traces of A1 and B1 are"
+                                      : fmt::format("The {} traces, A1 to {}{}, are", count,
+                                                    runs_[0].size() > runs_[1].size() ? "A" : "B", runs_[0].size());
+        return fmt::format("{} in {}.", names, folder_.path().string());
+    }
 
   private:
-    Result<void> warmUp(BenchSide side);
-    Result<void> record(BenchSide side);
+    Result<void> warmUp(BenchSide side) {
+        printMessage(fmt::format("{}: warm-up, not recorded.", letter(side)));
+        return runUnrecorded(supervisor_, options_.programs[static_cast<size_t>(side)],
+                             "The warm-up of " + letter(side), folder_.warmUpLog(side));
+    }
+
+    Result<void> record(BenchSide side) {
+        capture::RecordOptions options = options_.recording;
+        options.commandLine = options_.programs[static_cast<size_t>(side)];
+        const std::string run = BenchFolder::runName(side, round_);
+        printMessage(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
+        Result<RunSummary> summary =
+            measureRun(supervisor_, options, "Run " + run, {folder_.trace(side, round_), folder_.log(side, round_)},
+                       options_.selection);
+        if (!summary) return fail(summary.error());
+        runsOf(side).push_back(std::move(*summary));
+        return {};
+    }
+
     /// Returns true if no more runs are needed. Call when both sides have equally many.
-    Result<bool> areEnough();
+    Result<bool> areEnough() {
+        if (round_ < 2) return false;
+        const Result<ProgramComparison> compared =
+            comparePrograms(runsOf(BenchSide::Baseline), runsOf(BenchSide::Candidate));
+        if (!compared) return fail(compared.error());
+        const WorkerComparison* pair = compared->comparison.criticalPair();
+        if (!pair) return false;
+        claims_.push_back(pair->claim);
+        const bool areThey = compare::areEnough(claims_);
+        printMessage(fmt::format("Round {}: the difference is known to within {} %{}.", round_,
+                                 percentText(reachPercent(pair->claim)),
+                                 areThey && round_ < options_.maxRounds ? "; stopping" : ""));
+        return areThey;
+    }
+
     std::vector<analysis::RunSummary>& runsOf(BenchSide side) { return runs_[static_cast<size_t>(side)]; }
 
     const BenchOptions& options_;
@@ -96,105 +174,6 @@ class Bench {
     std::array<std::vector<analysis::RunSummary>, 2> runs_;
     std::vector<compare::Claim> claims_;  ///< After each round from the second on.
 };
-
-std::string letter(BenchSide side) { return side == BenchSide::Baseline ? "A" : "B"; }
-
-Result<BenchFolder> BenchFolder::make(const std::string& folder) {
-    BenchFolder made;
-    std::error_code error;
-    for (int number = 1; folder.empty(); ++number) {
-        made.path_ = fmt::format("lanescope-bench-{}", number);
-        if (::mkdir(made.path_.c_str(), 0700) == 0) return made;
-        if (errno != EEXIST) return fail("Cannot make {}: {}.", made.path_.string(), std::strerror(errno));
-    }
-    made.path_ = folder;
-    if (const Result<void> created = makePrivateFolders(made.path_); !created) return fail(created.error());
-    if (!std::filesystem::is_empty(made.path_, error) || error)
-        return fail("{}: the folder is not empty. Choose another with -o.", folder);
-    // It may be a link to a folder on another disk.
-    if (const std::filesystem::path real = std::filesystem::canonical(made.path_, error);
-        !error && std::filesystem::is_symlink(made.path_, error))
-        made.path_ = real;
-    return made;
-}
-
-std::string BenchFolder::runName(BenchSide side, int round) { return fmt::format("{}{}", letter(side), round); }
-
-std::filesystem::path BenchFolder::trace(BenchSide side, int round) const {
-    return path_ / (runName(side, round) + ".sqlite");
-}
-
-std::filesystem::path BenchFolder::log(BenchSide side, int round) const {
-    return path_ / (runName(side, round) + ".log");
-}
-
-std::filesystem::path BenchFolder::warmUpLog(BenchSide side) const { return path_ / (letter(side) + "-warm-up.log"); }
-
-Result<void> Bench::run() {
-    for (int warmUps = 0; warmUps < options_.warmUps; ++warmUps)
-        for (const BenchSide side : benchSides)
-            if (Result<void> done = warmUp(side); !done) return done;
-    for (round_ = 1; round_ <= options_.maxRounds; ++round_) {
-        for (const BenchSide side : benchSides)
-            if (Result<void> done = record(side); !done) return done;
-        const Result<bool> enough = areEnough();
-        if (!enough) return fail(enough.error());
-        if (*enough) break;
-    }
-    return {};
-}
-
-Result<void> Bench::warmUp(BenchSide side) {
-    printMessage(fmt::format("{}: warm-up, not recorded.", letter(side)));
-    return runUnrecorded(supervisor_, options_.programs[static_cast<size_t>(side)], "The warm-up of " + letter(side),
-                         folder_.warmUpLog(side));
-}
-
-Result<void> Bench::record(BenchSide side) {
-    capture::RecordOptions options = options_.recording;
-    options.commandLine = options_.programs[static_cast<size_t>(side)];
-    const std::string run = BenchFolder::runName(side, round_);
-    printMessage(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
-    Result<RunSummary> summary =
-        measureRun(supervisor_, options, "Run " + run, {folder_.trace(side, round_), folder_.log(side, round_)},
-                   options_.selection);
-    if (!summary) return fail(summary.error());
-    runsOf(side).push_back(std::move(*summary));
-    return {};
-}
-
-Result<bool> Bench::areEnough() {
-    if (round_ < 2) return false;
-    const Result<ProgramComparison> compared =
-        comparePrograms(runsOf(BenchSide::Baseline), runsOf(BenchSide::Candidate));
-    if (!compared) return fail(compared.error());
-    const WorkerComparison* pair = compared->comparison.criticalPair();
-    if (!pair) return false;
-    claims_.push_back(pair->claim);
-    const bool areThey = compare::areEnough(claims_);
-    printMessage(fmt::format("Round {}: the difference is known to within {} %{}.", round_,
-                             percentText(reachPercent(pair->claim)),
-                             areThey && round_ < options_.maxRounds ? "; stopping" : ""));
-    return areThey;
-}
-
-std::vector<std::string> Bench::traces(BenchSide side) const {
-    std::vector<std::string> files;
-    for (size_t run = 1; run <= runs_[static_cast<size_t>(side)].size(); ++run)
-        files.push_back(folder_.trace(side, static_cast<int>(run)).string());
-    return files;
-}
-
-std::string Bench::keptSentence() const {
-    const size_t count = runs_[0].size() + runs_[1].size();
-    if (count == 0) return {};
-    const std::string names = count == 1 ? "The trace of A1 is"
-                              : count == 2
-                                  ? "The traces of A1 and B1 are"
-                                  : fmt::format("The {} traces, A1 to {}{}, are", count,
-                                                runs_[0].size() > runs_[1].size() ? "A" : "B", runs_[0].size());
-    return fmt::format("{} in {}.", names, folder_.path().string());
-}
 
 constexpr double maxRuns = 1000;
 constexpr const char* separator = "---";

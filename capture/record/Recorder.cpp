@@ -57,46 +57,6 @@ constexpr int64_t settlingNs = 1'000'000'000;
 
 bool isAlive(uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }
 
-/// Server that opens logs for processes of the run that gave up their rights or see other folders. They connect to a
-/// socket and get a descriptor. It answers only descendants of this process and opens only files of logs in the run
-/// folder. Without support for such sockets it does nothing and reports nothing.
-class LogDoor {
-  public:
-    /// Makes the socket; requests are not answered yet.
-    LogDoor();
-    LogDoor(const LogDoor&) = delete;
-    LogDoor& operator=(const LogDoor&) = delete;
-    ~LogDoor();
-
-    /// Returns the socket's name for `log::requestLog`; empty if there is none.
-    const std::string& name() const { return name_; }
-    /// Answers requests from now on, on a thread of its own that takes no signals. Once.
-    void open(const Folder& runFolder);
-    /// Process that can write neither a log nor a sign of that, for example because the disk has no free inode.
-    struct LostLog {
-        int pid = 0;    ///< As the process sees it.
-        int error = 0;  ///< errno.
-        std::string program;
-    };
-    /// Returns the processes that reported this since the last call, at most `maxLostLogs`. Any thread.
-    std::vector<LostLog> takeLost();
-    static constexpr size_t maxLostLogs = 1000;
-
-  private:
-    void run();
-    void answer(int connection);
-    int fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor);
-    int keepLost(const std::string& sign, int error, int pid);
-
-    std::string name_;
-    UniqueFd socket_;
-    std::optional<Folder> folder_;
-    std::atomic<bool> isStopping_{false};
-    std::thread thread_;
-    std::mutex mutex_;  // guards the member below
-    std::vector<LostLog> lost_;
-};
-
 constexpr int maxPendingConnections = 128;
 constexpr int maxAncestors = 1000;
 constexpr timeval connectionTimeout{0, 200'000};
@@ -132,119 +92,150 @@ bool isLogFile(std::string_view name) {
                             rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-LogDoor::LogDoor() {
-    uint64_t number[2] = {};
-    if (::getrandom(number, sizeof number, GRND_NONBLOCK) != sizeof number) return;
-    const std::string name = "lanescope-" + std::to_string(number[0]) + "-" + std::to_string(number[1]);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, name.data(), name.size());
-    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (socket_ >= 0 && ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
-        ::listen(socket_, maxPendingConnections) == 0)
-        name_ = name;
-    else
-        socket_.reset();
-}
-
-LogDoor::~LogDoor() {
-    if (!thread_.joinable()) return;
-    isStopping_ = true;
-    ::shutdown(socket_, SHUT_RDWR);  // wakes it
-    thread_.join();
-}
-
-void LogDoor::open(const Folder& runFolder) {
-    if (name_.empty()) return;
-    folder_ = runFolder.again();
-    if (!folder_) return;
-    sigset_t all, previous;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);
-    try {
-        thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {
-        // Most processes are recorded without it too.
+/// Server that opens logs for processes of the run that gave up their rights or see other folders. They connect to a
+/// socket and get a descriptor. It answers only descendants of this process and opens only files of logs in the run
+/// folder. Without support for such sockets it does nothing and reports nothing.
+class LogDoor {
+  public:
+    /// Makes the socket; requests are not answered yet.
+    LogDoor() {
+        uint64_t number[2] = {};
+        if (::getrandom(number, sizeof number, GRND_NONBLOCK) != sizeof number) return;
+        const std::string name = "lanescope-" + std::to_string(number[0]) + "-" + std::to_string(number[1]);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::memcpy(address.sun_path + 1, name.data(), name.size());
+        const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (socket_ >= 0 && ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
+            ::listen(socket_, maxPendingConnections) == 0)
+            name_ = name;
+        else
+            socket_.reset();
     }
-    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-}
 
-void LogDoor::run() {
-    constexpr int checkPeriodMs = 1000;  // checks for the end, in case nothing wakes it
-    while (!isStopping_) {
-        pollfd source{socket_, POLLIN, 0};
-        if (::poll(&source, 1, checkPeriodMs) <= 0) continue;
-        const UniqueFd connection(::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
-        if (connection < 0) continue;
+    LogDoor(const LogDoor&) = delete;
+    LogDoor& operator=(const LogDoor&) = delete;
+    ~LogDoor() {
+        if (!thread_.joinable()) return;
+        isStopping_ = true;
+        ::shutdown(socket_, SHUT_RDWR);  // wakes it
+        thread_.join();
+    }
+
+    /// Returns the socket's name for `log::requestLog`; empty if there is none.
+    const std::string& name() const { return name_; }
+    /// Answers requests from now on, on a thread of its own that takes no signals. Once.
+    void open(const Folder& runFolder) {
+        if (name_.empty()) return;
+        folder_ = runFolder.again();
+        if (!folder_) return;
+        sigset_t all, previous;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &previous);
         try {
-            answer(connection);
-        } catch (const std::exception&) {
-            // Without memory the requester gets no answer, and reports the failure itself.
+            thread_ = std::thread([this] { run(); });
+        } catch (const std::system_error&) {
+            // Most processes are recorded without it too.
+        }
+        pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    }
+
+    /// Process that can write neither a log nor a sign of that, for example because the disk has no free inode.
+    struct LostLog {
+        int pid = 0;    ///< As the process sees it.
+        int error = 0;  ///< errno.
+        std::string program;
+    };
+    /// Returns the processes that reported this since the last call, at most `maxLostLogs`. Any thread.
+    std::vector<LostLog> takeLost() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(lost_, {});
+    }
+
+    static constexpr size_t maxLostLogs = 1000;
+
+  private:
+    void run() {
+        constexpr int checkPeriodMs = 1000;  // checks for the end, in case nothing wakes it
+        while (!isStopping_) {
+            pollfd source{socket_, POLLIN, 0};
+            if (::poll(&source, 1, checkPeriodMs) <= 0) continue;
+            const UniqueFd connection(::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
+            if (connection < 0) continue;
+            try {
+                answer(connection);
+            } catch (const std::exception&) {
+                // Without memory the requester gets no answer, and reports the failure itself.
+            }
         }
     }
-}
 
-void LogDoor::answer(int connection) {
-    for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
-        ::setsockopt(connection, SOL_SOCKET, time, &connectionTimeout, sizeof connectionTimeout);
-    ucred peer{};
-    socklen_t length = sizeof peer;
-    log::DoorRequest question;
-    if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || !isDescendant(peer.pid) ||
-        ::recv(connection, &question, sizeof question, 0) != sizeof question)
-        return;
-    UniqueFd descriptor;
-    log::DoorReply received{fulfil(question, peer.pid, descriptor)};
-    iovec part{&received, sizeof received};
-    alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (descriptor >= 0) {
-        message.msg_control = room;
-        message.msg_controllen = sizeof room;
-        cmsghdr* const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        *reinterpret_cast<int*>(CMSG_DATA(header)) = descriptor;
+    void answer(int connection) {
+        for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
+            ::setsockopt(connection, SOL_SOCKET, time, &connectionTimeout, sizeof connectionTimeout);
+        ucred peer{};
+        socklen_t length = sizeof peer;
+        log::DoorRequest question;
+        if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || !isDescendant(peer.pid) ||
+            ::recv(connection, &question, sizeof question, 0) != sizeof question)
+            return;
+        UniqueFd descriptor;
+        log::DoorReply received{fulfil(question, peer.pid, descriptor)};
+        iovec part{&received, sizeof received};
+        alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+        msghdr message{};
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        if (descriptor >= 0) {
+            message.msg_control = room;
+            message.msg_controllen = sizeof room;
+            cmsghdr* const header = CMSG_FIRSTHDR(&message);
+            header->cmsg_level = SOL_SOCKET;
+            header->cmsg_type = SCM_RIGHTS;
+            header->cmsg_len = CMSG_LEN(sizeof(int));
+            *reinterpret_cast<int*>(CMSG_DATA(header)) = descriptor;
+        }
+        ::sendmsg(connection, &message, MSG_NOSIGNAL);
     }
-    ::sendmsg(connection, &message, MSG_NOSIGNAL);
-}
 
-/// Leaves the sign, which survives this process, or else remembers it.
-int LogDoor::keepLost(const std::string& sign, int error, int pid) {
-    LostLog lost{0, error, programOf(pid)};
-    if (::symlinkat(log::lostLogText(error, lost.program).c_str(), folder_->descriptor(), sign.c_str()) == 0) return 0;
-    // "<host>.<rank>.<pid>.lost"
-    const std::string name = sign.substr(0, sign.size() - log::lostLogEnding.size());
-    lost.pid = std::atoi(name.substr(name.rfind('.') + 1).c_str());
-    const std::lock_guard lock(mutex_);
-    if (lost_.size() >= maxLostLogs) return ENOSPC;
-    lost_.push_back(std::move(lost));
-    return 0;
-}
-
-std::vector<LogDoor::LostLog> LogDoor::takeLost() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(lost_, {});
-}
-
-/// Opens the requested file and sets `descriptor`. Returns 0, or errno.
-int LogDoor::fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) {
-    const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
-    if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name)) return EINVAL;
-    if (question.action == log::DoorAction::Lost) {
-        if (!name.ends_with(log::lostLogEnding)) return EINVAL;
-        return keepLost(name, question.error, pid);
+    /// Opens the requested file and sets `descriptor`. Returns 0, or errno.
+    int fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) {
+        const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
+        if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name)) return EINVAL;
+        if (question.action == log::DoorAction::Lost) {
+            if (!name.ends_with(log::lostLogEnding)) return EINVAL;
+            return keepLost(name, question.error, pid);
+        }
+        const bool isNew = question.action == log::DoorAction::BeginLog;
+        if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain)) return EINVAL;
+        descriptor =
+            isNew ? folder_->createFile(name, Folder::Access::Append) : folder_->openFile(name, Folder::Access::Append);
+        return descriptor >= 0 ? 0 : errno;
     }
-    const bool isNew = question.action == log::DoorAction::BeginLog;
-    if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain)) return EINVAL;
-    descriptor =
-        isNew ? folder_->createFile(name, Folder::Access::Append) : folder_->openFile(name, Folder::Access::Append);
-    return descriptor >= 0 ? 0 : errno;
-}
+
+    /// Leaves the sign, which survives this process, or else remembers it.
+    int keepLost(const std::string& sign, int error, int pid) {
+        LostLog lost{0, error, programOf(pid)};
+        if (::symlinkat(log::lostLogText(error, lost.program).c_str(), folder_->descriptor(), sign.c_str()) == 0)
+            return 0;
+        // "<host>.<rank>.<pid>.lost"
+        const std::string name = sign.substr(0, sign.size() - log::lostLogEnding.size());
+        lost.pid = std::atoi(name.substr(name.rfind('.') + 1).c_str());
+        const std::lock_guard lock(mutex_);
+        if (lost_.size() >= maxLostLogs) return ENOSPC;
+        lost_.push_back(std::move(lost));
+        return 0;
+    }
+
+    std::string name_;
+    UniqueFd socket_;
+    std::optional<Folder> folder_;
+    std::atomic<bool> isStopping_{false};
+    std::thread thread_;
+    std::mutex mutex_;  // guards the member below
+    std::vector<LostLog> lost_;
+};
 
 /// Time for processes that outlive the program to write their logs.
 constexpr auto descendantTimeout = 4s;

@@ -70,52 +70,6 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
 
 namespace {
 
-/// Sampler of the GPU performance metrics that NVML provides from Hopper on, without any privilege: averages over at
-/// least 100 ms. For shorter intervals the GPU returns zeros, so the interval is never shorter.
-class GpmSampler : public Sampler {
-  public:
-    static constexpr int64_t minPeriodNs = 100'000'000;
-
-    /// Maximum share of a core. The sampler slows down to keep to it, but not below its minimum
-    /// rate. A reading of eight GPUs takes a few ms once the driver is awake.
-    static constexpr double shareOfCore = 0.0008;
-    static constexpr int64_t maxPeriodNs = 1'000'000'000;
-
-    GpmSampler(SampleLog& log, int64_t periodNs) : log_(log), pace_(shareOfCore, periodNs) {
-        pace_.add("GPM", periodNs, 1, maxPeriodNs);
-    }
-    ~GpmSampler() override;
-
-    const char* source() const override { return "gpm"; }
-    const char* title() const override { return "GPM"; }
-    bool begin() override;
-    bool sample() override;
-    int64_t dueNs() const override { return pace_.nextDueNs(); }
-    void end() override { log_.property(facts::samplerIntervalsGpm, pace_.describe()); }
-    int64_t slackNs() const override { return 0; }  // An early sample after a late one is lost.
-
-  private:
-    struct Gpu {
-        NvmlLibrary::Device device = nullptr;
-        int index = 0;
-        void *before = nullptr, *now = nullptr;  ///< Samples; a value covers the time between two.
-        int64_t beforeNs = 0;                    ///< CLOCK_REALTIME; 0: there is none.
-        std::vector<uint32_t> counters;          ///< By metric; 0: the GPU does not have it.
-    };
-    void addCounters(Gpu& gpu);
-    void release(Gpu& gpu);
-    bool sample(Gpu& gpu);
-    /// Returns true if every metric of the last answer is 0, including the management traffic on PCIe.
-    bool isArtefact() const;
-
-    SampleLog& log_;
-    Pace pace_;
-    std::optional<NvmlLibrary> nvml_;
-    std::vector<Gpu> gpus_;
-    std::vector<NvmlGpmMetrics> answer_;  ///< One element; too large for a stack.
-    SampleBatch batch_;
-};
-
 constexpr unsigned maxGpus = 1024;
 /// Maximum earliness of a timer.
 constexpr int64_t jitterNs = 1'000'000;
@@ -140,115 +94,154 @@ constexpr Metric metrics[] = {
     {nvmlGpmLinksTransmitted, "nvlink.tx", "NVLink transmitted", "B/s", "tx", bytesPerMiB},
 };
 
-GpmSampler::~GpmSampler() {
-    for (Gpu& gpu : gpus_) release(gpu);
-}
+/// Sampler of the GPU performance metrics that NVML provides from Hopper on, without any privilege: averages over at
+/// least 100 ms. For shorter intervals the GPU returns zeros, so the interval is never shorter.
+class GpmSampler : public Sampler {
+  public:
+    static constexpr int64_t minPeriodNs = 100'000'000;
 
-void GpmSampler::release(Gpu& gpu) {
-    for (void** sample : {&gpu.before, &gpu.now})
-        if (*sample != nullptr && nvml_->gpmFree != nullptr) nvml_->gpmFree(std::exchange(*sample, nullptr));
-}
+    /// Maximum share of a core. The sampler slows down to keep to it, but not below its minimum
+    /// rate. A reading of eight GPUs takes a few ms once the driver is awake.
+    static constexpr double shareOfCore = 0.0008;
+    static constexpr int64_t maxPeriodNs = 1'000'000'000;
 
-bool GpmSampler::begin() {
-    nvml_ = NvmlLibrary::open();  // The NVML sampler reports why it is missing.
-    unsigned count = 0;
-    if (!nvml_ || nvml_->gpmSupport == nullptr || nvml_->gpmAllocate == nullptr || nvml_->gpmSample == nullptr ||
-        nvml_->gpmMetrics == nullptr || nvml_->deviceCount == nullptr || nvml_->deviceByIndex == nullptr ||
-        nvml_->deviceCount(&count) != nvmlSuccess)
-        return false;
-    answer_.resize(1);
-    for (unsigned index = 0; index < std::min(count, maxGpus); ++index) {
-        Gpu gpu;
-        gpu.index = static_cast<int>(index);
-        NvmlGpmSupport support{nvmlGpmVersion, 0};
-        if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess ||
-            nvml_->gpmSupport(gpu.device, &support) != nvmlSuccess || support.isSupported == 0 ||
-            nvml_->gpmAllocate(&gpu.before) != nvmlSuccess || nvml_->gpmAllocate(&gpu.now) != nvmlSuccess) {
-            release(gpu);
-            continue;
+    GpmSampler(SampleLog& log, int64_t periodNs) : log_(log), pace_(shareOfCore, periodNs) {
+        pace_.add("GPM", periodNs, 1, maxPeriodNs);
+    }
+
+    ~GpmSampler() override {
+        for (Gpu& gpu : gpus_) release(gpu);
+    }
+
+    const char* source() const override { return "gpm"; }
+    const char* title() const override { return "GPM"; }
+    bool begin() override {
+        nvml_ = NvmlLibrary::open();  // The NVML sampler reports why it is missing.
+        unsigned count = 0;
+        if (!nvml_ || nvml_->gpmSupport == nullptr || nvml_->gpmAllocate == nullptr || nvml_->gpmSample == nullptr ||
+            nvml_->gpmMetrics == nullptr || nvml_->deviceCount == nullptr || nvml_->deviceByIndex == nullptr ||
+            nvml_->deviceCount(&count) != nvmlSuccess)
+            return false;
+        answer_.resize(1);
+        for (unsigned index = 0; index < std::min(count, maxGpus); ++index) {
+            Gpu gpu;
+            gpu.index = static_cast<int>(index);
+            NvmlGpmSupport support{nvmlGpmVersion, 0};
+            if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess ||
+                nvml_->gpmSupport(gpu.device, &support) != nvmlSuccess || support.isSupported == 0 ||
+                nvml_->gpmAllocate(&gpu.before) != nvmlSuccess || nvml_->gpmAllocate(&gpu.now) != nvmlSuccess) {
+                release(gpu);
+                continue;
+            }
+            char uuid[96] = {};
+            if (nvml_->deviceUuid != nullptr) nvml_->deviceUuid(gpu.device, uuid, sizeof uuid - 1);
+            log_.addGpu(index, uuid, {});
+            gpus_.push_back(std::move(gpu));
         }
-        char uuid[96] = {};
-        if (nvml_->deviceUuid != nullptr) nvml_->deviceUuid(gpu.device, uuid, sizeof uuid - 1);
-        log_.addGpu(index, uuid, {});
-        gpus_.push_back(std::move(gpu));
+        return !gpus_.empty();
     }
-    return !gpus_.empty();
-}
 
-bool GpmSampler::sample() {
-    if (!pace_.isDue(0, log::monotonicNs())) return true;
-    bool isAny = false;
-    pace_.begin();
-    for (Gpu& gpu : gpus_)
-        if (gpu.now != nullptr && sample(gpu)) isAny = true;
-    pace_.end(0);
-    return isAny;
-}
-
-/// Returns false if the GPU will provide nothing more.
-bool GpmSampler::sample(Gpu& gpu) {
-    const int64_t askedNs = sampleTimeNs();
-    if (gpu.beforeNs != 0 && askedNs - gpu.beforeNs < minPeriodNs - jitterNs) return true;
-    const int result = nvml_->gpmSample(gpu.device, gpu.now);
-    const int64_t nowNs = answerTimeNs(askedNs);
-    if (result != nvmlSuccess) {
-        log_.writeUnknown(nowNs, source(), gpu.index);
-        log_.note(Severity::Info, HealthCode::GpmAbsent,
-                  fmt::format("GPU {}: no GPM samples{}.", gpu.index, gpu.beforeNs != 0 ? " any more" : ""));
-        release(gpu);
-        return false;
+    bool sample() override {
+        if (!pace_.isDue(0, log::monotonicNs())) return true;
+        bool isAny = false;
+        pace_.begin();
+        for (Gpu& gpu : gpus_)
+            if (gpu.now != nullptr && sample(gpu)) isAny = true;
+        pace_.end(0);
+        return isAny;
     }
-    if (gpu.beforeNs == 0) {
+
+    int64_t dueNs() const override { return pace_.nextDueNs(); }
+    void end() override { log_.property(facts::samplerIntervalsGpm, pace_.describe()); }
+    int64_t slackNs() const override { return 0; }  // An early sample after a late one is lost.
+
+  private:
+    struct Gpu {
+        NvmlLibrary::Device device = nullptr;
+        int index = 0;
+        void *before = nullptr, *now = nullptr;  ///< Samples; a value covers the time between two.
+        int64_t beforeNs = 0;                    ///< CLOCK_REALTIME; 0: there is none.
+        std::vector<uint32_t> counters;          ///< By metric; 0: the GPU does not have it.
+    };
+    void addCounters(Gpu& gpu) {
+        for (size_t at = 0; at < std::size(metrics); ++at) {
+            const Metric& metric = metrics[at];
+            uint32_t number = 0;
+            if (answer_.front().metrics[at].result == nvmlSuccess) {
+                CounterDescription counter{source(), metric.name, metric.title, metric.unit,
+                                           log::CounterMeaning::Average};
+                counter.gpu = gpu.index;
+                counter.direction = metric.direction;
+                number = log_.addCounter(std::move(counter));
+            }
+            gpu.counters.push_back(number);
+        }
+    }
+
+    void release(Gpu& gpu) {
+        for (void** sample : {&gpu.before, &gpu.now})
+            if (*sample != nullptr && nvml_->gpmFree != nullptr) nvml_->gpmFree(std::exchange(*sample, nullptr));
+    }
+
+    /// Returns false if the GPU will provide nothing more.
+    bool sample(Gpu& gpu) {
+        const int64_t askedNs = sampleTimeNs();
+        if (gpu.beforeNs != 0 && askedNs - gpu.beforeNs < minPeriodNs - jitterNs) return true;
+        const int result = nvml_->gpmSample(gpu.device, gpu.now);
+        const int64_t nowNs = answerTimeNs(askedNs);
+        if (result != nvmlSuccess) {
+            log_.writeUnknown(nowNs, source(), gpu.index);
+            log_.note(Severity::Info, HealthCode::GpmAbsent,
+                      fmt::format("GPU {}: no GPM samples{}.", gpu.index, gpu.beforeNs != 0 ? " any more" : ""));
+            release(gpu);
+            return false;
+        }
+        if (gpu.beforeNs == 0) {
+            std::swap(gpu.before, gpu.now);
+            gpu.beforeNs = nowNs;
+            return true;
+        }
+        NvmlGpmMetrics& answer = answer_.front();
+        answer.version = nvmlGpmVersion;
+        answer.count = std::size(metrics);
+        answer.sample1 = gpu.before;
+        answer.sample2 = gpu.now;
+        for (size_t at = 0; at < std::size(metrics); ++at)
+            answer.metrics[at] = NvmlGpmMetric{metrics[at].id, 0, 0, nullptr, nullptr, nullptr};
+        if (nvml_->gpmMetrics(&answer) == nvmlSuccess) {
+            if (isArtefact()) return true;  // The next value includes this interval.
+            if (gpu.counters.empty()) addCounters(gpu);
+            batch_.clear();
+            for (size_t at = 0; at < std::size(metrics); ++at) {
+                if (gpu.counters[at] == 0) continue;
+                const NvmlGpmMetric& metric = answer.metrics[at];
+                if (metric.result == nvmlSuccess)
+                    batch_.add(gpu.counters[at], metric.value * metrics[at].factor);
+                else
+                    batch_.addUnknown(gpu.counters[at]);
+            }
+            log_.write(answerTimeNs(nowNs), batch_);
+        }
         std::swap(gpu.before, gpu.now);
         gpu.beforeNs = nowNs;
         return true;
     }
-    NvmlGpmMetrics& answer = answer_.front();
-    answer.version = nvmlGpmVersion;
-    answer.count = std::size(metrics);
-    answer.sample1 = gpu.before;
-    answer.sample2 = gpu.now;
-    for (size_t at = 0; at < std::size(metrics); ++at)
-        answer.metrics[at] = NvmlGpmMetric{metrics[at].id, 0, 0, nullptr, nullptr, nullptr};
-    if (nvml_->gpmMetrics(&answer) == nvmlSuccess) {
-        if (isArtefact()) return true;  // The next value includes this interval.
-        if (gpu.counters.empty()) addCounters(gpu);
-        batch_.clear();
-        for (size_t at = 0; at < std::size(metrics); ++at) {
-            if (gpu.counters[at] == 0) continue;
-            const NvmlGpmMetric& metric = answer.metrics[at];
-            if (metric.result == nvmlSuccess)
-                batch_.add(gpu.counters[at], metric.value * metrics[at].factor);
-            else
-                batch_.addUnknown(gpu.counters[at]);
-        }
-        log_.write(answerTimeNs(nowNs), batch_);
-    }
-    std::swap(gpu.before, gpu.now);
-    gpu.beforeNs = nowNs;
-    return true;
-}
 
-void GpmSampler::addCounters(Gpu& gpu) {
-    for (size_t at = 0; at < std::size(metrics); ++at) {
-        const Metric& metric = metrics[at];
-        uint32_t number = 0;
-        if (answer_.front().metrics[at].result == nvmlSuccess) {
-            CounterDescription counter{source(), metric.name, metric.title, metric.unit, log::CounterMeaning::Average};
-            counter.gpu = gpu.index;
-            counter.direction = metric.direction;
-            number = log_.addCounter(std::move(counter));
-        }
-        gpu.counters.push_back(number);
+    /// Returns true if every metric of the last answer is 0, including the management traffic on PCIe.
+    bool isArtefact() const {
+        const NvmlGpmMetrics& answer = answer_.front();
+        return std::all_of(answer.metrics, answer.metrics + answer.count, [](const auto& metric) {
+            return metric.result != nvmlSuccess || metric.value == 0 || !std::isfinite(metric.value);
+        });
     }
-}
 
-bool GpmSampler::isArtefact() const {
-    const NvmlGpmMetrics& answer = answer_.front();
-    return std::all_of(answer.metrics, answer.metrics + answer.count, [](const auto& metric) {
-        return metric.result != nvmlSuccess || metric.value == 0 || !std::isfinite(metric.value);
-    });
-}
+    SampleLog& log_;
+    Pace pace_;
+    std::optional<NvmlLibrary> nvml_;
+    std::vector<Gpu> gpus_;
+    std::vector<NvmlGpmMetrics> answer_;  ///< One element; too large for a stack.
+    SampleBatch batch_;
+};
 
 constexpr size_t maxFirstLineBytes = 512;
 

@@ -17,45 +17,6 @@ namespace lanescope::compare {
 using namespace analysis;
 using namespace compare;
 
-/// Reads the tokens of a condition from left to right, on demand of the parser, since a token
-/// depends on the allowed ones. Spaces between tokens mean nothing.
-class ConditionScanner {
-  public:
-    explicit ConditionScanner(std::string_view text) : text_(text) {}
-
-    bool isAtEnd();
-    /// Consumes `symbol` if it comes next; if `isTight`, only directly after the previous token.
-    bool take(std::string_view symbol, bool isTight = false);
-    /// Consumes the next letters, digits and '_'; empty for anything else.
-    std::string_view takeWord();
-    /// Returns the next word without consuming it.
-    std::string_view peekWord();
-    /// Consumes a name: in double or single quotes, in which a backslash escapes the next
-    /// character, or without quotes up to a space, '.', '<', '>' or '='. Empty if there is none.
-    /// Fails for an unclosed quote and for a quoted name without a letter.
-    Result<std::string> takeName();
-    /// Consumes digits with or without a fraction: "3", "0.25".
-    Result<double> takeNumber();
-    /// Consumes the next unit: letters, "GB/s", "%", "\u00b5s"; may be empty.
-    std::string_view takeUnit();
-
-    /// Returns the position of the next token in bytes, for errors.
-    size_t position();
-    /// Returns the error "In the condition "...", at character 7: " plus `what`. Characters, not bytes.
-    [[nodiscard]] tl::unexpected<Error> failAt(size_t position, std::string_view what) const;
-    /// Returns an error at the next token, which quotes it.
-    [[nodiscard]] tl::unexpected<Error> failExpecting(std::string_view expected);
-
-  private:
-    void skipSpaces();
-    char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-
-    std::string_view text_;
-    size_t at_ = 0;
-};
-
-namespace {
-
 bool isWordCharacter(char c) { return isLetter(c) || isDigit(c) || c == '_'; }
 bool endsBareName(char c) {
     return isSpace(c) || c == '.' || c == '<' || c == '>' || c == '=' || c == '"' || c == '\'';
@@ -70,6 +31,115 @@ std::string_view pieceAt(std::string_view text, size_t at) {
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
     return text.substr(at, end - at);
 }
+
+/// Reads the tokens of a condition from left to right, on demand of the parser, since a token
+/// depends on the allowed ones. Spaces between tokens mean nothing.
+class ConditionScanner {
+  public:
+    explicit ConditionScanner(std::string_view text) : text_(text) {}
+
+    bool isAtEnd() { return position() == text_.size(); }
+    /// Consumes `symbol` if it comes next; if `isTight`, only directly after the previous token.
+    bool take(std::string_view symbol, bool isTight = false) {
+        if (!isTight) skipSpaces();
+        if (!text_.substr(at_).starts_with(symbol)) return false;
+        at_ += symbol.size();
+        return true;
+    }
+
+    /// Consumes the next letters, digits and '_'; empty for anything else.
+    std::string_view takeWord() {
+        const std::string_view word = peekWord();
+        at_ += word.size();
+        return word;
+    }
+
+    /// Returns the next word without consuming it.
+    std::string_view peekWord() {
+        skipSpaces();
+        size_t end = at_;
+        while (end < text_.size() && isWordCharacter(text_[end])) ++end;
+        return text_.substr(at_, end - at_);
+    }
+
+    /// Consumes a name: in double or single quotes, in which a backslash escapes the next
+    /// character, or without quotes up to a space, '.', '<', '>' or '='. Empty if there is none.
+    /// Fails for an unclosed quote and for a quoted name without a letter.
+    Result<std::string> takeName() {
+        const size_t start = position();
+        const char quote = next();
+        std::string result;
+        if (quote != '"' && quote != '\'') {
+            while (at_ < text_.size() && !endsBareName(text_[at_])) result += text_[at_++];
+            return result;
+        }
+        for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
+            if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+            result += text_[at_];
+        }
+        if (at_ >= text_.size()) return failAt(start, "this quote is not closed");
+        ++at_;
+        if (result.empty()) return failAt(start, "this name is empty");
+        return result;
+    }
+
+    /// Consumes digits with or without a fraction: "3", "0.25".
+    Result<double> takeNumber() {
+        const size_t start = position();
+        size_t end = start;
+        while (end < text_.size() && isDigit(text_[end])) ++end;
+        if (end > start && end + 1 < text_.size() && text_[end] == '.' && isDigit(text_[end + 1]))
+            for (++end; end < text_.size() && isDigit(text_[end]);) ++end;
+        if (end == start) return failExpecting("a number such as +3%, 2.5 ms or 1000");
+        double number = 0;
+        const auto [stop, error] =
+            std::from_chars(text_.data() + start, text_.data() + end, number, std::chars_format::fixed);
+        if (error != std::errc() || stop != text_.data() + end) return failAt(start, "this number is too large");
+        at_ = end;
+        return number;
+    }
+
+    /// Consumes the next unit: letters, "GB/s", "%", "\u00b5s"; may be empty.
+    std::string_view takeUnit() {
+        constexpr std::string_view micro = "\u00b5";
+        const size_t start = position();
+        if (take("%")) return text_.substr(start, 1);
+        if (text_.substr(at_).starts_with(micro)) at_ += micro.size();
+        while (isLetter(next()) || (next() == '/' && at_ > start)) ++at_;
+        return text_.substr(start, at_ - start);
+    }
+
+    /// Returns the position of the next token in bytes, for errors.
+    size_t position() {
+        skipSpaces();
+        return at_;
+    }
+
+    /// Returns the error "In the condition "...", at character 7: " plus `what`. Characters, not bytes.
+    [[nodiscard]] tl::unexpected<Error> failAt(size_t position, std::string_view what) const {
+        return fail("In the condition \"{}\", at character {}: {}.", printable(text_),
+                    displayWidth(text_.substr(0, position)) + 1, what);
+    }
+
+    /// Returns an error at the next token, which quotes it.
+    [[nodiscard]] tl::unexpected<Error> failExpecting(std::string_view expected) {
+        const size_t at = position();
+        if (at == text_.size()) return failAt(at, fmt::format("it ends where {} is expected", expected));
+        return failAt(at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
+    }
+
+  private:
+    void skipSpaces() {
+        while (at_ < text_.size() && isSpace(text_[at_])) ++at_;
+    }
+
+    char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+    std::string_view text_;
+    size_t at_ = 0;
+};
+
+namespace {
 
 /// Returns lower case with '_' between words, so that all spellings of a name are equal.
 std::string normalized(std::string_view name) {
@@ -326,90 +396,6 @@ class ConditionParser {
 };
 
 }  // namespace
-
-void ConditionScanner::skipSpaces() {
-    while (at_ < text_.size() && isSpace(text_[at_])) ++at_;
-}
-
-size_t ConditionScanner::position() {
-    skipSpaces();
-    return at_;
-}
-
-bool ConditionScanner::isAtEnd() { return position() == text_.size(); }
-
-bool ConditionScanner::take(std::string_view symbol, bool isTight) {
-    if (!isTight) skipSpaces();
-    if (!text_.substr(at_).starts_with(symbol)) return false;
-    at_ += symbol.size();
-    return true;
-}
-
-std::string_view ConditionScanner::peekWord() {
-    skipSpaces();
-    size_t end = at_;
-    while (end < text_.size() && isWordCharacter(text_[end])) ++end;
-    return text_.substr(at_, end - at_);
-}
-
-std::string_view ConditionScanner::takeWord() {
-    const std::string_view word = peekWord();
-    at_ += word.size();
-    return word;
-}
-
-Result<std::string> ConditionScanner::takeName() {
-    const size_t start = position();
-    const char quote = next();
-    std::string result;
-    if (quote != '"' && quote != '\'') {
-        while (at_ < text_.size() && !endsBareName(text_[at_])) result += text_[at_++];
-        return result;
-    }
-    for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
-        if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
-        result += text_[at_];
-    }
-    if (at_ >= text_.size()) return failAt(start, "this quote is not closed");
-    ++at_;
-    if (result.empty()) return failAt(start, "this name is empty");
-    return result;
-}
-
-Result<double> ConditionScanner::takeNumber() {
-    const size_t start = position();
-    size_t end = start;
-    while (end < text_.size() && isDigit(text_[end])) ++end;
-    if (end > start && end + 1 < text_.size() && text_[end] == '.' && isDigit(text_[end + 1]))
-        for (++end; end < text_.size() && isDigit(text_[end]);) ++end;
-    if (end == start) return failExpecting("a number such as +3%, 2.5 ms or 1000");
-    double number = 0;
-    const auto [stop, error] =
-        std::from_chars(text_.data() + start, text_.data() + end, number, std::chars_format::fixed);
-    if (error != std::errc() || stop != text_.data() + end) return failAt(start, "this number is too large");
-    at_ = end;
-    return number;
-}
-
-std::string_view ConditionScanner::takeUnit() {
-    constexpr std::string_view micro = "\u00b5";
-    const size_t start = position();
-    if (take("%")) return text_.substr(start, 1);
-    if (text_.substr(at_).starts_with(micro)) at_ += micro.size();
-    while (isLetter(next()) || (next() == '/' && at_ > start)) ++at_;
-    return text_.substr(start, at_ - start);
-}
-
-tl::unexpected<Error> ConditionScanner::failAt(size_t position, std::string_view what) const {
-    return fail("In the condition \"{}\", at character {}: {}.", printable(text_),
-                displayWidth(text_.substr(0, position)) + 1, what);
-}
-
-tl::unexpected<Error> ConditionScanner::failExpecting(std::string_view expected) {
-    const size_t at = position();
-    if (at == text_.size()) return failAt(at, fmt::format("it ends where {} is expected", expected));
-    return failAt(at, fmt::format("expected {}, found \"{}\"", expected, printable(pieceAt(text_, at))));
-}
 
 std::vector<StepPart> partsCalled(std::string_view name) {
     const std::string wanted = normalized(name);

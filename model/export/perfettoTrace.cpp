@@ -23,6 +23,15 @@
 
 namespace lanescope {
 
+namespace {
+
+enum EventType : uint64_t { Begin = 1, End = 2, Instant = 3, Counter = 4 };
+enum TextField : uint32_t { Categories = 1, Names = 2, ArgumentNames = 3 };
+
+constexpr size_t pieceSize = 64 * 1024;
+/// All packets are of one writer.
+constexpr uint64_t sequence = 1;
+
 /// Writes packets of Perfetto; stops when the sink returns false. Repeated texts are interned.
 class PerfettoPackets {
   public:
@@ -45,32 +54,138 @@ class PerfettoPackets {
     PerfettoPackets(const TextSink& sink, int64_t shiftNs) : sink_(sink), shiftNs_(shiftNs) {}
 
     /// Writes the time of day of time 0, since 1970.
-    void timeOfDay(int64_t utcNs);
+    void timeOfDay(int64_t utcNs) {
+        constexpr uint64_t timeOfDayClock = 1, bootClock = 6;
+        ProtoWriter snapshot;
+        const auto clock = [&snapshot](uint64_t id, int64_t time) {
+            ProtoWriter reading;
+            reading.number(1, id);
+            reading.signedNumber(2, time);
+            snapshot.message(1, reading);
+        };
+        clock(bootClock, shiftNs_);
+        clock(timeOfDayClock, utcNs);
+        ProtoWriter content;
+        content.message(6, snapshot);
+        packet(content);
+    }
+
     /// Tracks are numbered from 1; 0 means no parent.
-    void processTrack(uint64_t track, int64_t pid, std::string_view name);
-    void threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid, std::string_view name);
-    void plainTrack(uint64_t track, uint64_t parent, std::string_view name);
+    void processTrack(uint64_t track, int64_t pid, std::string_view name) {
+        ProtoWriter process, whole;
+        process.signedNumber(1, pid);
+        process.bytes(6, name);
+        whole.number(1, track);
+        whole.message(3, process);
+        descriptor(whole);
+    }
+
+    void threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid, std::string_view name) {
+        ProtoWriter thread, whole;
+        thread.signedNumber(1, pid);
+        thread.signedNumber(2, tid);
+        if (!name.empty()) thread.bytes(5, name);
+        whole.number(1, track);
+        whole.number(5, parent);
+        whole.message(4, thread);
+        descriptor(whole);
+    }
+
+    void plainTrack(uint64_t track, uint64_t parent, std::string_view name) {
+        ProtoWriter whole;
+        whole.number(1, track);
+        if (parent != 0) whole.number(5, parent);
+        whole.bytes(2, name);
+        descriptor(whole);
+    }
+
     /// `unit` is empty for a count.
-    void counterTrack(uint64_t track, uint64_t parent, std::string_view name, std::string_view unit);
+    void counterTrack(uint64_t track, uint64_t parent, std::string_view name, std::string_view unit) {
+        ProtoWriter counter, whole;
+        if (!unit.empty()) counter.bytes(6, unit);
+        whole.number(1, track);
+        if (parent != 0) whole.number(5, parent);
+        whole.bytes(2, name);
+        whole.message(8, counter);
+        descriptor(whole);
+    }
 
     void begin(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
-               const Arguments& arguments);
-    void end(uint64_t track, int64_t timeNs);
+               const Arguments& arguments) {
+        event(Begin, track, timeNs, category, name, &arguments);
+    }
+
+    void end(uint64_t track, int64_t timeNs) { event(End, track, timeNs, {}, {}, nullptr); }
     void mark(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
-              const Arguments& arguments);
-    void value(uint64_t track, int64_t timeNs, double value);
+              const Arguments& arguments) {
+        event(Instant, track, timeNs, category, name, &arguments);
+    }
+
+    void value(uint64_t track, int64_t timeNs, double value) {
+        ProtoWriter event, content;
+        event.number(9, Counter);
+        event.number(11, track);
+        event.real(44, value);
+        content.signedNumber(8, timeNs + shiftNs_);
+        content.message(11, event);
+        packet(content);
+    }
 
     bool isWanted() const { return isWanted_; }
     /// Passes the remainder to the sink.
-    void flush();
+    void flush() {
+        if (isWanted_ && !text_.isEmpty()) isWanted_ = sink_(text_.bytes());
+        text_.clear();
+    }
 
   private:
     using Numbers = std::unordered_map<std::string, uint64_t>;
-    uint64_t numberOf(Numbers& numbers, uint32_t field, std::string_view text);
-    void descriptor(const ProtoWriter& descriptor);
+    uint64_t numberOf(Numbers& numbers, uint32_t field, std::string_view text) {
+        const auto [found, isNew] = numbers.try_emplace(std::string(text), numbers.size() + 1);
+        if (isNew) {
+            ProtoWriter entry;
+            entry.number(1, found->second);
+            entry.bytes(2, text);
+            interned_.message(field, entry);
+        }
+        return found->second;
+    }
+
+    void descriptor(const ProtoWriter& descriptor) {
+        ProtoWriter content;
+        content.message(60, descriptor);
+        packet(content);
+    }
+
     void event(uint64_t type, uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
-               const Arguments* arguments);
-    void packet(const ProtoWriter& content);
+               const Arguments* arguments) {
+        ProtoWriter event, content;
+        event.number(9, type);
+        event.number(11, track);
+        if (!category.empty()) event.number(3, numberOf(categories_, Categories, category));
+        if (type != End) event.number(10, numberOf(names_, Names, name));
+        content.signedNumber(8, timeNs + shiftNs_);
+        if (arguments == nullptr)
+            content.message(11, event);
+        else
+            content.bytes(11, event.bytes() + arguments->event_.bytes());
+        packet(content);
+    }
+
+    void packet(const ProtoWriter& content) {
+        if (!isWanted_) return;
+        ProtoWriter whole;
+        whole.number(10, sequence);
+        // The first packet resets the state, the others rely on it.
+        whole.number(13, isBegun_ ? 2 : 1);
+        isBegun_ = true;
+        if (!interned_.isEmpty()) {
+            whole.message(12, interned_);
+            interned_.clear();
+        }
+        text_.bytes(1, whole.bytes() + content.bytes());
+        if (text_.bytes().size() >= pieceSize) flush();
+    }
 
     const TextSink& sink_;
     const int64_t shiftNs_;
@@ -80,15 +195,6 @@ class PerfettoPackets {
     bool isBegun_ = false;
     bool isWanted_ = true;
 };
-
-namespace {
-
-constexpr size_t pieceSize = 64 * 1024;
-/// All packets are of one writer.
-constexpr uint64_t sequence = 1;
-
-enum EventType : uint64_t { Begin = 1, End = 2, Instant = 3, Counter = 4 };
-enum TextField : uint32_t { Categories = 1, Names = 2, ArgumentNames = 3 };
 
 using Arguments = PerfettoPackets::Arguments;
 
@@ -333,6 +439,7 @@ class Writer {
         const StringIndex name = config.demangledName != 0 ? config.demangledName : config.shortName;
         return {"kernel", std::string(text(name))};
     }
+
     Shown shown(kinds::Memcpy, uint32_t row, Arguments& arguments) {
         const MemcpyTable& memcpys = trace_.memcpys;
         addPlace(EventRef(EventKind::Memcpy, row), arguments);
@@ -341,17 +448,20 @@ class Writer {
                 fmt::format("Memcpy {} ({} -> {})", name(memcpys.kind[row]), longName(memcpys.sourceMemory[row]),
                             longName(memcpys.destinationMemory[row]))};
     }
+
     Shown shown(kinds::Memset, uint32_t row, Arguments& arguments) {
         addPlace(EventRef(EventKind::Memset, row), arguments);
         arguments.add("bytes", trace_.memsets.bytes[row]);
         return {"gpu_memset", fmt::format("Memset ({})", longName(trace_.memsets.memory[row]))};
     }
+
     Shown shown(kinds::Sync, uint32_t row, Arguments& arguments) {
         const std::string wait(torchName(trace_.syncs.type[row]));
         arguments.add("cuda_sync_kind", wait);
         addPlace(EventRef(EventKind::Sync, row), arguments);
         return {"cuda_sync", wait};
     }
+
     Shown shown(kinds::Api, uint32_t row, Arguments& arguments) {
         const EventRef call(EventKind::Api, row);
         arguments.add("correlation", int64_t{trace_.apiCalls.correlation[row]});
@@ -359,6 +469,7 @@ class Writer {
         return {trace_.apiCalls.isDriver[row] != 0 ? "cuda_driver" : "cuda_runtime",
                 std::string(text(trace_.apiCalls.name[row]))};
     }
+
     static void addPayload(bool isOperator, const std::string& payload, Arguments& arguments) {
         const auto [shapes, types, values] = payloadLists(payload);
         if (!isOperator || shapes.empty()) {
@@ -369,6 +480,7 @@ class Writer {
         if (!types.empty()) arguments.add("Input type", types);
         if (!values.empty()) arguments.add("Concrete Inputs", values);
     }
+
     Shown shown(kinds::Nvtx, uint32_t row, Arguments& arguments) {
         const std::string_view domain = text(trace_.nvtx.domain[row]);
         if (trace_.nvtx.payload[row] != 0) addPayload(domain == operatorDomain, payloadText(trace_, row), arguments);
@@ -379,6 +491,7 @@ class Writer {
                                                                      : domain;
         return {std::string(category), std::string(text(trace_.nvtx.text[row]))};
     }
+
     /// For kinds without slices.
     template <class Kind>
     Shown shown(Kind, uint32_t, Arguments&) {
@@ -403,39 +516,6 @@ class Writer {
     std::vector<EventRef> loose_;
     uint64_t lastTrack_ = 0;
 };
-
-}  // namespace
-
-void PerfettoPackets::flush() {
-    if (isWanted_ && !text_.isEmpty()) isWanted_ = sink_(text_.bytes());
-    text_.clear();
-}
-
-void PerfettoPackets::packet(const ProtoWriter& content) {
-    if (!isWanted_) return;
-    ProtoWriter whole;
-    whole.number(10, sequence);
-    // The first packet resets the state, the others rely on it.
-    whole.number(13, isBegun_ ? 2 : 1);
-    isBegun_ = true;
-    if (!interned_.isEmpty()) {
-        whole.message(12, interned_);
-        interned_.clear();
-    }
-    text_.bytes(1, whole.bytes() + content.bytes());
-    if (text_.bytes().size() >= pieceSize) flush();
-}
-
-uint64_t PerfettoPackets::numberOf(Numbers& numbers, uint32_t field, std::string_view text) {
-    const auto [found, isNew] = numbers.try_emplace(std::string(text), numbers.size() + 1);
-    if (isNew) {
-        ProtoWriter entry;
-        entry.number(1, found->second);
-        entry.bytes(2, text);
-        interned_.message(field, entry);
-    }
-    return found->second;
-}
 
 PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view name, int64_t value) {
     ProtoWriter argument;
@@ -466,102 +546,7 @@ PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view nam
     return *this;
 }
 
-void PerfettoPackets::timeOfDay(int64_t utcNs) {
-    constexpr uint64_t timeOfDayClock = 1, bootClock = 6;
-    ProtoWriter snapshot;
-    const auto clock = [&snapshot](uint64_t id, int64_t time) {
-        ProtoWriter reading;
-        reading.number(1, id);
-        reading.signedNumber(2, time);
-        snapshot.message(1, reading);
-    };
-    clock(bootClock, shiftNs_);
-    clock(timeOfDayClock, utcNs);
-    ProtoWriter content;
-    content.message(6, snapshot);
-    packet(content);
-}
-
-void PerfettoPackets::descriptor(const ProtoWriter& descriptor) {
-    ProtoWriter content;
-    content.message(60, descriptor);
-    packet(content);
-}
-
-void PerfettoPackets::processTrack(uint64_t track, int64_t pid, std::string_view name) {
-    ProtoWriter process, whole;
-    process.signedNumber(1, pid);
-    process.bytes(6, name);
-    whole.number(1, track);
-    whole.message(3, process);
-    descriptor(whole);
-}
-
-void PerfettoPackets::threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid, std::string_view name) {
-    ProtoWriter thread, whole;
-    thread.signedNumber(1, pid);
-    thread.signedNumber(2, tid);
-    if (!name.empty()) thread.bytes(5, name);
-    whole.number(1, track);
-    whole.number(5, parent);
-    whole.message(4, thread);
-    descriptor(whole);
-}
-
-void PerfettoPackets::plainTrack(uint64_t track, uint64_t parent, std::string_view name) {
-    ProtoWriter whole;
-    whole.number(1, track);
-    if (parent != 0) whole.number(5, parent);
-    whole.bytes(2, name);
-    descriptor(whole);
-}
-
-void PerfettoPackets::counterTrack(uint64_t track, uint64_t parent, std::string_view name, std::string_view unit) {
-    ProtoWriter counter, whole;
-    if (!unit.empty()) counter.bytes(6, unit);
-    whole.number(1, track);
-    if (parent != 0) whole.number(5, parent);
-    whole.bytes(2, name);
-    whole.message(8, counter);
-    descriptor(whole);
-}
-
-void PerfettoPackets::event(uint64_t type, uint64_t track, int64_t timeNs, std::string_view category,
-                            std::string_view name, const Arguments* arguments) {
-    ProtoWriter event, content;
-    event.number(9, type);
-    event.number(11, track);
-    if (!category.empty()) event.number(3, numberOf(categories_, Categories, category));
-    if (type != End) event.number(10, numberOf(names_, Names, name));
-    content.signedNumber(8, timeNs + shiftNs_);
-    if (arguments == nullptr)
-        content.message(11, event);
-    else
-        content.bytes(11, event.bytes() + arguments->event_.bytes());
-    packet(content);
-}
-
-void PerfettoPackets::begin(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
-                            const Arguments& arguments) {
-    event(Begin, track, timeNs, category, name, &arguments);
-}
-
-void PerfettoPackets::end(uint64_t track, int64_t timeNs) { event(End, track, timeNs, {}, {}, nullptr); }
-
-void PerfettoPackets::mark(uint64_t track, int64_t timeNs, std::string_view category, std::string_view name,
-                           const Arguments& arguments) {
-    event(Instant, track, timeNs, category, name, &arguments);
-}
-
-void PerfettoPackets::value(uint64_t track, int64_t timeNs, double value) {
-    ProtoWriter event, content;
-    event.number(9, Counter);
-    event.number(11, track);
-    event.real(44, value);
-    content.signedNumber(8, timeNs + shiftNs_);
-    content.message(11, event);
-    packet(content);
-}
+}  // namespace
 
 void writePerfettoTrace(const Trace& trace, const TextSink& sink) { Writer(trace, sink).run(); }
 

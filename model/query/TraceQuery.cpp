@@ -106,24 +106,131 @@ void nameColumns(sqlite3_stmt* statement, ReportTable& table) {
 /// The execution of one statement within limits. Used once.
 class RunningQuery {
   public:
-    RunningQuery(sqlite3* database, const QueryLimits& limits);
+    RunningQuery(sqlite3* database, const QueryLimits& limits) : database_(database), limits_(limits) {
+        sqlite3_progress_handler(database_, instructionsPerTick, &RunningQuery::tick, this);
+    }
+
     RunningQuery(const RunningQuery&) = delete;
     RunningQuery& operator=(const RunningQuery&) = delete;
-    ~RunningQuery();
+    ~RunningQuery() {
+        sqlite3_finalize(statement_);
+        sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+    }
 
-    Result<QueryResult, QueryError> run(std::string_view sql);
+    Result<QueryResult, QueryError> run(std::string_view sql) {
+        if (auto prepared = prepare(sql); !prepared) return tl::unexpected(prepared.error());
+        QueryResult result;
+        if (auto collected = collect(sql, result); !collected) return tl::unexpected(collected.error());
+        nameColumns(statement_, result.table);
+        result.table.name = "sql";
+        result.table.title = "SQL";
+        result.took = elapsed();
+        return result;
+    }
 
   private:
     using Clock = std::chrono::steady_clock;
     enum class Stop { None, Time, Memory };
 
-    static int tick(void* self);
-    bool goesOn();
-    Result<void, QueryError> prepare(std::string_view sql);
-    Result<void, QueryError> checkTail(const char* tail, const char* end) const;
-    Result<void, QueryError> collect(std::string_view sql, QueryResult& result);
-    QueryError failure(int code, const std::string& refusal = {}) const;
-    std::chrono::milliseconds elapsed() const;
+    static int tick(void* self) { return static_cast<RunningQuery*>(self)->goesOn() ? 0 : 1; }
+    bool goesOn() {
+        if (Clock::now() - begun_ > limits_.time) stop_ = Stop::Time;
+        // Includes memory of other connections of the program, which errs on the safe side.
+        if (sqlite3_memory_used() - bytesBefore_ > limits_.workingBytes) stop_ = Stop::Memory;
+        return stop_ == Stop::None;
+    }
+
+    Result<void, QueryError> prepare(std::string_view sql) {
+        const size_t zero = sql.find('\0');
+        if (zero != std::string_view::npos)
+        return tl::unexpected(QueryError{"The query contains a zero byte. Remove it.", zero});
+        const std::string text(sql);
+        const ReadingOnly guard(database_, sql);
+        const char* tail = nullptr;
+        const int code =
+            sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()) + 1, &statement_, &tail);
+        if (code != SQLITE_OK) return tl::unexpected(failure(code, guard.refusal()));
+        if (statement_ == nullptr) return tl::unexpected(QueryError{"There is no statement to run.", std::nullopt});
+        // The authorizer has checked this. SQLite's own check comes in addition.
+        if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
+            return tl::unexpected(QueryError{"A trace can only be read, with SELECT.", std::nullopt});
+        if (sqlite3_bind_parameter_count(statement_) > 0)
+            return tl::unexpected(
+                QueryError{"The query has a parameter without a value. Write the value.", std::nullopt});
+        const auto checked = checkTail(tail, text.c_str() + text.size());
+        if (!checked) {
+            QueryError error = checked.error();
+            error.offset = static_cast<size_t>(tail - text.c_str());
+            return tl::unexpected(error);
+        }
+        return {};
+    }
+
+    Result<void, QueryError> checkTail(const char* tail, const char* end) const {
+        if (tail == nullptr || tail >= end) return {};
+        // SQLite's own parser detects comments.
+        sqlite3_stmt* next = nullptr;
+        const int code = sqlite3_prepare_v2(database_, tail, static_cast<int>(end - tail) + 1, &next, nullptr);
+        const bool isMore = code != SQLITE_OK || next != nullptr;
+        sqlite3_finalize(next);
+        if (!isMore) return {};
+        return tl::unexpected(QueryError{"Only one statement at a time: a second one starts here.", {}});
+    }
+
+    Result<void, QueryError> collect(std::string_view sql, QueryResult& result) {
+        // A statement that SQLite prepares again must obey the same rules.
+        const ReadingOnly guard(database_, sql);
+        const int columns = sqlite3_column_count(statement_);
+        int64_t bytes = 0;
+        for (;;) {
+            const int code = sqlite3_step(statement_);
+            if (code == SQLITE_DONE) return {};
+            if (code != SQLITE_ROW) return tl::unexpected(failure(code, guard.refusal()));
+            if (static_cast<int64_t>(result.table.rows.size()) >= limits_.rows || bytes >= limits_.resultBytes) {
+                result.isCut = true;
+                return {};
+            }
+            std::vector<Cell> row(static_cast<size_t>(columns));
+            for (int column = 0; column < columns; ++column) {
+                row[static_cast<size_t>(column)] = cellOf(statement_, column);
+                bytes += bytesOf(row[static_cast<size_t>(column)]);
+            }
+            result.table.rows.push_back(std::move(row));
+        }
+    }
+
+    QueryError failure(int code, const std::string& refusal = {}) const {
+        if (!refusal.empty()) return {refusal, std::nullopt};
+        switch (code & 0xff) {
+            case SQLITE_INTERRUPT:
+                if (stop_ == Stop::Time) return timeError(limits_);
+                if (stop_ == Stop::Memory)
+                    return {fmt::format("The query was stopped: sorting and grouping needed more than "
+                                        "{}.",
+                                        formatBytes(limits_.workingBytes)),
+                            std::nullopt};
+                return stopError();
+            case SQLITE_CORRUPT:
+            case SQLITE_NOTADB: return {"The file is corrupt where the query reads it.", std::nullopt};
+            case SQLITE_BUSY:
+            case SQLITE_LOCKED: return {"The file is being written. Try again later.", std::nullopt};
+            case SQLITE_NOMEM: return memoryError();
+            case SQLITE_TOOBIG: return {"A text or blob of this query is longer than 1 MiB.", std::nullopt};
+            default: break;
+        }
+        const int offset = sqlite3_error_offset(database_);
+        std::string message = printable(sqlite3_errmsg(database_));
+        // These words are followed by names from the file or the query.
+        if (message.starts_with("no such module: ") || message.starts_with("access to view "))
+            message += "; views and virtual tables of a trace are not allowed";
+        if (!message.empty() && message[0] >= 'a' && message[0] <= 'z')
+            message[0] = static_cast<char>(message[0] - 'a' + 'A');
+        return {message + '.', offset >= 0 ? std::optional(static_cast<size_t>(offset)) : std::nullopt};
+    }
+
+    std::chrono::milliseconds elapsed() const {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
+    }
 
     sqlite3* database_;
     const QueryLimits& limits_;
@@ -132,125 +239,6 @@ class RunningQuery {
     int64_t bytesBefore_ = sqlite3_memory_used();
     Stop stop_ = Stop::None;
 };
-
-RunningQuery::RunningQuery(sqlite3* database, const QueryLimits& limits) : database_(database), limits_(limits) {
-    sqlite3_progress_handler(database_, instructionsPerTick, &RunningQuery::tick, this);
-}
-
-RunningQuery::~RunningQuery() {
-    sqlite3_finalize(statement_);
-    sqlite3_progress_handler(database_, 0, nullptr, nullptr);
-}
-
-int RunningQuery::tick(void* self) { return static_cast<RunningQuery*>(self)->goesOn() ? 0 : 1; }
-
-std::chrono::milliseconds RunningQuery::elapsed() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
-}
-
-bool RunningQuery::goesOn() {
-    if (Clock::now() - begun_ > limits_.time) stop_ = Stop::Time;
-    // Includes memory of other connections of the program, which errs on the safe side.
-    if (sqlite3_memory_used() - bytesBefore_ > limits_.workingBytes) stop_ = Stop::Memory;
-    return stop_ == Stop::None;
-}
-
-Result<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
-    if (auto prepared = prepare(sql); !prepared) return tl::unexpected(prepared.error());
-    QueryResult result;
-    if (auto collected = collect(sql, result); !collected) return tl::unexpected(collected.error());
-    nameColumns(statement_, result.table);
-    result.table.name = "sql";
-    result.table.title = "SQL";
-    result.took = elapsed();
-    return result;
-}
-
-Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
-    const size_t zero = sql.find('\0');
-    if (zero != std::string_view::npos)
-        return tl::unexpected(QueryError{"The query contains a zero byte. Remove it.", zero});
-    const std::string text(sql);
-    const ReadingOnly guard(database_, sql);
-    const char* tail = nullptr;
-    const int code = sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()) + 1, &statement_, &tail);
-    if (code != SQLITE_OK) return tl::unexpected(failure(code, guard.refusal()));
-    if (statement_ == nullptr) return tl::unexpected(QueryError{"There is no statement to run.", std::nullopt});
-    // The authorizer has checked this. SQLite's own check comes in addition.
-    if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
-        return tl::unexpected(QueryError{"A trace can only be read, with SELECT.", std::nullopt});
-    if (sqlite3_bind_parameter_count(statement_) > 0)
-        return tl::unexpected(QueryError{"The query has a parameter without a value. Write the value.", std::nullopt});
-    const auto checked = checkTail(tail, text.c_str() + text.size());
-    if (!checked) {
-        QueryError error = checked.error();
-        error.offset = static_cast<size_t>(tail - text.c_str());
-        return tl::unexpected(error);
-    }
-    return {};
-}
-
-Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* end) const {
-    if (tail == nullptr || tail >= end) return {};
-    // SQLite's own parser detects comments.
-    sqlite3_stmt* next = nullptr;
-    const int code = sqlite3_prepare_v2(database_, tail, static_cast<int>(end - tail) + 1, &next, nullptr);
-    const bool isMore = code != SQLITE_OK || next != nullptr;
-    sqlite3_finalize(next);
-    if (!isMore) return {};
-    return tl::unexpected(QueryError{"Only one statement at a time: a second one starts here.", {}});
-}
-
-Result<void, QueryError> RunningQuery::collect(std::string_view sql, QueryResult& result) {
-    // A statement that SQLite prepares again must obey the same rules.
-    const ReadingOnly guard(database_, sql);
-    const int columns = sqlite3_column_count(statement_);
-    int64_t bytes = 0;
-    for (;;) {
-        const int code = sqlite3_step(statement_);
-        if (code == SQLITE_DONE) return {};
-        if (code != SQLITE_ROW) return tl::unexpected(failure(code, guard.refusal()));
-        if (static_cast<int64_t>(result.table.rows.size()) >= limits_.rows || bytes >= limits_.resultBytes) {
-            result.isCut = true;
-            return {};
-        }
-        std::vector<Cell> row(static_cast<size_t>(columns));
-        for (int column = 0; column < columns; ++column) {
-            row[static_cast<size_t>(column)] = cellOf(statement_, column);
-            bytes += bytesOf(row[static_cast<size_t>(column)]);
-        }
-        result.table.rows.push_back(std::move(row));
-    }
-}
-
-QueryError RunningQuery::failure(int code, const std::string& refusal) const {
-    if (!refusal.empty()) return {refusal, std::nullopt};
-    switch (code & 0xff) {
-        case SQLITE_INTERRUPT:
-            if (stop_ == Stop::Time) return timeError(limits_);
-            if (stop_ == Stop::Memory)
-                return {fmt::format("The query was stopped: sorting and grouping needed more than "
-                                    "{}.",
-                                    formatBytes(limits_.workingBytes)),
-                        std::nullopt};
-            return stopError();
-        case SQLITE_CORRUPT:
-        case SQLITE_NOTADB: return {"The file is corrupt where the query reads it.", std::nullopt};
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED: return {"The file is being written. Try again later.", std::nullopt};
-        case SQLITE_NOMEM: return memoryError();
-        case SQLITE_TOOBIG: return {"A text or blob of this query is longer than 1 MiB.", std::nullopt};
-        default: break;
-    }
-    const int offset = sqlite3_error_offset(database_);
-    std::string message = printable(sqlite3_errmsg(database_));
-    // These words are followed by names from the file or the query.
-    if (message.starts_with("no such module: ") || message.starts_with("access to view "))
-        message += "; views and virtual tables of a trace are not allowed";
-    if (!message.empty() && message[0] >= 'a' && message[0] <= 'z')
-        message[0] = static_cast<char>(message[0] - 'a' + 'A');
-    return {message + '.', offset >= 0 ? std::optional(static_cast<size_t>(offset)) : std::nullopt};
-}
 
 bool isNative(sqlite3* database) {
     sqlite3_stmt* statement = nullptr;

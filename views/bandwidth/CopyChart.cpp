@@ -170,16 +170,184 @@ class CopyPlotter {
         const auto [low, high] = std::ranges::minmax(marks_, {}, &CopyMark::high);
         setUpRateAxis(*plot_->yAxis, low.high, high.high, isLogarithmic, answer_->peaks);
     }
-    void setUpTimeAxis();
-    void setUpSizeAxis();
-    void setUpHistogramAxes();
-    void addPoints();
-    void addBars();
+
+    void setUpTimeAxis() {
+        const TimeRange& shown = answer_->shown;
+        auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+        const TimeTicks ticks =
+            timeTicks(shown, std::max(200, plot_->axisRect()->width()), 9.0 * characterWidth() + 24);
+        for (const TimeTick& tick : ticks.ticks)
+            if (tick.isMajor && tick.timeNs >= shown.startNs && tick.timeNs <= shown.endNs)
+                ticker->addTick(static_cast<double>(tick.timeNs - shown.startNs), tick.label);
+        plot_->xAxis->setScaleType(QCPAxis::stLinear);
+        plot_->xAxis->setTicker(ticker);
+        plot_->xAxis->setRange(0, std::max<double>(1, static_cast<double>(shown.durationNs())));
+        plot_->xAxis->setLabel(ticks.hasAnchor ? QObject::tr("time from %1").arg(ticks.anchorLabel) : QString());
+    }
+
+    void setUpSizeAxis() {
+        const double minValue = static_cast<double>(std::max<int64_t>(1, answer_->cells.minBytes));
+        const double maxValue = std::max(minValue * 2, static_cast<double>(answer_->cells.maxBytes));
+        const double octaves = std::log2(maxValue / minValue);
+        const double fitting = std::max(2.0, plot_->axisRect()->width() / (11.0 * characterWidth()));
+        const int step = std::max(1, static_cast<int>(std::ceil(octaves / fitting)));
+        auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+        for (int power = 0; power < 63; power += step) {
+            const double at = std::exp2(power);
+            if (at >= minValue / 2 && at <= maxValue * 2) ticker->addTick(at, sizeLabel(at));
+        }
+        plot_->xAxis->setScaleType(QCPAxis::stLogarithmic);
+        plot_->xAxis->setTicker(ticker);
+        plot_->xAxis->setRange(minValue / 1.5, maxValue * 1.5);
+        plot_->xAxis->setLabel(QString());
+    }
+
+    void setUpHistogramAxes() {
+        const RateHistogram& histogram = answer_->histogram;
+        double maxValue = 1;
+        for (const CopyMark& mark : marks_) maxValue = std::max(maxValue, mark.high);
+        setUpRateAxis(*plot_->xAxis, histogram.rates.minGBps, histogram.rates.maxGBps, histogram.rates.isLogarithmic(),
+                      answer_->peaks);
+        plot_->yAxis->setScaleType(QCPAxis::stLinear);
+        plot_->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
+        plot_->yAxis->setNumberFormat(QStringLiteral("f"));
+        plot_->yAxis->setNumberPrecision(maxValue < 5 ? 1 : 0);
+        plot_->yAxis->setRange(0, maxValue * 1.2);
+        plot_->yAxis->setLabel(QObject::tr("copies"));
+    }
+
+    void addPoints() {
+        const bool isTime = answer_->question.chart == BandwidthChart::OverTime;
+        const double nsPerPixel = plot_->xAxis->range().size() / std::max(1, plot_->axisRect()->width());
+        for (const size_t group : groupsByBytes()) {
+            QVector<double> keys, values, lineKeys, lineValues;
+            for (const CopyMark& mark : marks_) {
+                if (mark.largest.group != group) continue;
+                keys.append(mark.x);
+                values.append(mark.high);
+                if (!isTime || mark.width < 2 * nsPerPixel) continue;
+                // A step as long as the copy, then a gap up to the next.
+                lineKeys << mark.x << mark.x + mark.width << mark.x + mark.width;
+                lineValues << mark.high << mark.high << qQNaN();
+            }
+            if (keys.isEmpty()) continue;
+            if (!lineKeys.isEmpty()) {
+                QCPGraph* steps = plot_->addGraph();
+                steps->setPen(QPen(colorOf(theme_, groups()[group]), 2.5));
+                steps->setAdaptiveSampling(false);
+                steps->setData(lineKeys, lineValues, true);
+                steps->removeFromLegend();
+            }
+            QCPGraph* points = plot_->addGraph();
+            points->setLineStyle(QCPGraph::lsNone);
+            points->setScatterStyle(styleOf(theme_, groups()[group]));
+            points->setAdaptiveSampling(false);
+            points->setData(keys, values, true);
+            points->setName(groupText(*answer_->trace, groups()[group]));
+        }
+        addLegend();
+        layOut();
+        addPeakLines(*plot_, *plot_->yAxis, answer_->peaks, theme_, font_);
+    }
+
+    void addBars() {
+        for (const CopyMark& mark : marks_) {
+            auto* bar = new QCPItemRect(plot_);
+            bar->topLeft->setCoords(mark.x, mark.high);
+            bar->bottomRight->setCoords(mark.x + mark.width, mark.low);
+            bar->setPen(QPen(theme_.canvas, 1));
+            bar->setBrush(colorOf(theme_, groups()[mark.largest.group]));
+        }
+        // Only for the legend: QCPBars cannot have different widths.
+        for (const size_t group : groupsByBytes()) {
+            QCPGraph* graph = plot_->addGraph();
+            const QColor color = colorOf(theme_, groups()[group]);
+            graph->setLineStyle(QCPGraph::lsNone);
+            graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
+            graph->setName(groupText(*answer_->trace, groups()[group]));
+        }
+        addLegend();
+        layOut();
+        addPeakLines(*plot_, *plot_->xAxis, answer_->peaks, theme_, font_);
+    }
+
     /// Returns the shown groups by bytes, descending.
-    std::vector<size_t> groupsByBytes() const;
-    void addLegend();
-    void fitLegend();
-    void layOut();
+    std::vector<size_t> groupsByBytes() const {
+        std::vector<double> bytes(groups().size());
+        std::vector<bool> isShown(groups().size());
+        for (const CopyMark& mark : marks_) {
+            bytes[mark.largest.group] += static_cast<double>(mark.bytes);
+            isShown[mark.largest.group] = true;
+        }
+        std::vector<size_t> order;
+        for (size_t group = 0; group < isShown.size(); ++group)
+            if (isShown[group]) order.push_back(group);
+        std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+        return order;
+    }
+
+    void addLegend() {
+        QCPLegend* legend = plot_->legend;
+        const int shown = legend->itemCount();
+        for (const CopyGroup& group : groups()) {
+            if (!hidden_.contains(group)) continue;
+            QCPGraph* graph = plot_->addGraph();
+            graph->setLineStyle(QCPGraph::lsNone);
+            graph->setScatterStyle(QCPScatterStyle(shapeOf(group), QPen(theme_.separator), Qt::NoBrush, pointSize));
+            graph->setName(groupText(*answer_->trace, group));
+        }
+        legend->setVisible(plot_->width() >= minWidthForLegendPx);
+        legend->setFont(font_);
+        legend->setTextColor(theme_.text);
+        legend->setBrush(Qt::NoBrush);
+        legend->setBorderPen(Qt::NoPen);
+        legend->setIconSize(14, 12);
+        legend->setRowSpacing(1);
+        legend->setMargins({6, 6, 6, 6});
+        QFont struck = font_;
+        struck.setStrikeOut(true);
+        for (int item = shown; item < legend->itemCount(); ++item) {
+            legend->item(item)->setFont(struck);
+            legend->item(item)->setTextColor(theme_.mutedText);
+        }
+        fitLegend();
+        if (plot_->plotLayout()->elementCount() > 1) return;
+        // Next to the points instead of on them, at the top.
+        auto* column = new QCPLayoutGrid;
+        plot_->plotLayout()->addElement(0, 1, column);
+        plot_->plotLayout()->setColumnStretchFactor(1, 0.001);
+        column->addElement(0, 0, legend);
+        column->addElement(1, 0, new QCPLayoutElement(plot_));  // the rest of the height
+        column->setRowStretchFactor(0, 0.001);
+    }
+
+    void fitLegend() {
+        QCPLegend* legend = plot_->legend;
+        if (!legend->visible()) return legend->clearItems();
+        const QFontMetrics metrics(font_);
+        const int rows = std::max(1, (plot_->height() - 16) / (metrics.height() + 1));
+        const int hidden = legend->itemCount() > rows ? legend->itemCount() - rows + 1 : 0;
+        if (hidden > 0) {
+            for (int item = 0; item < hidden; ++item) legend->removeItem(legend->itemCount() - 1);
+            QCPGraph* more = plot_->addGraph();  // a legend has lines for graphs only
+            more->setLineStyle(QCPGraph::lsNone);
+            more->setName(QObject::tr("and %1 more").arg(hidden));
+        }
+        const int widest = plot_->width() * 3 / 10;
+        for (int item = 0; item < legend->itemCount(); ++item) {
+            auto* named = qobject_cast<QCPPlottableLegendItem*>(legend->item(item));
+            if (named == nullptr) continue;
+            QCPAbstractPlottable* plottable = named->plottable();
+            plottable->setName(metrics.elidedText(plottable->name(), Qt::ElideRight, widest));
+        }
+    }
+
+    /// Lays out with the final font sizes, because names of peaks are fitted to them.
+    void layOut() {
+        for (const auto phase :
+             {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
+            plot_->plotLayout()->update(phase);
+    }
 
     QCustomPlot* plot_;
     const BandwidthAnswer* answer_;
@@ -188,181 +356,6 @@ class CopyPlotter {
     const Theme& theme_;
     QFont font_;
 };
-
-void CopyPlotter::setUpHistogramAxes() {
-    const RateHistogram& histogram = answer_->histogram;
-    double maxValue = 1;
-    for (const CopyMark& mark : marks_) maxValue = std::max(maxValue, mark.high);
-    setUpRateAxis(*plot_->xAxis, histogram.rates.minGBps, histogram.rates.maxGBps, histogram.rates.isLogarithmic(),
-                  answer_->peaks);
-    plot_->yAxis->setScaleType(QCPAxis::stLinear);
-    plot_->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
-    plot_->yAxis->setNumberFormat(QStringLiteral("f"));
-    plot_->yAxis->setNumberPrecision(maxValue < 5 ? 1 : 0);
-    plot_->yAxis->setRange(0, maxValue * 1.2);
-    plot_->yAxis->setLabel(QObject::tr("copies"));
-}
-
-void CopyPlotter::setUpTimeAxis() {
-    const TimeRange& shown = answer_->shown;
-    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    const TimeTicks ticks = timeTicks(shown, std::max(200, plot_->axisRect()->width()), 9.0 * characterWidth() + 24);
-    for (const TimeTick& tick : ticks.ticks)
-        if (tick.isMajor && tick.timeNs >= shown.startNs && tick.timeNs <= shown.endNs)
-            ticker->addTick(static_cast<double>(tick.timeNs - shown.startNs), tick.label);
-    plot_->xAxis->setScaleType(QCPAxis::stLinear);
-    plot_->xAxis->setTicker(ticker);
-    plot_->xAxis->setRange(0, std::max<double>(1, static_cast<double>(shown.durationNs())));
-    plot_->xAxis->setLabel(ticks.hasAnchor ? QObject::tr("time from %1").arg(ticks.anchorLabel) : QString());
-}
-
-void CopyPlotter::setUpSizeAxis() {
-    const double minValue = static_cast<double>(std::max<int64_t>(1, answer_->cells.minBytes));
-    const double maxValue = std::max(minValue * 2, static_cast<double>(answer_->cells.maxBytes));
-    const double octaves = std::log2(maxValue / minValue);
-    const double fitting = std::max(2.0, plot_->axisRect()->width() / (11.0 * characterWidth()));
-    const int step = std::max(1, static_cast<int>(std::ceil(octaves / fitting)));
-    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    for (int power = 0; power < 63; power += step) {
-        const double at = std::exp2(power);
-        if (at >= minValue / 2 && at <= maxValue * 2) ticker->addTick(at, sizeLabel(at));
-    }
-    plot_->xAxis->setScaleType(QCPAxis::stLogarithmic);
-    plot_->xAxis->setTicker(ticker);
-    plot_->xAxis->setRange(minValue / 1.5, maxValue * 1.5);
-    plot_->xAxis->setLabel(QString());
-}
-
-void CopyPlotter::addPoints() {
-    const bool isTime = answer_->question.chart == BandwidthChart::OverTime;
-    const double nsPerPixel = plot_->xAxis->range().size() / std::max(1, plot_->axisRect()->width());
-    for (const size_t group : groupsByBytes()) {
-        QVector<double> keys, values, lineKeys, lineValues;
-        for (const CopyMark& mark : marks_) {
-            if (mark.largest.group != group) continue;
-            keys.append(mark.x);
-            values.append(mark.high);
-            if (!isTime || mark.width < 2 * nsPerPixel) continue;
-            // A step as long as the copy, then a gap up to the next.
-            lineKeys << mark.x << mark.x + mark.width << mark.x + mark.width;
-            lineValues << mark.high << mark.high << qQNaN();
-        }
-        if (keys.isEmpty()) continue;
-        if (!lineKeys.isEmpty()) {
-            QCPGraph* steps = plot_->addGraph();
-            steps->setPen(QPen(colorOf(theme_, groups()[group]), 2.5));
-            steps->setAdaptiveSampling(false);
-            steps->setData(lineKeys, lineValues, true);
-            steps->removeFromLegend();
-        }
-        QCPGraph* points = plot_->addGraph();
-        points->setLineStyle(QCPGraph::lsNone);
-        points->setScatterStyle(styleOf(theme_, groups()[group]));
-        points->setAdaptiveSampling(false);
-        points->setData(keys, values, true);
-        points->setName(groupText(*answer_->trace, groups()[group]));
-    }
-    addLegend();
-    layOut();
-    addPeakLines(*plot_, *plot_->yAxis, answer_->peaks, theme_, font_);
-}
-
-void CopyPlotter::addBars() {
-    for (const CopyMark& mark : marks_) {
-        auto* bar = new QCPItemRect(plot_);
-        bar->topLeft->setCoords(mark.x, mark.high);
-        bar->bottomRight->setCoords(mark.x + mark.width, mark.low);
-        bar->setPen(QPen(theme_.canvas, 1));
-        bar->setBrush(colorOf(theme_, groups()[mark.largest.group]));
-    }
-    // Only for the legend: QCPBars cannot have different widths.
-    for (const size_t group : groupsByBytes()) {
-        QCPGraph* graph = plot_->addGraph();
-        const QColor color = colorOf(theme_, groups()[group]);
-        graph->setLineStyle(QCPGraph::lsNone);
-        graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
-        graph->setName(groupText(*answer_->trace, groups()[group]));
-    }
-    addLegend();
-    layOut();
-    addPeakLines(*plot_, *plot_->xAxis, answer_->peaks, theme_, font_);
-}
-
-std::vector<size_t> CopyPlotter::groupsByBytes() const {
-    std::vector<double> bytes(groups().size());
-    std::vector<bool> isShown(groups().size());
-    for (const CopyMark& mark : marks_) {
-        bytes[mark.largest.group] += static_cast<double>(mark.bytes);
-        isShown[mark.largest.group] = true;
-    }
-    std::vector<size_t> order;
-    for (size_t group = 0; group < isShown.size(); ++group)
-        if (isShown[group]) order.push_back(group);
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
-    return order;
-}
-
-void CopyPlotter::addLegend() {
-    QCPLegend* legend = plot_->legend;
-    const int shown = legend->itemCount();
-    for (const CopyGroup& group : groups()) {
-        if (!hidden_.contains(group)) continue;
-        QCPGraph* graph = plot_->addGraph();
-        graph->setLineStyle(QCPGraph::lsNone);
-        graph->setScatterStyle(QCPScatterStyle(shapeOf(group), QPen(theme_.separator), Qt::NoBrush, pointSize));
-        graph->setName(groupText(*answer_->trace, group));
-    }
-    legend->setVisible(plot_->width() >= minWidthForLegendPx);
-    legend->setFont(font_);
-    legend->setTextColor(theme_.text);
-    legend->setBrush(Qt::NoBrush);
-    legend->setBorderPen(Qt::NoPen);
-    legend->setIconSize(14, 12);
-    legend->setRowSpacing(1);
-    legend->setMargins({6, 6, 6, 6});
-    QFont struck = font_;
-    struck.setStrikeOut(true);
-    for (int item = shown; item < legend->itemCount(); ++item) {
-        legend->item(item)->setFont(struck);
-        legend->item(item)->setTextColor(theme_.mutedText);
-    }
-    fitLegend();
-    if (plot_->plotLayout()->elementCount() > 1) return;
-    // Next to the points instead of on them, at the top.
-    auto* column = new QCPLayoutGrid;
-    plot_->plotLayout()->addElement(0, 1, column);
-    plot_->plotLayout()->setColumnStretchFactor(1, 0.001);
-    column->addElement(0, 0, legend);
-    column->addElement(1, 0, new QCPLayoutElement(plot_));  // the rest of the height
-    column->setRowStretchFactor(0, 0.001);
-}
-
-void CopyPlotter::fitLegend() {
-    QCPLegend* legend = plot_->legend;
-    if (!legend->visible()) return legend->clearItems();
-    const QFontMetrics metrics(font_);
-    const int rows = std::max(1, (plot_->height() - 16) / (metrics.height() + 1));
-    const int hidden = legend->itemCount() > rows ? legend->itemCount() - rows + 1 : 0;
-    if (hidden > 0) {
-        for (int item = 0; item < hidden; ++item) legend->removeItem(legend->itemCount() - 1);
-        QCPGraph* more = plot_->addGraph();  // a legend has lines for graphs only
-        more->setLineStyle(QCPGraph::lsNone);
-        more->setName(QObject::tr("and %1 more").arg(hidden));
-    }
-    const int widest = plot_->width() * 3 / 10;
-    for (int item = 0; item < legend->itemCount(); ++item) {
-        auto* named = qobject_cast<QCPPlottableLegendItem*>(legend->item(item));
-        if (named == nullptr) continue;
-        QCPAbstractPlottable* plottable = named->plottable();
-        plottable->setName(metrics.elidedText(plottable->name(), Qt::ElideRight, widest));
-    }
-}
-
-/// Lays out with the final font sizes, because names of peaks are fitted to them.
-void CopyPlotter::layOut() {
-    for (const auto phase : {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})
-        plot_->plotLayout()->update(phase);
-}
 
 constexpr double pixelsPerPlace = 4;  // closer points overlap
 constexpr double pixelsPerBin = 12;

@@ -28,6 +28,57 @@ struct ScanEnd {
     bool isArrayEnd = false;
 };
 
+/// More than the facts of any real trace.
+constexpr size_t maxFactBytes = size_t{4} << 20;
+constexpr size_t maxFacts = 1000;
+
+/// Returns the position where another member may begin after corruption: a quoted name and a colon,
+/// after a comma or at the beginning of a line.
+size_t nextMember(std::string_view text, size_t from) {
+    for (size_t at = from; at < text.size(); ++at) {
+        if (text[at] != '"') continue;
+        size_t before = at;
+        while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t')) --before;
+        if (before > 0 && text[before - 1] != ',' && text[before - 1] != '\n') continue;
+        JsonCursor cursor(text.substr(at));
+        JsonValue key;
+        if (cursor.keyOfMember(key) == JsonStatus::Complete && key.text.size() < 100) return at;
+    }
+    return text.size();
+}
+
+/// Returns true if an event begins there, judged by a key that only events begin with.
+bool isEventAt(std::string_view text) {
+    constexpr std::array<std::string_view, 7> keys{"ph", "cat", "ts", "pid", "tid", "dur", "args"};
+    JsonCursor cursor(text);
+    JsonValue key;
+    return cursor.takes('{') && cursor.keyOfMember(key) == JsonStatus::Complete &&
+           std::find(keys.begin(), keys.end(), key.text) != keys.end();
+}
+
+/// Returns the start of the events if it is before `end`, else `end`.
+size_t nextEvent(std::string_view text, size_t from, size_t end) {
+    // The search stops at the end, since the caller resumes from there.
+    const std::string_view before = text.substr(0, end);
+    for (size_t at = before.find('{', from); at < end; at = before.find('{', at + 1))
+        if (isEventAt(text.substr(at))) return at;
+    return end;
+}
+
+bool endsAsObject(std::string_view text) {
+    while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
+    return text.ends_with('}');
+}
+
+constexpr size_t pieceBytes = size_t{4} << 20;
+/// Size of a read, and so the maximum loss before an unreadable place.
+constexpr size_t readBytes = size_t{1} << 17;
+/// A longer event or other member is treated as corrupt.
+constexpr size_t maxItemBytes = size_t{32} << 20;
+/// The text after the end of an array of events is read again. A trace has one array, corruption may create more. The
+/// rest is skipped when this many bytes, and this many times the file, were read again.
+constexpr uint64_t maxRereadBytes = uint64_t{1} << 30, maxRereadFactor = 8;
+
 /// Reads the text around the arrays of events of a trace: members of an object, or nothing if the
 /// trace is a bare array. Accepts the text in pieces.
 class TopLevel {
@@ -43,13 +94,86 @@ class TopLevel {
     };
 
     /// Reads on. `isLast` means that no text follows. O(length).
-    Progress read(std::string_view text, bool isLast);
+    Progress read(std::string_view text, bool isLast) {
+        JsonCursor cursor(text);
+        const auto taken = [&](const char* at) { return static_cast<size_t>(at - text.data()); };
+        if (!isBegun_) {
+            cursor.skipMark();
+            if (cursor.takes('[')) {
+                isBegun_ = isBareArray_ = true;
+                return {Next::Events, taken(cursor.at())};
+            }
+            if (cursor.isAtEnd()) return {isLast ? Next::End : Next::More, 0};
+            isBegun_ = true;
+            isCorrupt_ = !cursor.takes('{');
+        } else if (isBareArray_) {
+            isClosed_ = true;
+            return {Next::End, text.size()};
+        }
+        while (true) {
+            while (cursor.takes(',')) {
+            }
+            const char* const start = cursor.at();
+            if (cursor.takes('}')) {
+                cursor.skipSpace();
+                // A truncated member at the end is corruption.
+                if (cursor.isAtEnd() && !isLast) return {Next::More, taken(start)};
+                if (cursor.isAtEnd()) {
+                    isClosed_ = true;
+                    return {Next::End, text.size()};
+                }
+                // Triton's Proton writes a trace for each stream, one after the other.
+                if (!cursor.takes('{')) isCorrupt_ = true;
+                continue;
+            }
+            JsonValue key, value;
+            JsonStatus status = cursor.keyOfMember(key);
+            if (status == JsonStatus::Complete) {
+                // The name of the array may be corrupt, too.
+                JsonCursor inside = cursor;
+                const bool isArray = inside.takes('[');
+                const std::string_view rest = text.substr(taken(inside.at()));
+                if (isArray && (key.text == "traceEvents" || isEventAt(rest)))
+                    return {Next::Events, taken(inside.at())};
+                if (inside.isAtEnd()) status = JsonStatus::Truncated;
+            }
+            if (status == JsonStatus::Complete) status = cursor.value(value);
+            if (status == JsonStatus::Complete) {
+                keep(key.text, value.text, value.isString());
+                continue;
+            }
+            if (status == JsonStatus::Truncated && !isLast) return {Next::More, taken(start)};
+            if (status == JsonStatus::Truncated && cursor.isAtEnd() && start == text.data() + text.size())
+                return {Next::End, text.size()};
+            isCorrupt_ = true;
+            const size_t next = nextMember(text, taken(start) + 1);
+            if (const size_t event = nextEvent(text, taken(start), next); event < next) return {Next::Events, event};
+            if (next == text.size()) {
+                if (isLast) {
+                    // The last member is corrupt, but the object ends.
+                    isClosed_ = endsAsObject(text);
+                    return {Next::End, next};
+                }
+                // A member may begin at the very end.
+                constexpr size_t maxKeyBytes = 256;
+                return {Next::More, std::max(taken(start) + 1, next - std::min(next, maxKeyBytes))};
+            }
+            cursor.moveTo(text.data() + next);
+        }
+    }
+
     bool isClosed() const { return isClosed_; }
     bool isCorrupt() const { return isCorrupt_; }
     const TopLevelFacts& facts() const { return facts_; }
 
   private:
-    void keep(std::string_view key, std::string_view value, bool isText);
+    void keep(std::string_view key, std::string_view value, bool isText) {
+        const size_t bytes = key.size() + value.size();
+        if (facts_.size() >= maxFacts || keptBytes_ + bytes > maxFactBytes) return;
+        keptBytes_ += bytes;
+        // The first one counts: a user's own key may be equal to one of the profiler.
+        facts_.try_emplace(std::string(key), isText ? unescaped(value) : std::string(value));
+    }
 
     bool isBegun_ = false;
     bool isBareArray_ = false;
@@ -165,48 +289,6 @@ class EventScanner {
     EventDecoder decoder_;
 };
 
-/// More than the facts of any real trace.
-constexpr size_t maxFactBytes = size_t{4} << 20;
-constexpr size_t maxFacts = 1000;
-
-/// Returns the position where another member may begin after corruption: a quoted name and a colon,
-/// after a comma or at the beginning of a line.
-size_t nextMember(std::string_view text, size_t from) {
-    for (size_t at = from; at < text.size(); ++at) {
-        if (text[at] != '"') continue;
-        size_t before = at;
-        while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\t')) --before;
-        if (before > 0 && text[before - 1] != ',' && text[before - 1] != '\n') continue;
-        JsonCursor cursor(text.substr(at));
-        JsonValue key;
-        if (cursor.keyOfMember(key) == JsonStatus::Complete && key.text.size() < 100) return at;
-    }
-    return text.size();
-}
-
-/// Returns true if an event begins there, judged by a key that only events begin with.
-bool isEventAt(std::string_view text) {
-    constexpr std::array<std::string_view, 7> keys{"ph", "cat", "ts", "pid", "tid", "dur", "args"};
-    JsonCursor cursor(text);
-    JsonValue key;
-    return cursor.takes('{') && cursor.keyOfMember(key) == JsonStatus::Complete &&
-           std::find(keys.begin(), keys.end(), key.text) != keys.end();
-}
-
-/// Returns the start of the events if it is before `end`, else `end`.
-size_t nextEvent(std::string_view text, size_t from, size_t end) {
-    // The search stops at the end, since the caller resumes from there.
-    const std::string_view before = text.substr(0, end);
-    for (size_t at = before.find('{', from); at < end; at = before.find('{', at + 1))
-        if (isEventAt(text.substr(at))) return at;
-    return end;
-}
-
-bool endsAsObject(std::string_view text) {
-    while (!text.empty() && isSpace(text.back())) text.remove_suffix(1);
-    return text.ends_with('}');
-}
-
 /// Scans a piece of an array of events that begins between two events or within corrupt text. Corrupt text is skipped
 /// up to the next event and recorded. An event that the piece truncates is not read. If `isLast`, the truncated event
 /// is corrupt, too. The chunk contains views of `text`. O(length).
@@ -224,90 +306,6 @@ size_t lastEventStart(std::string_view text) {
         if (text[at - 1] == '{' && isEventStart(text.data(), text.data() + at - 1, end)) return at - 1;
     return text.size();
 }
-
-void TopLevel::keep(std::string_view key, std::string_view value, bool isText) {
-    const size_t bytes = key.size() + value.size();
-    if (facts_.size() >= maxFacts || keptBytes_ + bytes > maxFactBytes) return;
-    keptBytes_ += bytes;
-    // The first one counts: a user's own key may be equal to one of the profiler.
-    facts_.try_emplace(std::string(key), isText ? unescaped(value) : std::string(value));
-}
-
-TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
-    JsonCursor cursor(text);
-    const auto taken = [&](const char* at) { return static_cast<size_t>(at - text.data()); };
-    if (!isBegun_) {
-        cursor.skipMark();
-        if (cursor.takes('[')) {
-            isBegun_ = isBareArray_ = true;
-            return {Next::Events, taken(cursor.at())};
-        }
-        if (cursor.isAtEnd()) return {isLast ? Next::End : Next::More, 0};
-        isBegun_ = true;
-        isCorrupt_ = !cursor.takes('{');
-    } else if (isBareArray_) {
-        isClosed_ = true;
-        return {Next::End, text.size()};
-    }
-    while (true) {
-        while (cursor.takes(',')) {
-        }
-        const char* const start = cursor.at();
-        if (cursor.takes('}')) {
-            cursor.skipSpace();
-            // A truncated member at the end is corruption.
-            if (cursor.isAtEnd() && !isLast) return {Next::More, taken(start)};
-            if (cursor.isAtEnd()) {
-                isClosed_ = true;
-                return {Next::End, text.size()};
-            }
-            // Triton's Proton writes a trace for each stream, one after the other.
-            if (!cursor.takes('{')) isCorrupt_ = true;
-            continue;
-        }
-        JsonValue key, value;
-        JsonStatus status = cursor.keyOfMember(key);
-        if (status == JsonStatus::Complete) {
-            // The name of the array may be corrupt, too.
-            JsonCursor inside = cursor;
-            const bool isArray = inside.takes('[');
-            const std::string_view rest = text.substr(taken(inside.at()));
-            if (isArray && (key.text == "traceEvents" || isEventAt(rest))) return {Next::Events, taken(inside.at())};
-            if (inside.isAtEnd()) status = JsonStatus::Truncated;
-        }
-        if (status == JsonStatus::Complete) status = cursor.value(value);
-        if (status == JsonStatus::Complete) {
-            keep(key.text, value.text, value.isString());
-            continue;
-        }
-        if (status == JsonStatus::Truncated && !isLast) return {Next::More, taken(start)};
-        if (status == JsonStatus::Truncated && cursor.isAtEnd() && start == text.data() + text.size())
-            return {Next::End, text.size()};
-        isCorrupt_ = true;
-        const size_t next = nextMember(text, taken(start) + 1);
-        if (const size_t event = nextEvent(text, taken(start), next); event < next) return {Next::Events, event};
-        if (next == text.size()) {
-            if (isLast) {
-                // The last member is corrupt, but the object ends.
-                isClosed_ = endsAsObject(text);
-                return {Next::End, next};
-            }
-            // A member may begin at the very end.
-            constexpr size_t maxKeyBytes = 256;
-            return {Next::More, std::max(taken(start) + 1, next - std::min(next, maxKeyBytes))};
-        }
-        cursor.moveTo(text.data() + next);
-    }
-}
-
-constexpr size_t pieceBytes = size_t{4} << 20;
-/// Size of a read, and so the maximum loss before an unreadable place.
-constexpr size_t readBytes = size_t{1} << 17;
-/// A longer event or other member is treated as corrupt.
-constexpr size_t maxItemBytes = size_t{32} << 20;
-/// The text after the end of an array of events is read again. A trace has one array, corruption may create more. The
-/// rest is skipped when this many bytes, and this many times the file, were read again.
-constexpr uint64_t maxRereadBytes = uint64_t{1} << 30, maxRereadFactor = 8;
 
 struct Piece {
     std::string text;

@@ -28,7 +28,20 @@ namespace lanescope {
 /// The tables of one process in a rocpd file. Their names are those of the format with a suffix that identifies the
 /// process: "rocpd_region_00003fdc_92cb". The plain names are views, which are not read.
 struct RocpdTables {
-    explicit RocpdTables(const std::string& suffix);
+    explicit RocpdTables(const std::string& suffix)
+        : strings("rocpd_string" + suffix),
+          nodes("rocpd_info_node" + suffix),
+          processes("rocpd_info_process" + suffix),
+          threads("rocpd_info_thread" + suffix),
+          agents("rocpd_info_agent" + suffix),
+          symbols("rocpd_info_kernel_symbol" + suffix),
+          events("rocpd_event" + suffix),
+          regions("rocpd_region" + suffix),
+          kernels("rocpd_kernel_dispatch" + suffix),
+          copies("rocpd_memory_copy" + suffix),
+          allocations("rocpd_memory_allocate" + suffix),
+          counterEvents("rocpd_pmc_event" + suffix),
+          samples("rocpd_sample" + suffix) {}
 
     std::string strings, nodes, processes, threads, agents, symbols, events, regions, kernels, copies, allocations,
         counterEvents, samples;
@@ -421,21 +434,6 @@ class RocpdReader {
 };
 
 }  // namespace
-
-RocpdTables::RocpdTables(const std::string& suffix)
-    : strings("rocpd_string" + suffix),
-      nodes("rocpd_info_node" + suffix),
-      processes("rocpd_info_process" + suffix),
-      threads("rocpd_info_thread" + suffix),
-      agents("rocpd_info_agent" + suffix),
-      symbols("rocpd_info_kernel_symbol" + suffix),
-      events("rocpd_event" + suffix),
-      regions("rocpd_region" + suffix),
-      kernels("rocpd_kernel_dispatch" + suffix),
-      copies("rocpd_memory_copy" + suffix),
-      allocations("rocpd_memory_allocate" + suffix),
-      counterEvents("rocpd_pmc_event" + suffix),
-      samples("rocpd_sample" + suffix) {}
 
 /// Returns the tables of each process in the file, by name. Names with characters other than
 /// letters, digits and '_' are ignored and never become a part of a statement.

@@ -32,15 +32,49 @@ class NvtxNames {
   public:
     explicit NvtxNames(FileStrings& strings) : strings_(strings) {}
 
-    void nameDomain(int64_t globalPid, int64_t domain, StringIndex name);
-    void nameCategory(int64_t globalPid, int64_t domain, int64_t category, StringIndex name);
+    void nameDomain(int64_t globalPid, int64_t domain, StringIndex name) { namedDomains_[{globalPid, domain}] = name; }
+    void nameCategory(int64_t globalPid, int64_t domain, int64_t category, StringIndex name) {
+        namedCategories_[{globalPid, domain, category}] = name;
+    }
 
     /// Returns the provisional number of a domain or of a category in it. O(log n).
-    uint32_t domainNumber(int64_t globalPid, int64_t domain);
-    uint32_t categoryNumber(int64_t globalPid, int64_t domain, int64_t category);
+    uint32_t domainNumber(int64_t globalPid, int64_t domain) {
+        const DomainKey key{globalPid, domain};
+        if (lastDomain_.first == key && lastDomain_.second != 0xffffffff) return lastDomain_.second;
+        const uint32_t number = domains_.try_emplace(key, static_cast<uint32_t>(domains_.size())).first->second;
+        lastDomain_ = {key, number};
+        return number;
+    }
+
+    uint32_t categoryNumber(int64_t globalPid, int64_t domain, int64_t category) {
+        return categories_.try_emplace({globalPid, domain, category}, static_cast<uint32_t>(categories_.size()))
+            .first->second;
+    }
+
     /// Returns the names by provisional number. The default domain and no category have an empty name.
-    std::vector<StringIndex> domainNames() const;
-    std::vector<StringIndex> categoryNames() const;
+    std::vector<StringIndex> domainNames() const {
+        std::vector<StringIndex> names(domains_.size());
+        for (const auto& [key, number] : domains_) {
+            const auto found = namedDomains_.find(key);
+            if (found != namedDomains_.end())
+                names[number] = found->second;
+            else if (key.second != 0)
+                names[number] = strings_.intern(fmt::format("Domain {}", key.second));
+        }
+        return names;
+    }
+
+    std::vector<StringIndex> categoryNames() const {
+        std::vector<StringIndex> names(categories_.size());
+        for (const auto& [key, number] : categories_) {
+            const auto found = namedCategories_.find(key);
+            if (found != namedCategories_.end())
+                names[number] = found->second;
+            else if (std::get<2>(key) != 0)
+                names[number] = strings_.intern(fmt::format("Category {}", std::get<2>(key)));
+        }
+        return names;
+    }
 
   private:
     using DomainKey = std::pair<int64_t, int64_t>;
@@ -60,121 +94,98 @@ class BackwardRows {
   public:
     explicit BackwardRows(LargeMemory* memory) : pairs_(memory), ranges_(memory) {}
 
-    void read(LoadContext& context);
+    void read(LoadContext& context) {
+        constexpr const auto& table = tables::backwards;
+        TableReader reader(context, table, {table.forwardRow, table.backwardRow}, "operators and their backward");
+        while (reader.next()) {
+            const std::optional<int64_t> forward = reader.integer(table.forwardRow);
+            const std::optional<int64_t> backward = reader.integer(table.backwardRow);
+            if (!forward || !backward) {
+                reader.skipRow();
+                continue;
+            }
+            pairs_.push_back({*forward, *backward});
+            ranges_.push_back({*forward, {}});
+            ranges_.push_back({*backward, {}});
+        }
+        sortLarge(ranges_, [](const Range& a, const Range& b) { return a.fileRow < b.fileRow; });
+        const auto end = std::unique(ranges_.begin(), ranges_.end(),
+                                     [](const Range& a, const Range& b) { return a.fileRow == b.fileRow; });
+        ranges_.resize(static_cast<size_t>(end - ranges_.begin()));
+    }
+
     bool isEmpty() const { return pairs_.empty(); }
     /// Records the range that a row of the file became. O(log n).
-    void see(int64_t fileRow, EventRef range);
+    void see(int64_t fileRow, EventRef range) {
+        const auto found = std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
+                                            [](const Range& each, int64_t row) { return each.fileRow < row; });
+        if (found != ranges_.end() && found->fileRow == fileRow) found->range = range;
+    }
+
     /// Adds the complete pairs to the builder and counts the others. O(n log n).
-    void emitPairs(TraceBuilder& builder) const;
+    void emitPairs(TraceBuilder& builder) const {
+        int64_t unknown = 0;
+        for (const auto& [forward, backward] : pairs_) {
+            const EventRef from = rangeOf(forward), to = rangeOf(backward);
+            if (from.isValid() && to.isValid())
+                builder.backward(from, to);
+            else
+                ++unknown;
+        }
+        builder.skip("operators and their backward", unknown);
+    }
 
   private:
     struct Range {
         int64_t fileRow;
         EventRef range;
     };
-    EventRef rangeOf(int64_t fileRow) const;
+    EventRef rangeOf(int64_t fileRow) const {
+        return std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
+                                [](const Range& each, int64_t row) { return each.fileRow < row; })
+            ->range;
+    }
 
     LargeVector<std::pair<int64_t, int64_t>> pairs_;
     LargeVector<Range> ranges_;  ///< The ranges of pairs, each once, by row.
 };
 
-void NvtxNames::nameDomain(int64_t globalPid, int64_t domain, StringIndex name) {
-    namedDomains_[{globalPid, domain}] = name;
-}
-
-void NvtxNames::nameCategory(int64_t globalPid, int64_t domain, int64_t category, StringIndex name) {
-    namedCategories_[{globalPid, domain, category}] = name;
-}
-
-uint32_t NvtxNames::domainNumber(int64_t globalPid, int64_t domain) {
-    const DomainKey key{globalPid, domain};
-    if (lastDomain_.first == key && lastDomain_.second != 0xffffffff) return lastDomain_.second;
-    const uint32_t number = domains_.try_emplace(key, static_cast<uint32_t>(domains_.size())).first->second;
-    lastDomain_ = {key, number};
-    return number;
-}
-
-uint32_t NvtxNames::categoryNumber(int64_t globalPid, int64_t domain, int64_t category) {
-    return categories_.try_emplace({globalPid, domain, category}, static_cast<uint32_t>(categories_.size()))
-        .first->second;
-}
-
-std::vector<StringIndex> NvtxNames::domainNames() const {
-    std::vector<StringIndex> names(domains_.size());
-    for (const auto& [key, number] : domains_) {
-        const auto found = namedDomains_.find(key);
-        if (found != namedDomains_.end())
-            names[number] = found->second;
-        else if (key.second != 0)
-            names[number] = strings_.intern(fmt::format("Domain {}", key.second));
-    }
-    return names;
-}
-
-std::vector<StringIndex> NvtxNames::categoryNames() const {
-    std::vector<StringIndex> names(categories_.size());
-    for (const auto& [key, number] : categories_) {
-        const auto found = namedCategories_.find(key);
-        if (found != namedCategories_.end())
-            names[number] = found->second;
-        else if (std::get<2>(key) != 0)
-            names[number] = strings_.intern(fmt::format("Category {}", std::get<2>(key)));
-    }
-    return names;
-}
-
-void BackwardRows::read(LoadContext& context) {
-    constexpr const auto& table = tables::backwards;
-    TableReader reader(context, table, {table.forwardRow, table.backwardRow}, "operators and their backward");
-    while (reader.next()) {
-        const std::optional<int64_t> forward = reader.integer(table.forwardRow);
-        const std::optional<int64_t> backward = reader.integer(table.backwardRow);
-        if (!forward || !backward) {
-            reader.skipRow();
-            continue;
-        }
-        pairs_.push_back({*forward, *backward});
-        ranges_.push_back({*forward, {}});
-        ranges_.push_back({*backward, {}});
-    }
-    sortLarge(ranges_, [](const Range& a, const Range& b) { return a.fileRow < b.fileRow; });
-    const auto end = std::unique(ranges_.begin(), ranges_.end(),
-                                 [](const Range& a, const Range& b) { return a.fileRow == b.fileRow; });
-    ranges_.resize(static_cast<size_t>(end - ranges_.begin()));
-}
-
-void BackwardRows::see(int64_t fileRow, EventRef range) {
-    const auto found = std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
-                                        [](const Range& each, int64_t row) { return each.fileRow < row; });
-    if (found != ranges_.end() && found->fileRow == fileRow) found->range = range;
-}
-
-EventRef BackwardRows::rangeOf(int64_t fileRow) const {
-    return std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
-                            [](const Range& each, int64_t row) { return each.fileRow < row; })
-        ->range;
-}
-
-void BackwardRows::emitPairs(TraceBuilder& builder) const {
-    int64_t unknown = 0;
-    for (const auto& [forward, backward] : pairs_) {
-        const EventRef from = rangeOf(forward), to = rangeOf(backward);
-        if (from.isValid() && to.isValid())
-            builder.backward(from, to);
-        else
-            ++unknown;
-    }
-    builder.skip("operators and their backward", unknown);
-}
-
 namespace {
+
+/// Returns a rank, root, peer or number of ranks, or -1 if invalid.
+int32_t ncclRankFrom(int64_t value) {
+    constexpr int64_t maxRank = 1 << 24;
+    return value >= 0 && value <= maxRank ? static_cast<int32_t>(value) : -1;
+}
 
 /// The communicators of each process from `LANESCOPE_NCCL_COMMUNICATORS`.
 class NcclCommunicators {
   public:
-    void read(LoadContext& context, FileStrings& strings);
+    void read(LoadContext& context, FileStrings& strings) {
+        constexpr const auto& table = tables::ncclCommunicators;
+        TableReader reader(context, table,
+                           {table.globalPid, table.communicator, table.rank, table.rankCount, table.name},
+                           "NCCL communicators");
+        while (reader.next()) {
+            const int64_t hash = reader.integerOr(table.communicator, 0);
+            if (hash == 0) continue;
+            // A communicator may have two rows: from its NVTX range and from the plugin.
+            Communicator& known = communicators_[{reader.integerOr(table.globalPid, 0), static_cast<uint64_t>(hash)}];
+            if (const int32_t rank = ncclRankFrom(reader.integerOr(table.rank, -1)); rank >= 0) known.rank = rank;
+            if (const int32_t ranks = ncclRankFrom(reader.integerOr(table.rankCount, -1)); ranks > 0)
+                known.rankCount = ranks;
+            if (!reader.isNull(table.name)) known.name = strings.intern(reader.text(table.name));
+        }
+    }
+
     /// Adds the properties of the communicator to the facts of a call of `globalPid`.
-    void describe(int64_t globalPid, uint64_t communicator, NcclFacts& facts) const;
+    void describe(int64_t globalPid, uint64_t communicator, NcclFacts& facts) const {
+        const auto found = communicators_.find({globalPid, communicator});
+        if (found == communicators_.end()) return;
+        facts.rank = found->second.rank;
+        facts.rankCount = found->second.rankCount;
+        facts.communicatorName = found->second.name;
+    }
 
   private:
     struct Communicator {
@@ -183,7 +194,6 @@ class NcclCommunicators {
     };
     std::map<std::pair<int64_t, uint64_t>, Communicator> communicators_;
 };
-
 /// The NCCL calls among the rows of `NVTX_EVENTS`, from `LANESCOPE_NCCL_OPERATIONS`. In files
 /// without it, from the names of NCCL's own NVTX ranges.
 class NcclCalls {
@@ -191,12 +201,51 @@ class NcclCalls {
     /// Allocates in `memory`, if set.
     explicit NcclCalls(LargeMemory* memory) : calls_(memory) {}
 
-    void read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators);
+    void read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators) {
+        constexpr const auto& table = tables::ncclOperations;
+        TableReader reader(
+            context, table,
+            {table.nvtxRow, table.operation, table.bytes, table.communicator, table.root, table.peer, table.globalTid},
+            "NCCL calls");
+        while (reader.next()) {
+            const std::optional<int64_t> row = reader.integer(table.nvtxRow);
+            if (!row) {
+                reader.skipRow();
+                continue;
+            }
+            NcclRow call;
+            call.operation = strings.intern(ncclOperationName(reader.text(table.operation)));
+            if (!reader.isNull(table.bytes)) call.bytes = reader.bytes(table.bytes);
+            call.communicator = static_cast<uint64_t>(reader.integerOr(table.communicator, 0));
+            call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));
+            call.facts.peer = ncclRankFrom(reader.integerOr(table.peer, -1));
+            communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator, call.facts);
+            calls_.push_back({*row, call});
+        }
+        sortLarge(calls_, [](const Call& a, const Call& b) { return a.fileRow < b.fileRow; });
+    }
+
     bool isListed() const { return !calls_.empty(); }
     /// Adds the NCCL facts of row `fileRow` to `range`, if the row is listed.
-    void addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const;
+    void addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
+        // The last of several entries for one row counts.
+        const auto after = std::upper_bound(calls_.begin(), calls_.end(), fileRow,
+                                            [](int64_t row, const Call& call) { return row < call.fileRow; });
+        if (after != calls_.begin() && std::prev(after)->fileRow == fileRow)
+            builder.nccl(range, std::prev(after)->listed);
+    }
+
     /// Finds calls by the names of ranges in the domain "NCCL". For files without a list.
-    static void addByName(TraceBuilder& builder);
+    static void addByName(TraceBuilder& builder) {
+        const StringIndex domain = builder.intern("NCCL");
+        const NvtxTable& nvtx = builder.trace().nvtx;
+        for (uint32_t row = 0; row < nvtx.size(); ++row) {
+            if (nvtx.domain[row] != domain) continue;
+            const std::string_view operation = ncclOperationOf(builder.text(nvtx.text[row]));
+            if (operation.empty()) continue;
+            builder.nccl({EventKind::Nvtx, row}, {.operation = builder.intern(operation)});
+        }
+    }
 
   private:
     struct Call {
@@ -205,119 +254,6 @@ class NcclCalls {
     };
     LargeVector<Call> calls_;  ///< By row. Equal ones in the order of the file.
 };
-
-/// The operations of NCCL's profiler plugin, from `LANESCOPE_NCCL_PLUGIN_OPERATIONS`.
-class NcclPlugin {
-  public:
-    /// Allocates in `memory`, if set.
-    explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
-
-    void read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators);
-
-    /// Adds the operations to the calls that NCCL announced by NVTX.
-    /// - An operation belongs to a call if it was called inside its range, on its thread.
-    /// - NCCL before 2.28 reports no calls. There, the operation is the next of its thread,
-    ///   communicator, name and size.
-    /// - If a process announced no calls at all (NCCL_NVTX_DISABLE=1), its operations become
-    ///   ranges.
-    ///
-    /// O(n log n).
-    void join(TraceBuilder& builder);
-
-  private:
-    struct Operation {
-        StringIndex name = 0;
-        int64_t bytes = -1;
-        uint64_t communicator = 0;
-        uint32_t thread = 0;  ///< The calling thread. Without a call: the enqueuing thread.
-        TimeRange call;
-        TimeRange enqueue;
-        bool hasCall = false, hasEnqueue = false;
-        bool isTaken = false;
-        uint32_t stack = noIndex;
-        NcclFacts facts;
-    };
-
-    void joinCalls(TraceBuilder& builder);
-    void joinTasks(TraceBuilder& builder);
-    void addRanges(TraceBuilder& builder, const std::set<uint32_t>& announcing);
-    void take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder);
-
-    LargeVector<Operation> operations_;
-    std::vector<bool> isMatched_;  ///< By row of `Trace::nccl`.
-};
-
-/// Returns a rank, root, peer or number of ranks, or -1 if invalid.
-int32_t ncclRankFrom(int64_t value) {
-    constexpr int64_t maxRank = 1 << 24;
-    return value >= 0 && value <= maxRank ? static_cast<int32_t>(value) : -1;
-}
-
-void NcclCommunicators::read(LoadContext& context, FileStrings& strings) {
-    constexpr const auto& table = tables::ncclCommunicators;
-    TableReader reader(context, table, {table.globalPid, table.communicator, table.rank, table.rankCount, table.name},
-                       "NCCL communicators");
-    while (reader.next()) {
-        const int64_t hash = reader.integerOr(table.communicator, 0);
-        if (hash == 0) continue;
-        // A communicator may have two rows: from its NVTX range and from the plugin.
-        Communicator& known = communicators_[{reader.integerOr(table.globalPid, 0), static_cast<uint64_t>(hash)}];
-        if (const int32_t rank = ncclRankFrom(reader.integerOr(table.rank, -1)); rank >= 0) known.rank = rank;
-        if (const int32_t ranks = ncclRankFrom(reader.integerOr(table.rankCount, -1)); ranks > 0)
-            known.rankCount = ranks;
-        if (!reader.isNull(table.name)) known.name = strings.intern(reader.text(table.name));
-    }
-}
-
-void NcclCommunicators::describe(int64_t globalPid, uint64_t communicator, NcclFacts& facts) const {
-    const auto found = communicators_.find({globalPid, communicator});
-    if (found == communicators_.end()) return;
-    facts.rank = found->second.rank;
-    facts.rankCount = found->second.rankCount;
-    facts.communicatorName = found->second.name;
-}
-
-void NcclCalls::read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators) {
-    constexpr const auto& table = tables::ncclOperations;
-    TableReader reader(
-        context, table,
-        {table.nvtxRow, table.operation, table.bytes, table.communicator, table.root, table.peer, table.globalTid},
-        "NCCL calls");
-    while (reader.next()) {
-        const std::optional<int64_t> row = reader.integer(table.nvtxRow);
-        if (!row) {
-            reader.skipRow();
-            continue;
-        }
-        NcclRow call;
-        call.operation = strings.intern(ncclOperationName(reader.text(table.operation)));
-        if (!reader.isNull(table.bytes)) call.bytes = reader.bytes(table.bytes);
-        call.communicator = static_cast<uint64_t>(reader.integerOr(table.communicator, 0));
-        call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));
-        call.facts.peer = ncclRankFrom(reader.integerOr(table.peer, -1));
-        communicators.describe(processOf(reader.integerOr(table.globalTid, 0)), call.communicator, call.facts);
-        calls_.push_back({*row, call});
-    }
-    sortLarge(calls_, [](const Call& a, const Call& b) { return a.fileRow < b.fileRow; });
-}
-
-void NcclCalls::addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
-    // The last of several entries for one row counts.
-    const auto after = std::upper_bound(calls_.begin(), calls_.end(), fileRow,
-                                        [](int64_t row, const Call& call) { return row < call.fileRow; });
-    if (after != calls_.begin() && std::prev(after)->fileRow == fileRow) builder.nccl(range, std::prev(after)->listed);
-}
-
-void NcclCalls::addByName(TraceBuilder& builder) {
-    const StringIndex domain = builder.intern("NCCL");
-    const NvtxTable& nvtx = builder.trace().nvtx;
-    for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        if (nvtx.domain[row] != domain) continue;
-        const std::string_view operation = ncclOperationOf(builder.text(nvtx.text[row]));
-        if (operation.empty()) continue;
-        builder.nccl({EventKind::Nvtx, row}, {.operation = builder.intern(operation)});
-    }
-}
 
 constexpr const auto& operationColumns = tables::ncclPluginOperations;
 using Reader = TableReader<tables::NcclPluginOperations>;
@@ -343,190 +279,227 @@ bool isPartOf(std::string_view part, std::string_view whole) {
 /// Maximum number of operations searched per range. A real range has one.
 constexpr int maxOperationsPerRange = 64;
 
-void NcclPlugin::read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators) {
-    Reader reader(context, operationColumns,
-                  {operationColumns.globalTid,    operationColumns.start,        operationColumns.end,
-                   operationColumns.operation,    operationColumns.datatype,     operationColumns.count,
-                   operationColumns.bytes,        operationColumns.communicator, operationColumns.rank,
-                   operationColumns.root,         operationColumns.peer,         operationColumns.sequence,
-                   operationColumns.algorithm,    operationColumns.protocol,     operationColumns.channels,
-                   operationColumns.warps,        operationColumns.isCaptured,   operationColumns.enqueueGlobalTid,
-                   operationColumns.enqueueStart, operationColumns.enqueueEnd,   operationColumns.launchGlobalTid,
-                   operationColumns.launchStart,  operationColumns.launchEnd,    operationColumns.callchainId},
-                  "NCCL operations");
-    FileStrings& strings = directory.strings;
-    const auto textAt = [&](Reader::Column column) {
-        return reader.isNull(column) ? StringIndex{0} : strings.intern(reader.text(column));
-    };
-    while (reader.next()) {
-        Operation found;
-        const std::optional<TimeRange> call = rangeAt(reader, operationColumns.start, operationColumns.end);
-        const std::optional<TimeRange> enqueue =
-            rangeAt(reader, operationColumns.enqueueStart, operationColumns.enqueueEnd);
-        const std::optional<int64_t> globalTid =
-            call ? reader.integer(operationColumns.globalTid) : reader.integer(operationColumns.enqueueGlobalTid);
-        if (!globalTid || (!call && !enqueue)) {
-            reader.skipRow();
-            continue;
-        }
-        found.thread = directory.identities.thread(*globalTid);
-        if (found.thread == noIndex) {
-            reader.skipRow();
-            continue;
-        }
-        found.hasCall = call.has_value();
-        found.hasEnqueue = enqueue.has_value();
-        found.call = call.value_or(enqueue.value_or(TimeRange{}));
-        found.enqueue = enqueue.value_or(TimeRange{});
-        found.name = strings.intern(ncclOperationName(reader.text(operationColumns.operation)));
-        found.bytes = reader.isNull(operationColumns.bytes) ? -1 : reader.bytes(operationColumns.bytes);
-        found.communicator = static_cast<uint64_t>(reader.integerOr(operationColumns.communicator, 0));
-        NcclFacts& facts = found.facts;
-        communicators.describe(processOf(*globalTid), found.communicator, facts);
-        if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(operationColumns.rank, -1));
-        facts.datatype = textAt(operationColumns.datatype);
-        facts.algorithm = textAt(operationColumns.algorithm);
-        facts.protocol = textAt(operationColumns.protocol);
-        facts.count = std::max<int64_t>(-1, reader.integerOr(operationColumns.count, -1));
-        facts.sequence = std::max<int64_t>(-1, reader.integerOr(operationColumns.sequence, -1));
-        facts.root = ncclRankFrom(reader.integerOr(operationColumns.root, -1));
-        facts.peer = ncclRankFrom(reader.integerOr(operationColumns.peer, -1));
-        facts.channels = smallNumber(reader.integerOr(operationColumns.channels, -1));
-        facts.warps = smallNumber(reader.integerOr(operationColumns.warps, -1));
-        facts.isCaptured = reader.integerOr(operationColumns.isCaptured, 0) != 0;
-        if (const auto launch = rangeAt(reader, operationColumns.launchStart, operationColumns.launchEnd)) {
-            const std::optional<int64_t> launchedBy = reader.integer(operationColumns.launchGlobalTid);
-            facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
-            facts.launch = *launch;
-        }
-        found.stack = directory.stackOf(reader.integer(operationColumns.callchainId));
-        operations_.push_back(found);
-    }
-}
+/// The operations of NCCL's profiler plugin, from `LANESCOPE_NCCL_PLUGIN_OPERATIONS`.
+class NcclPlugin {
+  public:
+    /// Allocates in `memory`, if set.
+    explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
 
-void NcclPlugin::join(TraceBuilder& builder) {
-    if (operations_.empty()) return;
-    const Trace& trace = builder.trace();
-    builder.count("NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0);
-    sortLarge(operations_, [](const Operation& a, const Operation& b) {
-        return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
-               std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
-    });
-    isMatched_.assign(trace.nccl.size(), false);
-    std::set<uint32_t> announcing;  // processes
-    for (const uint32_t row : trace.nccl.nvtx) announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
-    joinCalls(builder);
-    joinTasks(builder);
-    addRanges(builder, announcing);
-}
-
-/// Adds an operation to a call. For one of several parts of a call, only their common properties are kept.
-void NcclPlugin::take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder) {
-    operation.isTaken = true;
-    isMatched_[row] = true;
-    const NcclTable& nccl = builder.trace().nccl;
-    const NcclFacts announced = nccl.facts[row];
-    NcclRow better{nccl.operation[row], nccl.bytes[row], nccl.communicator[row], operation.facts};
-    NcclFacts& facts = better.facts;
-    if (facts.rank < 0) facts.rank = announced.rank;
-    if (facts.rankCount < 0) facts.rankCount = announced.rankCount;
-    if (facts.root < 0) facts.root = announced.root;
-    if (facts.peer < 0) facts.peer = announced.peer;
-    if (isPart) facts.peer = -1;
-    if (isPart) facts.channels = -1;
-    if (better.bytes < 0) better.bytes = operation.bytes;
-    if (better.communicator == 0) better.communicator = operation.communicator;
-    builder.amendNccl(row, better);
-}
-
-/// Connects operations that begin inside an announced range of their thread.
-void NcclPlugin::joinCalls(TraceBuilder& builder) {
-    const Trace& trace = builder.trace();
-    const NcclTable& nccl = trace.nccl;
-    for (uint32_t row = 0; row < nccl.size(); ++row) {
-        const uint32_t nvtx = nccl.nvtx[row];
-        const std::pair from{trace.nvtx.thread[nvtx], trace.nvtx.startNs[nvtx]};
-        const bool isOpen = trace.nvtx.isOpen[nvtx] != 0;
-        auto found = std::lower_bound(
-            operations_.begin(), operations_.end(), from,
-            [](const Operation& one, const auto& wanted) { return std::pair(one.thread, one.call.startNs) < wanted; });
-        for (int searched = 0; found != operations_.end() && searched < maxOperationsPerRange; ++found, ++searched) {
-            if (found->thread != from.first) break;
-            if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
-            const bool isPart = isPartOf(trace.strings.at(found->name), trace.strings.at(nccl.operation[row]));
-            if (found->isTaken || (found->name != nccl.operation[row] && !isPart)) continue;
-            if (found->communicator != nccl.communicator[row] && found->communicator != 0 &&
-                nccl.communicator[row] != 0)
+    void read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators) {
+        Reader reader(context, operationColumns,
+                      {operationColumns.globalTid,    operationColumns.start,        operationColumns.end,
+                       operationColumns.operation,    operationColumns.datatype,     operationColumns.count,
+                       operationColumns.bytes,        operationColumns.communicator, operationColumns.rank,
+                       operationColumns.root,         operationColumns.peer,         operationColumns.sequence,
+                       operationColumns.algorithm,    operationColumns.protocol,     operationColumns.channels,
+                       operationColumns.warps,        operationColumns.isCaptured,   operationColumns.enqueueGlobalTid,
+                       operationColumns.enqueueStart, operationColumns.enqueueEnd,   operationColumns.launchGlobalTid,
+                       operationColumns.launchStart,  operationColumns.launchEnd,    operationColumns.callchainId},
+                      "NCCL operations");
+        FileStrings& strings = directory.strings;
+        const auto textAt = [&](Reader::Column column) {
+            return reader.isNull(column) ? StringIndex{0} : strings.intern(reader.text(column));
+        };
+        while (reader.next()) {
+            Operation found;
+            const std::optional<TimeRange> call = rangeAt(reader, operationColumns.start, operationColumns.end);
+            const std::optional<TimeRange> enqueue =
+                rangeAt(reader, operationColumns.enqueueStart, operationColumns.enqueueEnd);
+            const std::optional<int64_t> globalTid =
+                call ? reader.integer(operationColumns.globalTid) : reader.integer(operationColumns.enqueueGlobalTid);
+            if (!globalTid || (!call && !enqueue)) {
+                reader.skipRow();
                 continue;
-            take(*found, row, isPart, builder);
-            break;
+            }
+            found.thread = directory.identities.thread(*globalTid);
+            if (found.thread == noIndex) {
+                reader.skipRow();
+                continue;
+            }
+            found.hasCall = call.has_value();
+            found.hasEnqueue = enqueue.has_value();
+            found.call = call.value_or(enqueue.value_or(TimeRange{}));
+            found.enqueue = enqueue.value_or(TimeRange{});
+            found.name = strings.intern(ncclOperationName(reader.text(operationColumns.operation)));
+            found.bytes = reader.isNull(operationColumns.bytes) ? -1 : reader.bytes(operationColumns.bytes);
+            found.communicator = static_cast<uint64_t>(reader.integerOr(operationColumns.communicator, 0));
+            NcclFacts& facts = found.facts;
+            communicators.describe(processOf(*globalTid), found.communicator, facts);
+            if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(operationColumns.rank, -1));
+            facts.datatype = textAt(operationColumns.datatype);
+            facts.algorithm = textAt(operationColumns.algorithm);
+            facts.protocol = textAt(operationColumns.protocol);
+            facts.count = std::max<int64_t>(-1, reader.integerOr(operationColumns.count, -1));
+            facts.sequence = std::max<int64_t>(-1, reader.integerOr(operationColumns.sequence, -1));
+            facts.root = ncclRankFrom(reader.integerOr(operationColumns.root, -1));
+            facts.peer = ncclRankFrom(reader.integerOr(operationColumns.peer, -1));
+            facts.channels = smallNumber(reader.integerOr(operationColumns.channels, -1));
+            facts.warps = smallNumber(reader.integerOr(operationColumns.warps, -1));
+            facts.isCaptured = reader.integerOr(operationColumns.isCaptured, 0) != 0;
+            if (const auto launch = rangeAt(reader, operationColumns.launchStart, operationColumns.launchEnd)) {
+                const std::optional<int64_t> launchedBy = reader.integer(operationColumns.launchGlobalTid);
+                facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
+                facts.launch = *launch;
+            }
+            found.stack = directory.stackOf(reader.integer(operationColumns.callchainId));
+            operations_.push_back(found);
         }
     }
-}
 
-/// Connects operations of a group, which NCCL before 2.28 reports only at the end of the group.
-void NcclPlugin::joinTasks(TraceBuilder& builder) {
-    const Trace& trace = builder.trace();
-    using Key = std::tuple<uint32_t, uint64_t, StringIndex, int64_t>;
-    std::map<Key, std::deque<Operation*>> waiting;
-    for (Operation& one : operations_)
-        if (!one.hasCall && !one.isTaken) waiting[{one.thread, one.communicator, one.name, one.bytes}].push_back(&one);
-    if (waiting.empty()) return;
-    const NcclTable& nccl = trace.nccl;
-    std::vector<uint32_t> rows(nccl.size());
-    std::iota(rows.begin(), rows.end(), 0u);
-    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-        return trace.nvtx.startNs[nccl.nvtx[a]] < trace.nvtx.startNs[nccl.nvtx[b]];
-    });
-    for (const uint32_t row : rows) {
-        if (isMatched_[row]) continue;
-        const uint32_t nvtx = nccl.nvtx[row];
-        const auto found =
-            waiting.find(Key{trace.nvtx.thread[nvtx], nccl.communicator[row], nccl.operation[row], nccl.bytes[row]});
-        if (found == waiting.end()) continue;
-        std::deque<Operation*>& queue = found->second;
-        while (!queue.empty() && queue.front()->enqueue.startNs < trace.nvtx.startNs[nvtx]) queue.pop_front();
-        if (queue.empty()) continue;
-        take(*queue.front(), row, false, builder);
-        queue.pop_front();
+    /// Adds the operations to the calls that NCCL announced by NVTX.
+    /// - An operation belongs to a call if it was called inside its range, on its thread.
+    /// - NCCL before 2.28 reports no calls. There, the operation is the next of its thread,
+    ///   communicator, name and size.
+    /// - If a process announced no calls at all (NCCL_NVTX_DISABLE=1), its operations become
+    ///   ranges.
+    ///
+    /// O(n log n).
+    void join(TraceBuilder& builder) {
+        if (operations_.empty()) return;
+        const Trace& trace = builder.trace();
+        builder.count("NCCL plugin operations", static_cast<int64_t>(operations_.size()), 0);
+        sortLarge(operations_, [](const Operation& a, const Operation& b) {
+            return std::tie(a.thread, a.call.startNs, a.enqueue.startNs) <
+                   std::tie(b.thread, b.call.startNs, b.enqueue.startNs);
+        });
+        isMatched_.assign(trace.nccl.size(), false);
+        std::set<uint32_t> announcing;  // processes
+        for (const uint32_t row : trace.nccl.nvtx) announcing.insert(trace.threads[trace.nvtx.thread[row]].process);
+        joinCalls(builder);
+        joinTasks(builder);
+        addRanges(builder, announcing);
     }
-}
 
-void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& announcing) {
-    const Trace& trace = builder.trace();
-    std::set<uint32_t> calling;  // processes whose NCCL reports calls
-    for (const Operation& one : operations_)
-        if (one.hasCall) calling.insert(trace.threads[one.thread].process);
-    std::map<std::pair<uint32_t, int64_t>, int> sharing;
-    for (const Operation& one : operations_)
-        if (one.facts.launchThread != noIndex) ++sharing[{one.facts.launchThread, one.facts.launch.startNs}];
-    const StringIndex domain = builder.intern("NCCL");
-    for (size_t index = 0; index < operations_.size(); ++index) {
-        const Operation& one = operations_[index];
-        const uint32_t process = trace.threads[one.thread].process;
-        if (one.isTaken || announcing.contains(process)) continue;
-        if (!one.hasCall && calling.contains(process)) continue;
-        const bool isReplay = index > 0 && one.hasCall && operations_[index - 1].hasCall &&
-                              operations_[index - 1].thread == one.thread && operations_[index - 1].call == one.call;
-        if (isReplay) continue;  // a replayed call of a CUDA graph
-        TimeRange range = one.call;
-        // The call of an operation outside of groups lasts until the operation is enqueued.
-        const bool isLast = index + 1 == operations_.size() || operations_[index + 1].thread != one.thread ||
-                            operations_[index + 1].call.startNs >= one.enqueue.endNs;
-        const bool isAlone =
-            one.facts.launchThread == one.thread && sharing[{one.thread, one.facts.launch.startNs}] == 1;
-        if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
-        const EventRef added =
-            builder.add<kinds::Nvtx>({.startNs = range.startNs,
-                                      .endNs = range.endNs,
-                                      .text = builder.intern("nccl" + std::string(builder.text(one.name))),
-                                      .domain = domain,
-                                      .thread = one.thread,
-                                      .stack = one.stack});
-        builder.nccl(added,
-                     {.operation = one.name, .bytes = one.bytes, .communicator = one.communicator, .facts = one.facts});
+  private:
+    struct Operation {
+        StringIndex name = 0;
+        int64_t bytes = -1;
+        uint64_t communicator = 0;
+        uint32_t thread = 0;  ///< The calling thread. Without a call: the enqueuing thread.
+        TimeRange call;
+        TimeRange enqueue;
+        bool hasCall = false, hasEnqueue = false;
+        bool isTaken = false;
+        uint32_t stack = noIndex;
+        NcclFacts facts;
+    };
+
+    /// Connects operations that begin inside an announced range of their thread.
+    void joinCalls(TraceBuilder& builder) {
+        const Trace& trace = builder.trace();
+        const NcclTable& nccl = trace.nccl;
+        for (uint32_t row = 0; row < nccl.size(); ++row) {
+            const uint32_t nvtx = nccl.nvtx[row];
+            const std::pair from{trace.nvtx.thread[nvtx], trace.nvtx.startNs[nvtx]};
+            const bool isOpen = trace.nvtx.isOpen[nvtx] != 0;
+            auto found = std::lower_bound(operations_.begin(), operations_.end(), from,
+                                          [](const Operation& one, const auto& wanted) {
+                                              return std::pair(one.thread, one.call.startNs) < wanted;
+                                          });
+            for (int searched = 0; found != operations_.end() && searched < maxOperationsPerRange;
+                 ++found, ++searched) {
+                if (found->thread != from.first) break;
+                if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
+                const bool isPart = isPartOf(trace.strings.at(found->name), trace.strings.at(nccl.operation[row]));
+                if (found->isTaken || (found->name != nccl.operation[row] && !isPart)) continue;
+                if (found->communicator != nccl.communicator[row] && found->communicator != 0 &&
+                    nccl.communicator[row] != 0)
+                    continue;
+                take(*found, row, isPart, builder);
+                break;
+            }
+        }
     }
-}
+
+    /// Connects operations of a group, which NCCL before 2.28 reports only at the end of the group.
+    void joinTasks(TraceBuilder& builder) {
+        const Trace& trace = builder.trace();
+        using Key = std::tuple<uint32_t, uint64_t, StringIndex, int64_t>;
+        std::map<Key, std::deque<Operation*>> waiting;
+        for (Operation& one : operations_)
+            if (!one.hasCall && !one.isTaken)
+                waiting[{one.thread, one.communicator, one.name, one.bytes}].push_back(&one);
+        if (waiting.empty()) return;
+        const NcclTable& nccl = trace.nccl;
+        std::vector<uint32_t> rows(nccl.size());
+        std::iota(rows.begin(), rows.end(), 0u);
+        std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+            return trace.nvtx.startNs[nccl.nvtx[a]] < trace.nvtx.startNs[nccl.nvtx[b]];
+        });
+        for (const uint32_t row : rows) {
+            if (isMatched_[row]) continue;
+            const uint32_t nvtx = nccl.nvtx[row];
+            const auto found = waiting.find(
+                Key{trace.nvtx.thread[nvtx], nccl.communicator[row], nccl.operation[row], nccl.bytes[row]});
+            if (found == waiting.end()) continue;
+            std::deque<Operation*>& queue = found->second;
+            while (!queue.empty() && queue.front()->enqueue.startNs < trace.nvtx.startNs[nvtx]) queue.pop_front();
+            if (queue.empty()) continue;
+            take(*queue.front(), row, false, builder);
+            queue.pop_front();
+        }
+    }
+
+    void addRanges(TraceBuilder& builder, const std::set<uint32_t>& announcing) {
+        const Trace& trace = builder.trace();
+        std::set<uint32_t> calling;  // processes whose NCCL reports calls
+        for (const Operation& one : operations_)
+            if (one.hasCall) calling.insert(trace.threads[one.thread].process);
+        std::map<std::pair<uint32_t, int64_t>, int> sharing;
+        for (const Operation& one : operations_)
+            if (one.facts.launchThread != noIndex) ++sharing[{one.facts.launchThread, one.facts.launch.startNs}];
+        const StringIndex domain = builder.intern("NCCL");
+        for (size_t index = 0; index < operations_.size(); ++index) {
+            const Operation& one = operations_[index];
+            const uint32_t process = trace.threads[one.thread].process;
+            if (one.isTaken || announcing.contains(process)) continue;
+            if (!one.hasCall && calling.contains(process)) continue;
+            const bool isReplay = index > 0 && one.hasCall && operations_[index - 1].hasCall &&
+                                  operations_[index - 1].thread == one.thread &&
+                                  operations_[index - 1].call == one.call;
+            if (isReplay) continue;  // a replayed call of a CUDA graph
+            TimeRange range = one.call;
+            // The call of an operation outside of groups lasts until the operation is enqueued.
+            const bool isLast = index + 1 == operations_.size() || operations_[index + 1].thread != one.thread ||
+                                operations_[index + 1].call.startNs >= one.enqueue.endNs;
+            const bool isAlone =
+                one.facts.launchThread == one.thread && sharing[{one.thread, one.facts.launch.startNs}] == 1;
+            if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
+            const EventRef added =
+                builder.add<kinds::Nvtx>({.startNs = range.startNs,
+                                          .endNs = range.endNs,
+                                          .text = builder.intern("nccl" + std::string(builder.text(one.name))),
+                                          .domain = domain,
+                                          .thread = one.thread,
+                                          .stack = one.stack});
+            builder.nccl(
+                added,
+                {.operation = one.name, .bytes = one.bytes, .communicator = one.communicator, .facts = one.facts});
+        }
+    }
+
+    /// Adds an operation to a call. For one of several parts of a call, only their common properties are kept.
+    void take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder) {
+        operation.isTaken = true;
+        isMatched_[row] = true;
+        const NcclTable& nccl = builder.trace().nccl;
+        const NcclFacts announced = nccl.facts[row];
+        NcclRow better{nccl.operation[row], nccl.bytes[row], nccl.communicator[row], operation.facts};
+        NcclFacts& facts = better.facts;
+        if (facts.rank < 0) facts.rank = announced.rank;
+        if (facts.rankCount < 0) facts.rankCount = announced.rankCount;
+        if (facts.root < 0) facts.root = announced.root;
+        if (facts.peer < 0) facts.peer = announced.peer;
+        if (isPart) facts.peer = -1;
+        if (isPart) facts.channels = -1;
+        if (better.bytes < 0) better.bytes = operation.bytes;
+        if (better.communicator == 0) better.communicator = operation.communicator;
+        builder.amendNccl(row, better);
+    }
+
+    LargeVector<Operation> operations_;
+    std::vector<bool> isMatched_;  ///< By row of `Trace::nccl`.
+};
 
 constexpr const auto& nvtxColumns = tables::nvtxEvents;
 
