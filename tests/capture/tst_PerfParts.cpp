@@ -12,6 +12,7 @@
 #include "capture/perf/PerfLog.h"
 #include "capture/perf/PerfStacks.h"
 #include "tests/capture/PerfBytes.h"
+#include "tests/support/CpuTimer.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
@@ -305,8 +306,7 @@ class tst_PerfParts : public QObject {
         for (size_t each = 0; each < sections; ++each) put(4096 + each * sizeof(table), table);
         put(0, head);
         std::fill(made.begin() + bytes / 2, made.end(), std::byte{0});
-        QElapsedTimer timer;
-        timer.start();
+        test::CpuTimer timer;
         auto none = ElfFile::at(made);
         QVERIFY(none);
         QVERIFY(none->nameAt(5).empty());

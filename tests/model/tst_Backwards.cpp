@@ -11,6 +11,7 @@
 #include "model/merge/mergeTraces.h"
 #include "model/reports/reports.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "tests/support/CpuTimer.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
@@ -306,8 +307,7 @@ class tst_Backwards : public QObject {
             events.push_back(flowEnd("f", 1, "8", "8", "10"));
         }
         events.push_back(slice("cpu_op", "op", "8", "8", "10", "5"));
-        QElapsedTimer timer;
-        timer.start();
+        test::CpuTimer timer;
         const TracePtr trace = loaded(traceOf(events));
         QVERIFY(trace->backwards.size() <= 2u * count);
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));

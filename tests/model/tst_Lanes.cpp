@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/assemble/LaneBuilder.h"
 #include "model/lod/reduceToPixels.h"
+#include "tests/support/CpuTimer.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -503,8 +504,7 @@ class tst_Lanes : public QObject {
         Lane lane;
         constexpr int64_t count = 4'000'000;
         for (int64_t i = 0; i < count; ++i) appendSlice(lane, i * 3, i * 3 + 2, 0, EventRef(), SliceCategory::Kernel);
-        QElapsedTimer timer;
-        timer.start();
+        test::CpuTimer timer;
         lane.tiles = buildLaneTiles(lane);
         timer.start();
         for (int i = 0; i < 20; ++i) QCOMPARE(reduceToPixels(lane, {0, count * 3}, 2000).size(), size_t{2000});

@@ -7,6 +7,7 @@
 #include "model/merge/mergeFiles.h"
 #include "model/reports/reports.h"
 #include "model/trace/collectives.h"
+#include "tests/support/CpuTimer.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
@@ -506,8 +507,7 @@ class tst_NcclInspector : public QObject {
     }
     void hostileLogsAreHarmless() {
         QFETCH(QByteArray, text);
-        QElapsedTimer clock;
-        clock.start();
+        test::CpuTimer clock;
         const TracePtr trace = load(text.toStdString());
         QVERIFY(trace);
         QVERIFY(trace->nccl.size() >= 1);

@@ -7,6 +7,7 @@
 #include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/trace/rangeDomains.h"
+#include "tests/support/CpuTimer.h"
 #include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
@@ -292,8 +293,7 @@ class tst_Perfetto : public QObject {
         const std::string rest = smallPerfetto();
         for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),
                                        pack(packetOf(packed)), pack(std::string(100 << 20, '\0'))}) {
-            QElapsedTimer timer;
-            timer.start();
+            test::CpuTimer timer;
             const TracePtr kept = loaded(rest + packetOf(bad));
             QCOMPARE(kept->kernels.size(), 1u);
             QVERIFY(timer.elapsed() < 5'000);

@@ -10,6 +10,7 @@
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "tests/support/CpuTimer.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -536,8 +537,7 @@ class tst_ThreadStates : public QObject {
             samples.push_back(sampleOf(ThreadState::Lock, 1 + each, 10 * count, 2, INT64_MAX));
             switches.push_back({10 * each, each % 2 == 0});
         }
-        QElapsedTimer timer;
-        timer.start();
+        test::CpuTimer timer;
         const auto rows = exactStates(3, samples, switches);
         QCOMPARE(rows.size(), size_t{count});
         QVERIFY(std::ranges::all_of(rows, [](const Row& row) { return row.stack == 1; }));
