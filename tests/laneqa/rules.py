@@ -7,6 +7,9 @@ CAUSES = (('waiting_for_ranks', 'late_rank'), ('data_loading_idle', 'data'), ('s
           ('launch_bound_idle', 'host'), ('exposed_htod', 'copy'), ('exposed_communication', 'communication'))
 MIN_SHARE = 0.04  # of the mean step; a smaller part is no cause
 
+# Cannot be answered without thread states.
+HOST_LINES = 'what host threads did outside CUDA calls, and at which line'
+
 
 class Facts:
     """What the rules need of an answer, and the texts that they stand on."""
@@ -66,7 +69,7 @@ def answer(kind, topic, facts):
             found = re.search(r'[\w.]+\.py:\d+', sentence)
             if found:
                 return found.group(), [found.group()]
-        isKnown = facts.unknown is not None and 'what host threads did' not in facts.unknown
+        isKnown = facts.unknown is not None and HOST_LINES not in facts.unknown
         return ('none' if cause == 'none' and isKnown else 'unknown'), []
     return known(topic, facts), []
 
@@ -77,7 +80,7 @@ def known(topic, facts):
     if 'allocates' in topic:
         return 'no' if facts.unknown is None or 'memory allocations' in facts.unknown else 'yes'
     if 'Python line' in topic:
-        return 'no' if facts.unknown is None or 'what host threads did' in facts.unknown else 'yes'
+        return 'no' if facts.unknown is None or HOST_LINES in facts.unknown else 'yes'
     if 'later than the others' in topic:
         return 'yes' if len(facts.workers) > 1 else 'no'
     return 'yes' if facts.workers else 'no'
