@@ -24,7 +24,7 @@ std::vector<Unknown> unknownsOf(const Trace& trace, const RunSummary& run) {
         add("outlier steps", "Fewer than five steps.");
     if (trace.stacks.size() == 0) add("Python line", "No Python stacks. Record with lanescope, without --no-python.");
     if (trace.cpuStates.size() == 0)
-        add("what host threads did outside CUDA calls, and at which line",
+        add("what host threads did between CUDA calls, and at which line",
             "No thread states. Record with lanescope, without --no-threads.");
     if (!run.facts.hasApiCalls) add("launch delays and CPU waits", "No CUDA API calls were recorded.");
     const auto ranks = static_cast<int64_t>(run.workers.size());

@@ -8,7 +8,7 @@ CAUSES = (('waiting_for_ranks', 'late_rank'), ('data_loading_idle', 'data'), ('s
 MIN_SHARE = 0.04  # of the mean step; a smaller part is no cause
 
 # Cannot be answered without thread states.
-HOST_LINES = 'what host threads did outside CUDA calls, and at which line'
+HOST_LINES = 'what host threads did between CUDA calls, and at which line'
 
 
 class Facts:
