@@ -10,8 +10,12 @@
 #include <memory>
 
 #include "app/cli/Output.h"
+#include "app/cli/WebDoor.h"
 #include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 #include "model/format/Subprocess.h"
+#include "model/index/openTrace.h"
+#include "model/pages/TimelineData.h"
 #include "model/system/system.h"
 
 namespace lanescope::cli {
@@ -24,6 +28,9 @@ struct ViewOptions {
     std::vector<std::string> files;
     bool isMerged = false;
     MergeArguments merge;
+    bool isForBrowser = false;
+    std::string address = "127.0.0.1";
+    uint16_t port = 0;
 };
 
 /// Returns the files for the viewer: one merged trace of several files if requested, or for a folder.
@@ -41,6 +48,31 @@ Result<std::vector<std::string>> filesToOpen(const ViewOptions& options) {
     const Result<std::filesystem::path> merged = mergeForCommand(*files, options.merge);
     if (!merged) return fail(merged.error());
     return std::vector{merged->string()};
+}
+
+/// Answers a browser until this process is ended.
+Result<void> serveBrowser(const ViewOptions& options) {
+    const auto files = filesToOpen(options);
+    if (!files) return fail(files.error());
+    if (files->size() != 1) return fail("--web: shows one trace. Name one.");
+    Result<WebDoor> door = WebDoor::open(options.address, options.port);
+    if (!door) return fail(door.error());
+    const Result<TracePtr> trace = loadForCommand(files->front());
+    if (!trace) return fail(trace.error());
+    reportTraceWarnings(**trace);
+    Result<Output> output = Output::open(std::nullopt, {});
+    if (!output) return fail(output.error());
+    output->write(
+        fmt::format("{0}\nOpen this address in a browser here. For a browser on another machine, run there: ssh "
+                    "-L {1}:{2}:{1} HOST\n",
+                    door->url(), door->port(), door->address()));
+    if (auto closed = output->close(); !closed) return closed;
+    door->serve([&trace](const report::TimelineRequest& request) -> Result<std::string> {
+        Result<std::string> page = report::tracePage(**trace, request);
+        if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
+        return page;
+    });
+    return {};
 }
 
 /// Replaces this process by the viewer, which compares two files; returns only if that fails.
@@ -72,11 +104,25 @@ void addView(CLI::App& app, int& exitStatus) {
                         "Traces to open; two are compared side by side, those of a folder are merged");
     command->add_flag("--merge", options->isMerged, "The traces belong to ranks of one job: merge them");
     addMergeOptions(*command, options->merge);
+    CLI::Option* web = command->add_flag("--web", options->isForBrowser,
+                                         "Show one trace in a browser, at an address with a secret; Ctrl+C ends it");
+    command->add_option("--address", options->address, "IP address of this machine for --web")
+        ->type_name("IP")
+        ->needs(web)
+        ->capture_default_str();
+    help::acceptNumber(command->add_option("--port", options->port, "Port for --web (default: any free one)"), "N", 0,
+                       UINT16_MAX)
+        ->needs(web);
     command->footer(
         "Examples:\n  lanescope view run.sqlite\n  lanescope view before.sqlite after.sqlite\n  lanescope view --merge "
         "rank0.json.gz rank1.json.gz\n  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n  lanescope "
-        "view fleet.sqlite");
+        "view fleet.sqlite\n  lanescope view --web run.sqlite");
     command->callback([options, &exitStatus] {
+        if (options->isForBrowser) {
+            const Result<void> served = serveBrowser(*options);
+            exitStatus = served ? static_cast<int>(exitOk) : reportFailure(served.error());
+            return;
+        }
         const auto files = filesToOpen(*options);
         exitStatus = reportFailure(files ? becomeViewer(*files) : files.error());
     });

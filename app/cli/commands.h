@@ -59,6 +59,9 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words);
 /// Adds `lanescope recover`, which builds a trace from the logs of an interrupted recording.
 void addRecover(CLI::App& app, int& exitStatus);
 
+/// Adds `lanescope serve`, which answers a viewer on another machine.
+void addServe(CLI::App& app, int& exitStatus);
+
 void addSql(CLI::App& app, int& exitStatus);
 
 void addStats(CLI::App& app, int& exitStatus);

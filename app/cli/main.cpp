@@ -174,6 +174,7 @@ int run(int argc, char** argv) {
     addFleet(app, exitStatus);
     addCheck(app, exitStatus);
     addView(app, exitStatus);
+    addServe(app, exitStatus);
     addMcp(app, exitStatus);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);

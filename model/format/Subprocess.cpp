@@ -48,8 +48,11 @@ Subprocess Subprocess::spawn(const std::filesystem::path& program, const std::ve
         ::posix_spawn_file_actions_adddup2(&files, options.input, STDIN_FILENO);
     else
         ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    for (const auto& [from, to] : {std::pair(options.output, STDOUT_FILENO), std::pair(options.errors, STDERR_FILENO)})
+        if (from >= 0)
+            ::posix_spawn_file_actions_adddup2(&files, from, to);
+        else
+            ::posix_spawn_file_actions_addopen(&files, to, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_t attributes;
     ::posix_spawnattr_init(&attributes);
     const int signals = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;

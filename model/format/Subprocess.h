@@ -31,11 +31,12 @@ class Subprocess {
     struct Options {
         char* const* environment = nullptr;  ///< Null: the environment of this process.
         int input = -1;                      ///< Its standard input; /dev/null if -1.
+        int output = -1, errors = -1;        ///< Its standard output and error; /dev/null if -1.
         bool hasOwnGroup = false;            ///< Not reached by signals of the terminal.
         bool hasDefaultSignals = false;      ///< Does not inherit blocked and ignored signals.
     };
 
-    /// Starts a program without output. `words` begin with its name. On failure `pid` is -1 and `errno` is set.
+    /// Starts a program. `words` begin with its name. On failure `pid` is -1 and `errno` is set.
     static Subprocess spawn(const std::filesystem::path& program, const std::vector<std::string>& words,
                             const Options& options);
     /// Forks a child that passes the writing end of a pipe to `work` and exits with status 0. On

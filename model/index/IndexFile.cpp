@@ -351,11 +351,22 @@ std::span<const std::byte> bytesOf(const T& value) {
 
 using Bytes = std::span<const std::byte>;
 
+class IndexInFile : public IndexMemory {
+  public:
+    explicit IndexInFile(MappedFile file) : file_(std::move(file)) {}
+    std::span<const std::byte> bytes() const override { return file_.bytes(); }
+    void unload() const override { file_.unload(); }
+    void countLossesInto(std::atomic<uint32_t>& losses) const override { file_.countLossesInto(losses); }
+
+  private:
+    MappedFile file_;
+};
+
 /// The memory behind the columns of a mapped trace.
 struct Backing {
-    explicit Backing(MappedFile mapped) : file(std::move(mapped)) {}
+    explicit Backing(std::shared_ptr<const IndexMemory> memory) : index(std::move(memory)) {}
 
-    MappedFile file;
+    std::shared_ptr<const IndexMemory> index;
     RowCounts rows{};
     CheckedBlocks checkedBlocks;
 };
@@ -405,17 +416,15 @@ bool isTrusted(int descriptor, Bytes file, const IndexHeader& header) {
 
 }  // namespace
 
-Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
-                        const std::function<bool()>& isWanted) {
-    const Result<SipHash::Key> key = ensureUserKey();
-    if (!key) return fail(key.error());
-    Result<AtomicFile> file = AtomicFile::create(path);
-    if (!file) return fail(file.error());
-    file->copyReadPermissionsOf(trace.path);
-    IndexHeader header;
-    file->write(bytesOf(header));  // reserved; the contents are known at the end
+namespace {
 
-    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, minSourceBytes)),
+/// Writes the contents of an index, without the file's name.
+Result<void> writeContents(const Trace& trace, const SourceKey& source, const SipHash::Key& key, AtomicFile& file,
+                           const std::filesystem::path& path, const std::function<bool()>& isWanted) {
+    IndexHeader header;
+    file.write(bytesOf(header));  // reserved; the contents are known at the end
+
+    FieldWriter fields(file, static_cast<size_t>(std::max(source.bytes, minSourceBytes)),
                        [&isWanted] { return !isWanted || isWanted(); });
     fields.storeTilesAhead(trace);
     fields(trace);
@@ -428,33 +437,61 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::
     fields.align();
     // Everything from here on is authenticated. The columns are by their CRC-32, which detects damage, but no forger
     // who has another index of this user.
-    SipHash code(*key);
+    SipHash code(key);
     const auto write = [&](std::span<const std::byte> bytes) {
         constexpr std::array<std::byte, 8> zeros{};
         for (const auto part : {bytes, std::span(zeros).first((8 - bytes.size() % 8) % 8)}) {
-            file->write(part);
+            file.write(part);
             code.add(part);
         }
     };
-    header.checksumsOffset = file->offset();
+    header.checksumsOffset = file.offset();
     write(std::as_bytes(std::span(fields.checksums())));
     IndexSection section{.name = traceSection,
-                         .offset = file->offset(),
+                         .offset = file.offset(),
                          .bytes = fields.small().size(),
                          .checksum = checksumOf(fields.small())};
     write(fields.small());
 
     header.sectionCount = 1;
     header.source = source;
-    header.sectionsOffset = file->offset();
+    header.sectionsOffset = file.offset();
     header.sectionsChecksum = checksumOf(bytesOf(section));
     write(bytesOf(section));
-    header.fileBytes = file->offset();
+    header.fileBytes = file.offset();
     header.checksum = checksumOf(bytesOf(header).first(offsetof(IndexHeader, checksum)));
     code.add(bytesOf(header).first(offsetof(IndexHeader, code)));
     header.code = code.value();
-    file->writeAtStart(bytesOf(header));
+    file.writeAtStart(bytesOf(header));
+    return {};
+}
+
+}  // namespace
+
+Result<void> writeIndex(const Trace& trace, const SourceKey& source, const std::filesystem::path& path,
+                        const std::function<bool()>& isWanted) {
+    const Result<SipHash::Key> key = ensureUserKey();
+    if (!key) return fail(key.error());
+    Result<AtomicFile> file = AtomicFile::create(path);
+    if (!file) return fail(file.error());
+    file->copyReadPermissionsOf(trace.path);
+    if (auto written = writeContents(trace, source, *key, *file, path, isWanted); !written) return written;
     return file->commit();
+}
+
+Result<std::shared_ptr<const IndexMemory>> unnamedIndexOf(const Trace& trace) {
+    const Result<ScratchFolder> folder = ScratchFolder::create();
+    if (!folder) return fail(folder.error());
+    // It gets a name for as long as it takes to open it.
+    const std::filesystem::path path = folder->path() / "index";
+    Result<AtomicFile> file = AtomicFile::create(path);
+    if (!file) return fail(file.error());
+    const SourceKey anySize{.bytes = UINT32_MAX};
+    if (auto written = writeContents(trace, anySize, {}, *file, path, {}); !written) return fail(written.error());
+    if (auto committed = file->commit(); !committed) return fail(committed.error());
+    std::optional<MappedFile> mapped = MappedFile::open(path, MappedFile::Access::Mapped);
+    if (!mapped) return fail("{}: the index cannot be mapped.", path.string());
+    return std::make_shared<const IndexInFile>(std::move(*mapped));
 }
 
 std::optional<SipHash::Value> codeOfIndex(std::span<const std::byte> index, const SipHash::Key& key) {
@@ -480,13 +517,22 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, c
     if (descriptor < 0) return nullptr;
     std::optional<MappedFile> file = MappedFile::open(descriptor);
     if (!file) return nullptr;
-    const auto backing = std::make_shared<Backing>(std::move(*file));
-    backing->file.countLossesInto(backing->checkedBlocks.corruptCount());
-    const Bytes bytes = backing->file.bytes();
+    const std::optional<IndexHeader> header = headerOf(file->bytes());
+    if (!header || !(header->source == source) || !isTrusted(descriptor, file->bytes(), *header)) return nullptr;
+    const auto trace = traceInMemory(std::make_shared<const IndexInFile>(std::move(*file)), tracePath);
+    if (!trace) return nullptr;
+    trace->corruptBlocks = &static_cast<const Backing*>(trace->backing.get())->checkedBlocks.corruptCount();
+    trace->memory = std::move(memory);
+    return trace;
+}
+
+std::shared_ptr<Trace> traceInMemory(std::shared_ptr<const IndexMemory> index, const std::filesystem::path& tracePath) {
+    const auto backing = std::make_shared<Backing>(std::move(index));
+    const Bytes bytes = backing->index->bytes();
     const std::optional<IndexHeader> header = headerOf(bytes);
-    if (!header || !(header->source == source) || !isTrusted(descriptor, bytes, *header)) return nullptr;
-    const std::optional<Bytes> fields = fieldsOf(bytes, *header);
+    const std::optional<Bytes> fields = header ? fieldsOf(bytes, *header) : std::nullopt;
     if (!fields) return nullptr;
+    backing->index->countLossesInto(backing->checkedBlocks.corruptCount());
     const std::shared_ptr<Trace> trace = IndexedTrace::create();
     FieldReader reader(bytes, *fields, bytes.subspan(static_cast<size_t>(header->checksumsOffset)),
                        backing->checkedBlocks);
@@ -494,16 +540,18 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, c
     trace->launchConfigs.shrink_to_fit();
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
-    trace->corruptBlocks = &backing->checkedBlocks.corruptCount();
-    trace->memory = std::move(memory);
     trace->path = tracePath;
     trace->title = tracePath.filename().string();
     return trace;
 }
 
+std::shared_ptr<const IndexMemory> indexMemoryOf(const Trace& trace) {
+    // Only `traceInMemory` sets a backing.
+    return trace.backing ? static_cast<const Backing*>(trace.backing.get())->index : nullptr;
+}
+
 void unloadIndex(const Trace& trace) {
-    // Only `readIndex` sets a backing.
-    if (trace.backing) static_cast<const Backing*>(trace.backing.get())->file.unload();
+    if (const auto index = indexMemoryOf(trace)) index->unload();
 }
 
 }  // namespace lanescope

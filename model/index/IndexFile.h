@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -87,5 +89,27 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source, c
 /// Unloads the pages of its index that were read so far; the next access loads them again. Does nothing for a trace in
 /// memory. Other threads may read the trace.
 void unloadIndex(const Trace& trace);
+
+/// Memory with the bytes of an index. Any contents are safe, also contents that change, for example to zeros.
+class IndexMemory {
+  public:
+    virtual ~IndexMemory() = default;
+    virtual std::span<const std::byte> bytes() const = 0;
+    /// See `unloadIndex`.
+    virtual void unload() const {}
+    /// Counts lost parts in `losses`, as the trace counts corrupt blocks there. It outlives all reading.
+    virtual void countLossesInto(std::atomic<uint32_t>& losses) const = 0;
+};
+
+/// Returns the trace of an index in memory, whatever its source. Returns null unless header and fields are valid.
+/// `trace` is the name of the source. Corruption is counted (`IndexMemory`), but not in `Trace::corruptBlocks`.
+/// O(tracks).
+std::shared_ptr<Trace> traceInMemory(std::shared_ptr<const IndexMemory> index, const std::filesystem::path& trace);
+
+/// Returns the memory of the index of a trace; null for a trace without an index.
+std::shared_ptr<const IndexMemory> indexMemoryOf(const Trace& trace);
+
+/// Returns an index of a trace in a file that has lost its name. Fails if none can be written. O(n).
+Result<std::shared_ptr<const IndexMemory>> unnamedIndexOf(const Trace& trace);
 
 }  // namespace lanescope

@@ -47,18 +47,6 @@ SipHash::Value codeOf(const SummaryHeader& header, std::span<const std::byte> ta
     return code.value();
 }
 
-Result<std::vector<std::byte>> tablesOf(const analysis::RunSummary& summary, const std::filesystem::path& trace) {
-    Result<Database> database = Database::createInMemory(trace.string());
-    if (!database) return fail(database.error());
-    if (const auto written = analysis::writeRunSummary(*database, summary); !written) return fail(written.error());
-    return database->bytes();
-}
-
-std::optional<analysis::RunSummary> summaryIn(std::span<const std::byte> tables, const std::filesystem::path& trace) {
-    const Result<Database> database = Database::openBytes(tables, trace);
-    return database ? analysis::readRunSummary(*database) : std::nullopt;
-}
-
 std::optional<analysis::RunSummary> readFile(const std::filesystem::path& path, const std::filesystem::path& trace,
                                              std::optional<SourceKey>& source) {
     struct stat status {};
@@ -78,10 +66,27 @@ std::optional<analysis::RunSummary> readFile(const std::filesystem::path& path, 
         if (!key || codeOf(header, tables, *key) != header.code) return std::nullopt;
     }
     if (!source) source = sourceKeyOf(trace);
-    return source && header.source == *source ? summaryIn(tables, trace) : std::nullopt;
+    return source && header.source == *source ? unpackedSummary(tables, trace) : std::nullopt;
 }
 
 }  // namespace
+
+Result<std::vector<std::byte>> packedSummary(const analysis::RunSummary& summary, const std::filesystem::path& trace) {
+    Result<Database> database = Database::createInMemory(trace.string());
+    if (!database) return fail(database.error());
+    if (const auto written = analysis::writeRunSummary(*database, summary); !written) return fail(written.error());
+    Result<std::vector<std::byte>> bytes = database->bytes();
+    // Values outside of their limits, as of a corrupt trace, are not read.
+    if (bytes && unpackedSummary(*bytes, trace) != summary)
+        return fail("{}: its summary cannot be stored, because it is inconsistent.", trace.string());
+    return bytes;
+}
+
+std::optional<analysis::RunSummary> unpackedSummary(std::span<const std::byte> bytes,
+                                                    const std::filesystem::path& trace) {
+    const Result<Database> database = Database::openBytes(bytes, trace);
+    return database ? analysis::readRunSummary(*database) : std::nullopt;
+}
 
 std::filesystem::path summaryPathOf(const std::filesystem::path& index) {
     std::filesystem::path path = index;
@@ -99,11 +104,8 @@ Result<void> writeIndexedSummary(const analysis::RunSummary& summary, const std:
                                  const SourceKey& source) {
     const Result<SipHash::Key> key = ensureUserKey();
     if (!key) return fail(key.error());
-    const Result<std::vector<std::byte>> tables = tablesOf(summary, trace);
+    const Result<std::vector<std::byte>> tables = packedSummary(summary, trace);
     if (!tables) return fail(tables.error());
-    // Values outside of their limits, as of a corrupt trace, are not read.
-    if (summaryIn(*tables, trace) != summary)
-        return fail("{}: its summary cannot be stored, because it is inconsistent.", trace.string());
     SummaryHeader header{.checksum = checksumOf(*tables), .source = source, .tableBytes = tables->size()};
     header.code = codeOf(header, *tables, *key);
     if (sourceKeyOf(trace) != source) return fail("{}: the trace changed while it was read.", trace.string());

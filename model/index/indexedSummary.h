@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "model/analysis/RunSummary.h"
 #include "model/format/Result.h"
@@ -23,5 +26,13 @@ std::optional<analysis::RunSummary> readIndexedSummary(const std::filesystem::pa
 /// place is writable, or if the summary would not be read back as it is.
 Result<void> writeIndexedSummary(const analysis::RunSummary& summary, const std::filesystem::path& trace,
                                  const SourceKey& source);
+
+/// Returns a summary as bytes, for `unpackedSummary`. Fails if it would not be read back as it is. `trace` is for
+/// errors.
+Result<std::vector<std::byte>> packedSummary(const analysis::RunSummary& summary, const std::filesystem::path& trace);
+
+/// Returns nullopt if the bytes, which may be of any origin, are no consistent summary of this version.
+std::optional<analysis::RunSummary> unpackedSummary(std::span<const std::byte> bytes,
+                                                    const std::filesystem::path& trace);
 
 }  // namespace lanescope

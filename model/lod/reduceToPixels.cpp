@@ -91,9 +91,29 @@ class PixelWalk {
     std::vector<PixelSlice> result_;
 };
 
+/// The slices among which the first one that starts at a time or later is found: one bucket of the finest tiles. A
+/// search of the whole lane would read twenty places of its file.
+struct Bucket {
+    size_t low = 0, high = 0;
+
+    Bucket(const Lane& lane, int64_t timeNs) : high(lane.size()) {
+        if (lane.tiles->levels.empty()) return;
+        const LaneTiles::Level& finest = lane.tiles->levels.front();
+        const size_t edge = finest.edgeIndex(timeNs);
+        low = finest.slice[edge];
+        high = std::max<size_t>(low, finest.slice[std::min(edge + 1, finest.bucketCount())]);
+    }
+};
+
 bool isEmptyWithin(const Lane& lane, TimeRange range) {
-    // A slice that ends at the start of the range is outside, unless its duration is zero.
-    uint32_t slice = lane.firstEndingAt(range.startNs);
+    // Of the slices before the bucket only the last can end in it. A slice that ends at the start of the range is
+    // outside, unless its duration is zero.
+    const Bucket bucket(lane, range.startNs);
+    auto slice = static_cast<uint32_t>(bucket.low - (bucket.low > 0 ? 1 : 0));
+    for (auto high = static_cast<uint32_t>(bucket.high); slice < high;) {
+        const uint32_t middle = slice + (high - slice) / 2;
+        lane.endNs(middle) < range.startNs ? slice = middle + 1 : high = middle;
+    }
     while (slice < lane.size() && lane.startNs[slice] < range.startNs && lane.endNs(slice) <= range.startNs) ++slice;
     return slice >= lane.size() || lane.startNs[slice] >= range.endNs;
 }
@@ -147,9 +167,13 @@ LaneEdges::LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t l
 
 void LaneEdges::decodeSlices(int64_t firstNs, int64_t lastNs) {
     const auto begin = lane_.startNs.begin();
-    const auto end = lane_.startNs.end();
-    const auto first = std::lower_bound(begin, end, firstNs);
-    const auto last = std::lower_bound(first, end, lastNs);
+    const auto find = [&](int64_t timeNs) {
+        const Bucket bucket(lane_, timeNs);
+        return std::lower_bound(begin + static_cast<std::ptrdiff_t>(bucket.low),
+                                begin + static_cast<std::ptrdiff_t>(bucket.high), timeNs);
+    };
+    const auto first = find(firstNs);
+    const auto last = std::max(first, find(lastNs));
     slice_ = static_cast<uint32_t>(first - begin);
     busyNs_ = lane_.busyBefore(slice_);
     firstDecoded_ = slice_ - (slice_ > 0 ? 1 : 0);  // The previous slice may extend into the range.

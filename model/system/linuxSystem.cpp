@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/userfaultfd.h>
 #include <malloc.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #include <string>
 #include <system_error>
 
+#include "model/system/missingPages.h"
 #include "model/system/system.h"
 
 #ifdef __GLIBC__
@@ -129,6 +133,60 @@ std::optional<uint64_t> randomNumber() {
     uint64_t number = 0;
     if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) return std::nullopt;
     return number;
+}
+
+int openMissingPages() {
+    constexpr int userModeOnly = 1;  // UFFD_USER_MODE_ONLY, which needs no permission.
+    const auto faults = static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | userModeOnly));
+    uffdio_api wanted{};
+    wanted.api = UFFD_API;
+    if (faults < 0 || ::ioctl(faults, UFFDIO_API, &wanted) == 0) return faults;
+    ::close(faults);
+    return -1;
+}
+
+void* reserveMissing(int faults, size_t bytes) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    bytes = (bytes + page - 1) / page * page;
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    uffdio_register wanted{};
+    wanted.range = {reinterpret_cast<uintptr_t>(memory), bytes};
+    wanted.mode = UFFDIO_REGISTER_MODE_MISSING;
+    if (::ioctl(faults, UFFDIO_REGISTER, &wanted) == 0) return memory;
+    ::munmap(memory, bytes);
+    return nullptr;
+}
+
+std::optional<uintptr_t> nextMissingRead(int faults) {
+    uffd_msg message{};
+    while (::read(faults, &message, sizeof message) == static_cast<ssize_t>(sizeof message))
+        if (message.event == UFFD_EVENT_PAGEFAULT) return uintptr_t{message.arg.pagefault.address};
+    return std::nullopt;
+}
+
+void fillPages(int faults, std::byte* to, const std::byte* from, size_t bytes) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const auto start = reinterpret_cast<uintptr_t>(to);
+    for (size_t done = 0; done < bytes;) {
+        int64_t filled = 0;
+        if (from != nullptr) {
+            uffdio_copy copy{start + done, reinterpret_cast<uintptr_t>(from) + done, bytes - done, 0, 0};
+            filled = ::ioctl(faults, UFFDIO_COPY, &copy) == 0 ? static_cast<int64_t>(bytes - done) : copy.copy;
+        } else {
+            uffdio_zeropage zeros{{start + done, bytes - done}, 0, 0};
+            filled =
+                ::ioctl(faults, UFFDIO_ZEROPAGE, &zeros) == 0 ? static_cast<int64_t>(bytes - done) : zeros.zeropage;
+        }
+        if (filled == -EAGAIN) continue;
+        if (filled <= 0) {
+            // The page exists, so nobody needs to wait for it.
+            uffdio_range existing{start + done, page};
+            static_cast<void>(::ioctl(faults, UFFDIO_WAKE, &existing));
+            filled = static_cast<int64_t>(page);
+        }
+        done += static_cast<size_t>(filled);
+    }
 }
 
 }  // namespace lanescope::system

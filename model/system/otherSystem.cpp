@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "model/system/missingPages.h"
 #include "model/system/system.h"
 
 namespace lanescope::system {
@@ -131,5 +132,10 @@ std::optional<uint64_t> randomNumber() {
     ::arc4random_buf(&number, sizeof number);
     return number;
 }
+
+int openMissingPages() { return -1; }
+void* reserveMissing(int, size_t) { return nullptr; }
+std::optional<uintptr_t> nextMissingRead(int) { return std::nullopt; }
+void fillPages(int, std::byte*, const std::byte*, size_t) {}
 
 }  // namespace lanescope::system
