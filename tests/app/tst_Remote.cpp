@@ -285,24 +285,41 @@ class tst_Remote : public QObject {
         const auto any = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
         auto server = std::make_unique<PipedServer>(std::vector{path_});
         server->send(frameOf(Message::Open, 1, WireWriter().number(uint32_t{0}).bytes()));
+        QTRY_VERIFY_WITH_TIMEOUT(server->answerBytes() > 1000, 60'000);  // The file is open.
         for (int number = 0; number < messageCount(300); ++number) {
             WireWriter body;
-            body.number(any(3));
-            switch (any(5)) {
-                case 0: body.number(any(4)).number(any(100)).number(any(5000)).number(any(100)).number(any(9)); break;
-                case 1:
-                    body.range(TimeRange{int64_t(any(1000)), int64_t{1} << any(62)}).number(1u << any(20)).number(3u);
-                    for (uint32_t each = 0; each < 3; ++each) body.number(any(40)).number(any(4));
-                    body.number(0u);
+            body.number(1 + any(8) / 7);
+            Message type = static_cast<Message>(any(14));
+            switch (any(6)) {
+                case 0:
+                    type = Message::Pages;
+                    body.number(2u).number(any(100)).number(any(5000)).number(any(100)).number(any(9));
                     break;
-                case 2: body.text("cuda_gpu_kern_sum").range(TimeRange{0, int64_t{1} << any(63)}); break;
-                case 3: body.text("SELECT 1").number(any(100)).number(int64_t{any(100)}); break;
+                case 1:
+                    type = Message::View;
+                    body.range(TimeRange{int64_t(any(1000)), int64_t{1} << any(62)}).number(1u << any(16)).number(3u);
+                    for (uint32_t each = 0; each < 3; ++each) body.number(any(40)).number(any(4));
+                    body.number(any(2));
+                    break;
+                case 2:
+                    type = Message::Report;
+                    body.text("cuda_gpu_kern_sum").range(TimeRange{0, int64_t{1} << any(63)});
+                    break;
+                case 3:
+                    type = Message::Query;
+                    body.text("SELECT 1").number(any(100)).number(int64_t{any(100)});
+                    break;
+                case 4:
+                    type = Message::Summary;
+                    body.text(any(2) == 0 ? "" : "layer #");
+                    break;
                 default: body.bytes() += std::string(any(64), static_cast<char>(any(256)));
             }
-            std::string frame = frameOf(static_cast<Message>(any(14)), any(1000), body.bytes());
+            std::string frame = frameOf(type, any(1000), body.bytes());
             for (uint32_t hits = any(3); hits > 0; --hits)
                 frame[4 + any(static_cast<uint32_t>(frame.size()) - 4)] = static_cast<char>(any(256));
             server->send(frame);
+            if (number % 50 == 0) QTest::qWait(1);  // So that some requests reach the worker.
         }
         // It still answers.
         const size_t bytes = server->answerBytes();
