@@ -119,7 +119,7 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
     if (const auto live = liveTraceAt(path))
         followTrace(*live);
     else
-        load(new LoadPage({path}));
+        load(new LoadPage({path}, {.ssh = ssh_}));
 }
 
 void DocumentTabs::followTrace(const LiveTrace& live) {
@@ -160,13 +160,15 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
 }
 
 void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns) {
-    load(new LoadPage(files, {false, baselineRuns}));
+    load(new LoadPage(files, {.baselineRuns = baselineRuns, .ssh = ssh_}));
 }
 
-void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) { load(new LoadPage(files, {true})); }
+void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
+    load(new LoadPage(files, {.areOneTrace = true}));
+}
 
 void DocumentTabs::openPart(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut) {
-    load(new LoadPage(files, {true, 0, cut}));
+    load(new LoadPage(files, {.areOneTrace = true, .cut = cut}));
 }
 
 void DocumentTabs::showTrace(TracePtr trace) {

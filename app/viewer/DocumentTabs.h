@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "model/live/LiveTrace.h"
@@ -52,6 +53,8 @@ class DocumentTabs : public QTabWidget {
   public:
     explicit DocumentTabs(QWidget* parent = nullptr);
 
+    /// Sets the words that replace `ssh` for traces on other machines.
+    void setSsh(std::vector<std::string> words) { ssh_ = std::move(words); }
     /// Loads the file in a new tab; goes to the tab that shows it if there is one.
     void openTrace(const std::filesystem::path& path);
     /// Loads two or more files and compares the first with the others in a new tab; or the first
@@ -98,6 +101,7 @@ class DocumentTabs : public QTabWidget {
 
     views::Theme theme_ = views::Theme::light();
     MemoryKeeper* memory_ = nullptr;
+    std::vector<std::string> ssh_;
     std::set<const QWidget*> waitingForLive_;  ///< Tabs of recordings without loaded data.
 };
 

@@ -16,6 +16,7 @@
 #include "model/analysis/storedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/merge/mergeFiles.h"
+#include "model/remote/RemoteTrace.h"
 #include "model/text/formatValue.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/jobs/LatestJob.h"
@@ -53,8 +54,16 @@ QString fileName(const std::filesystem::path& path) { return QString::fromStdStr
 
 }  // namespace
 
-Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceExcerpt& cut, const LoadProgress& progress,
+Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceExcerpt& cut,
+                                              const std::vector<std::string>& ssh, const LoadProgress& progress,
                                               Paths& skippedFiles) {
+    if (const std::string name = paths.front().string(); paths.size() == 1 && isRemoteAddress(name)) {
+        auto address = RemoteAddress::parse(name);
+        if (!address) return fail(address.error());
+        Result<TracePtr> trace = openRemoteTrace({*address, ssh}, progress);
+        if (!trace) return fail(trace.error());
+        return Loaded{views::freedInBackground(std::move(*trace)), nullptr};
+    }
     if (paths.size() == 1 && fleet::isFleetReport(paths.front())) {
         auto report = fleet::readFleetReport(paths.front(), progress);
         if (!report) return fail(report.error());
@@ -66,10 +75,12 @@ Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceExc
     return Loaded{views::freedInBackground(std::move(*trace)), nullptr};
 }
 
-TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent, TraceExcerpt cut)
+TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent, TraceExcerpt cut,
+                         std::vector<std::string> ssh)
     : QObject(parent),
       paths_(std::move(paths)),
       cut_(std::move(cut)),
+      ssh_(std::move(ssh)),
       isCancelled_(std::make_shared<std::atomic<bool>>(false)) {}
 
 TraceLoader::~TraceLoader() { cancel(); }
@@ -102,7 +113,7 @@ void TraceLoader::start() {
     // Adds a thread to the pool for short jobs, and removes it at the end.
     QThreadPool* pool = QThreadPool::globalInstance();
     pool->releaseThread();
-    pool->start([post, pool, courier, answer, paths = paths_, cut = cut_, isCancelled = isCancelled_] {
+    pool->start([post, pool, courier, answer, paths = paths_, cut = cut_, ssh = ssh_, isCancelled = isCancelled_] {
         const LoadProgress progress = [&](double fraction, std::string_view what) {
             if (isCancelled->load()) return false;
             post([fraction, text = views::toQString(what)](TraceLoader& loader) {
@@ -111,7 +122,7 @@ void TraceLoader::start() {
             return true;
         };
         try {
-            answer->result = open(paths, cut, progress, answer->skippedFiles);
+            answer->result = open(paths, cut, ssh, progress, answer->skippedFiles);
         } catch (const std::bad_alloc&) {
         }
         courier->send();
@@ -257,7 +268,7 @@ void LoadPage::cancel() {
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
     using Paths = std::vector<std::filesystem::path>;
-    loader_ = new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this, several_.cut);
+    loader_ = new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this, several_.cut, several_.ssh);
     connect(loader_, &TraceLoader::reportLoaded, this, [this](const fleet::FleetReportPtr& report) {
         if (traceCount() > 1)
             return showError(

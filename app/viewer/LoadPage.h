@@ -35,7 +35,9 @@ namespace lanescope::viewer {
 class TraceLoader : public QObject {
     Q_OBJECT
   public:
-    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr, TraceExcerpt cut = {});
+    /// `ssh` is for traces on other machines (`RemoteSource`).
+    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr, TraceExcerpt cut = {},
+                         std::vector<std::string> ssh = {});
     explicit TraceLoader(const std::filesystem::path& path, QObject* parent = nullptr)
         : TraceLoader(std::vector{path}, parent) {}
     ~TraceLoader() override;
@@ -63,11 +65,13 @@ class TraceLoader : public QObject {
         fleet::FleetReportPtr report;
     };
     static Result<Loaded> open(const std::vector<std::filesystem::path>& paths, const TraceExcerpt& cut,
-                               const LoadProgress& progress, std::vector<std::filesystem::path>& skippedFiles);
+                               const std::vector<std::string>& ssh, const LoadProgress& progress,
+                               std::vector<std::filesystem::path>& skippedFiles);
     void finish(const Result<Loaded>& result);
 
     std::vector<std::filesystem::path> paths_, skipped_;
     const TraceExcerpt cut_;
+    const std::vector<std::string> ssh_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
 };
@@ -78,7 +82,8 @@ struct SeveralFiles {
     /// For a comparison: the first so many are runs of one program, the others of another. 0: the
     /// first is compared with each of the others.
     size_t baselineRuns = 0;
-    TraceExcerpt cut = {};  ///< For one trace, the requested part.
+    TraceExcerpt cut = {};              ///< For one trace, the requested part.
+    std::vector<std::string> ssh = {};  ///< `RemoteSource::ssh`.
 };
 
 /// A placeholder for a document while its traces are loaded: progress and a cancel button. If a

@@ -9,6 +9,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QInputDialog>
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QMessageBox>
@@ -35,6 +36,7 @@
 #include "model/format/version.h"
 #include "model/importers/TraceFormat.h"
 #include "model/merge/mergeFiles.h"
+#include "model/remote/RemoteAddress.h"
 #include "views/jobs/LazyTab.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
@@ -176,7 +178,7 @@ void MainWindow::connectTabs() {
             [this](const DocumentPage* page) { page->storeLayout(settings_); });
     connect(tabs_, &DocumentTabs::traceOpened, recentFiles_, [this](const QString& path) { recentFiles_->add(path); });
     connect(tabs_, &DocumentTabs::loadFailed, this, [this](const QString& path) {
-        if (!QFileInfo::exists(path)) recentFiles_->remove(path);
+        if (!isRemoteAddress(path.toStdString()) && !QFileInfo::exists(path)) recentFiles_->remove(path);
     });
     connect(recentFiles_, &RecentFiles::changed, this, [this] { startPage_->setRecentFiles(*recentFiles_); });
     connect(tabs_, &DocumentTabs::comparisonOpened, recentFiles_,
@@ -201,6 +203,7 @@ void MainWindow::connectTabs() {
 }
 
 void MainWindow::open(const ViewerOptions& options) {
+    tabs_->setSsh(options.ssh);
     if (options.isComparison && options.files.size() >= 2) {
         tabs_->openComparison(options.files, options.baselineRuns);
         return;
@@ -456,6 +459,7 @@ void MainWindow::copyCommand() {
 
 void MainWindow::connectFileActions() {
     connect(actions_->open, &QAction::triggered, this, &MainWindow::askForFiles);
+    connect(actions_->openRemote, &QAction::triggered, this, &MainWindow::askForAddress);
     connect(actions_->compare, &QAction::triggered, this, &MainWindow::askForComparison);
     connect(actions_->exportPicture, &QAction::triggered, this, &MainWindow::askForPicture);
     connect(actions_->exportTable, &QAction::triggered, this, &MainWindow::askForTable);
@@ -478,6 +482,14 @@ void MainWindow::connectFileActions() {
 
 void MainWindow::askForFiles() {
     openFiles(QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
+}
+
+void MainWindow::askForAddress() {
+    bool isGiven = false;
+    const QString address = QInputDialog::getText(
+        this, tr("Open remote"), tr("Trace on a machine that ssh reaches and that has Lanescope:"), QLineEdit::Normal,
+        QStringLiteral("ssh://host/path/run.sqlite"), &isGiven);
+    if (isGiven && !address.trimmed().isEmpty()) tabs_->openTrace(address.trimmed().toStdString());
 }
 
 void MainWindow::openSample() {

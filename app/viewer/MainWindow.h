@@ -86,6 +86,7 @@ class MainWindow : public QMainWindow {
     /// Returns true if the traces seem to be ranks of one job; then stores them for the offer to open them as one.
     bool noteRanks(const std::vector<TracePtr>& traces);
     void askForFiles();
+    void askForAddress();
     void askForComparison();
     void askForPicture();
     void askForTable();

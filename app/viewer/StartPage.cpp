@@ -16,9 +16,18 @@
 
 #include "app/viewer/AppSettings.h"
 #include "model/importers/TraceFormat.h"
+#include "model/remote/RemoteAddress.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::viewer {
+
+namespace {
+
+QString absolutePath(const QString& file) {
+    return isRemoteAddress(file.toStdString()) ? file : QFileInfo(file).absoluteFilePath();
+}
+
+}  // namespace
 
 RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
     : QObject(parent),
@@ -28,7 +37,7 @@ RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
 
 void RecentFiles::add(const QStringList& files) {
     QStringList absolute;
-    for (const QString& file : files) absolute << QFileInfo(file).absoluteFilePath();
+    for (const QString& file : files) absolute << absolutePath(file);
     const QString entry = absolute.join('\n');
     paths_.removeAll(entry);
     paths_.prepend(entry);
@@ -37,7 +46,7 @@ void RecentFiles::add(const QStringList& files) {
 }
 
 void RecentFiles::setTool(const QString& path, const QString& tool) {
-    const QString absolute = QFileInfo(path).absoluteFilePath();
+    const QString absolute = absolutePath(path);
     const auto hasIt = [&](const QString& file) {
         return std::ranges::any_of(paths_, [&](const QString& entry) { return filesOf(entry).contains(file); });
     };
@@ -57,7 +66,7 @@ QString RecentFiles::toolsOf(const QString& entry) const {
 }
 
 void RecentFiles::remove(const QString& path) {
-    const QString absolute = QFileInfo(path).absoluteFilePath();
+    const QString absolute = absolutePath(path);
     const auto isWithIt = [&](const QString& entry) { return filesOf(entry).contains(absolute); };
     const auto kept = std::remove_if(paths_.begin(), paths_.end(), isWithIt);
     if (kept == paths_.end()) return;
@@ -73,7 +82,7 @@ QString RecentFiles::textOf(const QString& entry) {
     for (const QString& file : filesOf(entry)) {
         const QFileInfo info(file);
         names << info.fileName();
-        QString folder = info.absolutePath();
+        QString folder = isRemoteAddress(file.toStdString()) ? file.section('/', 0, -2) : info.absolutePath();
         if (folder == QDir::homePath() || folder.startsWith(QDir::homePath() + '/'))
             folder.replace(0, QDir::homePath().size(), QStringLiteral("~"));
         if (!folders.contains(folder)) folders << folder;

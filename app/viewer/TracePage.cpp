@@ -20,11 +20,13 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/MarkActions.h"
+#include "app/viewer/RemoteKeeper.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/tracePanels.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
 #include "model/lod/SelectionStatistics.h"
+#include "model/remote/RemoteTrace.h"
 #include "model/text/formatValue.h"
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -84,6 +86,14 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     showWarnings();
     setFocusProxy(timeline_);
     watchIndex();
+    if (const auto remote = remoteOf(*trace_)) {
+        remote_ = new RemoteKeeper(*this);
+        static_cast<QVBoxLayout*>(layout())->insertWidget(0, remote_);
+        if (remote->isGrowing()) {
+            startFollowing();
+            return;
+        }
+    }
     guide_->start(std::move(known));
 }
 
@@ -409,14 +419,24 @@ void TracePage::updateTrace(TracePtr trace) {
     hits_->repeat();
 }
 
-void TracePage::follow(LiveFollower* follower) {
-    follower->setParent(this);
+void TracePage::startFollowing() {
     liveBar_ = new LiveBar(*timeline_, this);
     liveBar_->setTheme(timeline_->state().options().theme());
     static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
     guide_->setTrace(trace_);  // It is explained at its end.
     // Data that becomes known only at the end is not missing.
     healthBar_->hide();
+}
+
+void TracePage::endFollowing(const QString& sentence) {
+    if (sentence.isEmpty()) guide_->start();
+    if (liveBar_) liveBar_->end(sentence);
+    emit titleChanged();
+}
+
+void TracePage::follow(LiveFollower* follower) {
+    follower->setParent(this);
+    startFollowing();
     // Tables and sums of the new trace are computed in the background; they are part of its cost.
     auto* shown = new QTimer(follower);
     shown->setInterval(shownPollMs);
@@ -432,10 +452,8 @@ void TracePage::follow(LiveFollower* follower) {
     });
     connect(follower, &LiveFollower::finished, this, [this, follower](const TracePtr& trace) {
         updateTrace(trace);
-        guide_->start();
-        liveBar_->end({});
+        endFollowing({});
         follower->deleteLater();
-        emit titleChanged();
     });
     connect(follower, &LiveFollower::failed, this, [this, follower](const QString& sentence) {
         liveBar_->end(sentence);

@@ -21,6 +21,7 @@ namespace lanescope::viewer {
 class LiveBar;
 class LiveFollower;
 class PageMarks;
+class RemoteKeeper;
 class RunGuide;
 class TableCommands;
 class TraceTables;
@@ -42,6 +43,11 @@ class TracePage : public DocumentPage {
     void updateTrace(TracePtr trace);
     /// Shows the traces of `follower` until the recording ends. Takes ownership.
     void follow(LiveFollower* follower);
+    /// Shows a trace on another machine that is being recorded there, until `endFollowing`.
+    void startFollowing();
+    void endFollowing(const QString& sentence);
+    /// Returns null for a trace on this machine.
+    RemoteKeeper* remote() const { return remote_; }
     /// Returns null unless the trace is, or was until now, being recorded.
     LiveBar* liveBar() const { return liveBar_; }
     /// Returns the SQL queries of earlier pages, the latest first.
@@ -94,6 +100,7 @@ class TracePage : public DocumentPage {
     QStringList queries_;
     QAction* copyEvidence_ = nullptr;
     LiveBar* liveBar_ = nullptr;
+    RemoteKeeper* remote_ = nullptr;
     bool hasDetails_ = true;
     bool hasOwnSizes_ = false;
     QWidget* upper_;                ///< The timeline below the strip of steps.

@@ -300,6 +300,7 @@ QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& key
 
 void ViewerActions::makeFileActions() {
     open = make(tr("&Open…"), {Qt::CTRL | Qt::Key_O}, "open");
+    openRemote = make(tr("Open re&mote…"), {});
     compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
     exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
     exportTable = make(tr("Export &table…"), {Qt::CTRL | Qt::Key_E});
@@ -368,7 +369,7 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     bar_ = bar;
     const auto add = [&](const QString& title) { return bar->addMenu(title); };
     QMenu* file = add(tr("&File"));
-    file->addAction(open);
+    file->addActions({open, openRemote});
     recentMenu_ = file->addMenu(tr("Open &recent"));
     file->addAction(compare);
     file->addSeparator();

@@ -61,6 +61,7 @@ class ViewerActions : public QObject {
     QMenu* recentMenu() const { return recentMenu_; }
 
     QAction* open;
+    QAction* openRemote;
     QAction* compare;
     QAction* exportPicture;
     QAction* exportTable;

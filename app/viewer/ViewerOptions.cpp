@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <sstream>
 #include <string_view>
 
 #include "app/completion/completions.h"
@@ -38,7 +39,7 @@ constexpr int maxRuns = 100;
 struct RawOptions {
     std::vector<std::string> files, compare, baselineRuns, candidateRuns;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
-    std::string align, typed, event, filter, unit, worker;
+    std::string align, typed, event, filter, unit, worker, ssh;
     std::vector<std::string> commands;
     int step = -1;
     bool hasBaselineOverlay = false;
@@ -53,7 +54,9 @@ std::string versionText() {
 
 void declare(CLI::App& app, RawOptions& raw) {
     app.set_version_flag("--version", versionText());
-    app.add_option("FILE", raw.files, "Traces to open, each in a tab of its own");
+    app.add_option("FILE", raw.files,
+                   "Traces to open, each in a tab of its own; ssh://[user@]host[:port]/path on another machine");
+    app.add_option("--ssh-command", raw.ssh, "Words instead of ssh, such as 'ssh -F FILE'")->type_name("WORDS");
     app.add_option("--compare", raw.compare, "Two traces or more on one time axis: the baseline, then its candidates")
         ->expected(2, maxCompared)
         ->type_name("BASELINE CANDIDATE...")
@@ -126,6 +129,8 @@ ViewerOptions toOptions(const RawOptions& raw) {
     options.baselineRuns = raw.baselineRuns.size();
     for (const auto* names : {&raw.files, &raw.compare, &raw.baselineRuns, &raw.candidateRuns})
         options.files.insert(options.files.end(), names->begin(), names->end());
+    std::istringstream words(raw.ssh);
+    for (std::string word; words >> word;) options.ssh.push_back(word);
     ViewOptions& view = options.view;
     if (const auto range = parseTimeRange(raw.select)) view.select = *range;
     if (const auto range = parseTimeRange(raw.visible)) view.visible = *range;

@@ -49,6 +49,7 @@ struct ViewerOptions {
     /// In a comparison, the number of `files` that are runs of the baseline's program; the others
     /// are the candidate's. 0 if each is a separate program.
     size_t baselineRuns = 0;
+    std::vector<std::string> ssh;  ///< `RemoteSource::ssh`.
 };
 
 /// Parses the command line. On `--help`, `--version` and errors, prints to stdout or stderr and

@@ -44,6 +44,7 @@
 #include "model/format/version.h"
 #include "model/importers/TraceSource.h"
 #include "model/index/openTrace.h"
+#include "model/remote/RemoteTrace.h"
 #include "model/system/system.h"
 #include "model/text/formatValue.h"
 #include "model/trace/healthNotes.h"
@@ -181,8 +182,11 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     if (auto result = waitUntilIdle(window); !result) return result;
     const QPixmap whole = picture(window);
     // Only now all data of the picture has been read.
-    for (const TracePtr& trace : window.tabs().traces())
+    for (const TracePtr& trace : window.tabs().traces()) {
         if (auto result = checkIndex(*trace); !result) return result;
+        if (const auto remote = remoteOf(*trace); remote && !remote->problem().empty())
+            return fail("{}", remote->problem());
+    }
     return save(whole, *file);
 }
 

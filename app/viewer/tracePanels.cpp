@@ -15,6 +15,7 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/exportDocument.h"
+#include "model/remote/RemoteTrace.h"
 #include "model/reports/reports.h"
 #include "model/roofline/ShapedCalls.h"
 #include "model/trace/healthNotes.h"
@@ -186,6 +187,12 @@ bool mayHaveRates(const Trace& trace) {
 
 bool mayHaveFlame(const Trace& trace) { return hasGpuWork(trace) || trace.stacks.size() > 0; }
 
+/// A scan of all ranges, which another machine does for its trace.
+bool mayHaveShapes(const Trace& trace) {
+    const auto remote = remoteOf(trace);
+    return remote ? remote->hasShapes() : reportsShapes(trace);
+}
+
 QString countWarnings(const Trace& trace) {
     const auto count = std::ranges::count_if(healthNotesOf(trace),
                                              [](const HealthNote& note) { return note.severity >= Severity::Warning; });
@@ -356,7 +363,7 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
                    [&page] { return makeTopology(page); },
                    [](const Trace& trace) { return !trace.gpus.empty(); },
                    {}},
-                  {"roofline", translated("Roofline"), made<RooflinePanel>, reportsShapes, {}}});
+                  {"roofline", translated("Roofline"), made<RooflinePanel>, mayHaveShapes, {}}});
     kinds.insert(kinds.begin(),
                  {"steps", translated("Steps"), [&page] { return makeSteps(page); }, mayHaveSteps, requests});
     kinds.insert(kinds.end(),

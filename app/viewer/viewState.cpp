@@ -18,6 +18,7 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/tracePanels.h"
+#include "model/remote/RemoteAddress.h"
 #include "model/text/formatValue.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
@@ -159,6 +160,7 @@ QString rangeText(TimeRange range) { return QStringLiteral("%1ns:%2ns").arg(rang
 
 QString pathOf(const std::filesystem::path& file) {
     std::error_code ignored;
+    if (isRemoteAddress(file.string())) return toQString(file.string());
     const std::filesystem::path whole = std::filesystem::absolute(file, ignored);
     return toQString((ignored ? file : whole).string());
 }

@@ -6,6 +6,7 @@
 #include "model/analysis/runConditions.h"
 #include "model/analysis/storedSummary.h"
 #include "model/index/indexedSummary.h"
+#include "model/remote/RemoteTrace.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 
@@ -16,7 +17,10 @@ using namespace analysis;
 namespace {
 
 Result<RunSummary> summaryOf(const Trace& trace, const StepSelection& selection, const std::atomic<bool>& isCancelled) {
-    if (selection.isDefault())
+    if (const auto remote = remoteOf(trace)) {
+        auto summary = remote->summary(selection, [&isCancelled] { return !isCancelled.load(); });
+        if (summary || selection.isDefault() || remote->isBroken() || isCancelled.load()) return summary;
+    } else if (selection.isDefault())
         if (std::optional<RunSummary> stored = readRunSummary(trace.path)) return std::move(*stored);
     if (selection.isDefault() && trace.backing)
         if (std::optional<RunSummary> stored = readIndexedSummary(trace.path)) return std::move(*stored);

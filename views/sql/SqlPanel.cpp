@@ -140,13 +140,14 @@ bool SqlPanel::isStale() const { return isRunning_ || isReading_; }
 void SqlPanel::setTrace(TracePtr trace) {
     const auto live = liveTraceAt(trace->path);
     const std::filesystem::path& file = live ? live->partial : trace->path;
-    if (file != file_) setFile(file);
+    const auto remote = remoteOf(*trace);
+    if (file != file_ || remote) setFile(file, remote);
 }
 
-void SqlPanel::setFile(const std::filesystem::path& path) {
+void SqlPanel::setFile(const std::filesystem::path& path, std::shared_ptr<const RemoteIndex> remote) {
     stop();
     file_ = path;
-    source_ = std::make_shared<Source>(path);
+    source_ = std::make_shared<Source>(path, std::move(remote));
     isRead_ = false;
     tables_->clear();
     if (isVisible()) readTables();
@@ -344,6 +345,7 @@ Result<void> SqlPanel::Source::open() {
 
 Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
     const std::lock_guard lock(mutex_);
+    if (remote_) return remote_->tables();
     if (auto opened = open(); !opened) return fail(opened.error());
     auto found = query_->tables();
     letGo();
@@ -352,6 +354,7 @@ Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
 
 Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql, const QueryLimits& limits) {
     const std::lock_guard lock(mutex_);
+    if (remote_) return remote_->query(sql, limits, [this] { return !isStopped_.load(); });
     if (auto opened = open(); !opened) return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
     auto result = query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
     letGo();

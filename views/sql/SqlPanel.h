@@ -11,6 +11,7 @@
 
 #include "model/format/TimeRange.h"
 #include "model/query/TraceQuery.h"
+#include "model/remote/RemoteTrace.h"
 #include "views/tables/Panel.h"
 
 class QLabel;
@@ -39,7 +40,7 @@ class SqlPanel : public Panel {
     /// Sets the file of the trace, which has another name while being recorded.
     void setTrace(TracePtr trace) override;
     /// Sets the file; opened when the panel is first shown.
-    void setFile(const std::filesystem::path& path);
+    void setFile(const std::filesystem::path& path, std::shared_ptr<const RemoteIndex> remote = {});
     const std::filesystem::path& file() const { return file_; }
     void setTheme(const Theme& theme) override;
     void setLimits(const QueryLimits& limits) { limits_ = limits; }
@@ -119,8 +120,8 @@ class SqlPanel : public Panel {
 /// A file that is opened on its first query. Used by worker threads, one at a time; stopped from any thread.
 struct SqlPanel::Source {
   public:
-    explicit Source(std::filesystem::path path)
-        : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial") {}
+    Source(std::filesystem::path path, std::shared_ptr<const RemoteIndex> remote)
+        : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial"), remote_(std::move(remote)) {}
 
     Result<std::vector<QueryTable>> tables();
     Result<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
@@ -137,6 +138,7 @@ struct SqlPanel::Source {
 
     std::filesystem::path path_;
     bool isBeingWritten_;
+    std::shared_ptr<const RemoteIndex> remote_;  ///< Null for a file on this machine.
     std::atomic<bool> isStopped_ = false;
     std::mutex mutex_;
     std::optional<TimedQuery> query_;

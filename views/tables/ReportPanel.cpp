@@ -3,6 +3,7 @@
 
 #include <QLabel>
 
+#include "model/remote/RemoteTrace.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
@@ -94,7 +95,9 @@ void ReportPanel::refresh(LatestJob::Older older) {
     }
     job()->start(
         [this, trace = trace_, range = range_, name = reportName_.toStdString()]() -> LatestJob::Publish {
-            auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
+            const auto remote = remoteOf(*trace);
+            auto report = std::make_shared<Result<ReportTable>>(remote ? remote->report(name, range)
+                                                                       : makeReport(*trace, name, range));
             // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, report, range] { showReport(*report, range); };
         },

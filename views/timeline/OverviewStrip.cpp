@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/lod/reduceToPixels.h"
+#include "model/remote/RemoteTrace.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/paintWarnings.h"
@@ -32,6 +33,14 @@ std::vector<float> meanActivity(const Trace& trace, TimeRange range, int pixelWi
     std::vector<float> mean(static_cast<size_t>(std::max(0, pixelWidth)), 0.0f);
     for (const TrackKind kind : kindsByPreference) {
         int trackCount = 0;
+        if (const auto remote = remoteOf(trace)) {
+            std::vector<std::pair<uint32_t, uint32_t>> lanes;
+            for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+                for (uint32_t lane = 0; trace.tracks[track].kind == kind && lane < trace.tracks[track].lanes.size();
+                     ++lane)
+                    lanes.emplace_back(track, lane);
+            remote->expect(range, pixelWidth, lanes, {});
+        }
         for (const Track& track : trace.tracks) {
             if (track.kind != kind || track.lanes.empty()) continue;
             // Lanes of one track overlap; their sum is limited to 1.

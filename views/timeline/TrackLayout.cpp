@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "model/remote/RemoteTrace.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -146,17 +147,22 @@ void TrackGeometry::prepare(std::span<const LanePosition> lanes, std::span<const
     if (!isReady()) return;
     // Map entries first, on this thread: they do not move while others are filled.
     std::vector<std::function<void()>> missing;
+    std::vector<std::pair<uint32_t, uint32_t>> missingLanes;
+    std::vector<uint32_t> missingCounters;
     for (const LanePosition lane : lanes) {
         const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));
+        if (isNew) missingLanes.emplace_back(lane.track, lane.lane);
         if (isNew) missing.emplace_back([this, lane, &to = entry->second] { to = reduced(lane); });
     }
     for (const uint32_t counter : counters) {
         const auto [entry, isNew] = columns_.try_emplace(counter);
+        if (isNew) missingCounters.push_back(counter);
         if (isNew)
             missing.emplace_back([this, counter, &to = entry->second] {
                 to = trace_->counters[counter].extremesAt(range_, pixelWidth_);
             });
     }
+    if (const auto remote = remoteOf(*trace_)) remote->expect(range_, pixelWidth_, missingLanes, missingCounters);
     sharedWork_.run(missing.size(), [&missing](size_t piece) { missing[piece](); });
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/lod/reduceToPixels.h"
+#include "model/remote/RemoteTrace.h"
 
 namespace lanescope::views {
 
@@ -122,6 +123,7 @@ void EmptyTrackHider::timerEvent(QTimerEvent* event) {
 
 void EmptyTrackHider::update() {
     if (!state_.hasTracks()) return;
+    if (const auto remote = remoteOf(*state_.trace())) remote->expect(state_.range().visible(), 0, {}, {});
     std::vector<bool> isEmpty = emptyTracks(*state_.trace(), state_.range().visible());
     // If nothing at all is visible, hiding tracks gains nothing.
     if (std::find(isEmpty.begin(), isEmpty.end(), false) == isEmpty.end()) isEmpty.clear();

@@ -6,6 +6,7 @@
 #include "model/format/version.h"
 #include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -75,6 +76,24 @@ class tst_ViewerProgram : public QObject {
         QCOMPARE(lines[0], QString("lanescope-viewer ") + productVersion());
         QVERIFY(lines[1].startsWith("commit "));
         QCOMPARE(lines[2], QString("Qt ") + qVersion() + ", compiled with " QT_VERSION_STR);
+    }
+
+    void remoteTraceLooksLikeTheLocalOne() {
+        const QString ssh = QString::fromStdString((folder_ / "ssh").string());
+        put(ssh.toStdString(), "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nPATH=" LANESCOPE_BINARY_DIR
+                               "/bin:$PATH exec sh -c \"$3\"\n");
+        std::filesystem::permissions(ssh.toStdString(), std::filesystem::perms::owner_all);
+        const auto picture = [&](const QString& file) {
+            const Outcome outcome =
+                runViewer({file, "--ssh-command", ssh, "--render", picture_, "--visible", "2ms:5ms"});
+            if (outcome.status != 0) qWarning("%s", qPrintable(outcome.errors));
+            const std::string content = contentOf(picture_.toStdString());
+            QFile::remove(picture_);
+            return content;
+        };
+        const std::string local = picture(baseline_);
+        QVERIFY(!local.empty());
+        QVERIFY(picture("ssh://host" + baseline_) == local);
     }
 
     void missingDisplayIsASentenceAndAStatus() {
