@@ -106,7 +106,7 @@ struct Bucket {
 };
 
 bool isEmptyWithin(const Lane& lane, TimeRange range) {
-    // Of the slices before the bucket only the last can end in it. A slice that ends at the start of the range is
+    // Only the last slice before the bucket can end in it. A slice that ends at the start of the range is
     // outside, unless its duration is zero.
     const Bucket bucket(lane, range.startNs);
     auto slice = static_cast<uint32_t>(bucket.low - (bucket.low > 0 ? 1 : 0));

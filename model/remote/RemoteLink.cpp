@@ -341,7 +341,7 @@ std::string RemoteLink::problem() const {
 void RemoteLink::take(const Frame& frame) {
     const auto found = requests_.find(frame.request);
     if (found == requests_.end()) {
-        // Of a cancelled request, or the first pages of an opened file.
+        // An answer to a cancelled request, or the first pages of an opened file.
         if (frame.type == Message::Part && !takePart(frame.body)) breakLine("invalid pages");
         return;
     }

@@ -23,7 +23,7 @@
 #include "model/live/LiveTrace.h"
 #include "model/lod/reduceToPixels.h"
 #include "model/query/TraceQuery.h"
-#include "model/remote/AccessRecorder.h"
+#include "model/remote/PageTracker.h"
 #include "model/remote/wire.h"
 #include "model/reports/reports.h"
 #include "model/roofline/ShapedCalls.h"

@@ -41,10 +41,10 @@ enum class Message : uint8_t {
 };
 
 constexpr uint32_t pageBytes = 4096;
-/// Of one message. A server sends pages in parts.
+/// Limits of one message. A server sends pages in parts.
 constexpr uint32_t maxRequestBytes = 1u << 20, maxAnswerBytes = 320u << 20;
 constexpr uint32_t maxPartPages = 64, maxFieldsPartPages = 1024, maxRequestedPages = 4096, maxViewPages = 2048;
-/// Of a view.
+/// Limits of one view.
 constexpr uint32_t maxViewLanes = 4096, maxViewWidthPx = 1u << 14;
 
 struct Frame {
@@ -110,7 +110,7 @@ class WireReader {
 
 std::string frameOf(Message type, uint32_t request, std::string_view body);
 
-/// Cuts a stream of bytes into frames.
+/// Splits a stream of bytes into frames.
 class FrameReader {
   public:
     explicit FrameReader(uint32_t maxBytes) : maxBytes_(maxBytes) {}

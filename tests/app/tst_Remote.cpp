@@ -8,7 +8,7 @@
 #include "model/index/indexedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/lod/reduceToPixels.h"
-#include "model/remote/AccessRecorder.h"
+#include "model/remote/PageTracker.h"
 #include "model/remote/RemoteTrace.h"
 #include "model/remote/TraceServer.h"
 #include "model/remote/wire.h"
@@ -80,7 +80,7 @@ int messageCount(int few) {
 
 }  // namespace
 
-/// Traces on other machines: messages, server and client on pipes, and `lanescope serve` behind a stand-in for ssh.
+/// Traces on other machines: messages, server and client on pipes, and `lanescope serve` with a stand-in for ssh.
 class tst_Remote : public QObject {
     Q_OBJECT
 
@@ -331,7 +331,7 @@ class tst_Remote : public QObject {
     }
 
     void hostileAnswersNeitherCrashNorHang() {
-        // A session as it was, whose bytes are then damaged.
+        // A valid session, whose bytes are then changed.
         const std::string session = (folder_ / "session").string();
         {
             const auto remote = openRemoteTrace(source("recording", "sh -c \"$3\" | tee " + session));

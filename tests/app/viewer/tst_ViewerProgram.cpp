@@ -78,7 +78,7 @@ class tst_ViewerProgram : public QObject {
         QCOMPARE(lines[2], QString("Qt ") + qVersion() + ", compiled with " QT_VERSION_STR);
     }
 
-    void remoteTraceLooksLikeTheLocalOne() {
+    void remotePictureEqualsTheLocalOne() {
         const QString ssh = QString::fromStdString((folder_ / "ssh").string());
         put(ssh.toStdString(), "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nPATH=" LANESCOPE_BINARY_DIR
                                "/bin:$PATH exec sh -c \"$3\"\n");

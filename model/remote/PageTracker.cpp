@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/remote/AccessRecorder.h"
+#include "model/remote/PageTracker.h"
 
 #include <signal.h>
 #include <sys/mman.h>
