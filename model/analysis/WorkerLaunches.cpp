@@ -143,7 +143,8 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
     LargeVector<int64_t> startsNs(launches.get_allocator().memory());
     for (const Launch& each : launches) {
         launchNs_.push_back(each.launchNs);
-        sumNs = saturatingSum(sumNs, std::max<int64_t>(0, each.endNs - each.startNs));  // An invalid file may end it early.
+        sumNs =
+            saturatingSum(sumNs, std::max<int64_t>(0, each.endNs - each.startNs));  // An invalid file may end it early.
         sumsNs_.push_back(sumNs);
         computing += !each.isMemory || !hasComputing ? 1 : 0;
         computing_.push_back(computing);

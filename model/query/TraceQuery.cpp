@@ -143,7 +143,7 @@ class RunningQuery {
     Result<void, QueryError> prepare(std::string_view sql) {
         const size_t zero = sql.find('\0');
         if (zero != std::string_view::npos)
-        return tl::unexpected(QueryError{"The query contains a zero byte. Remove it.", zero});
+            return tl::unexpected(QueryError{"The query contains a zero byte. Remove it.", zero});
         const std::string text(sql);
         const ReadingOnly guard(database_, sql);
         const char* tail = nullptr;
