@@ -146,7 +146,7 @@ class tst_Backwards : public QObject {
             traceOf({slice("cpu_op", "MulBackward0", "9", "91", "10.5", "5", sequence(3, 1)),
                      slice("cpu_op", "aten::mul", "9", "9", "20.5", "5", sequence(3))}));  // later than the backward
         QVERIFY(pairNames(*alone).empty());
-        QVERIFY(sentenceOf(*alone, HealthCode::BackwardUnknown).starts_with("1 operators"));
+        QVERIFY(sentenceOf(*alone, HealthCode::BackwardUnknown).starts_with("1 backward operators"));
         for (const char* broken :
              {R"({"ph": "s", "cat": "fwdbwd"})", R"({"ph": "f", "cat": "fwdbwd", "id": {"a": 1}, "ts": 1e30})",
               R"({"ph": "s", "cat": "fwdbwd", "id": null, "ts": 105.25})"})

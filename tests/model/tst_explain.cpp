@@ -415,7 +415,7 @@ class tst_explain : public QObject {
         // Nineteen of twenty steps at half of the clock.
         QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
         for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then", "1.98 GHz at most",
-                                 "95.0 % of the time", "an estimate"})
+                                 "95.0 % of the time", "Estimated cost"})
             QVERIFY2(has(found->sentence, part), found->sentence.c_str());
         QVERIFY(!has(found->sentence, "power cap"));
         QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
