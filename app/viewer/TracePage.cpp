@@ -397,6 +397,7 @@ void TracePage::updateTrace(TracePtr trace) {
     const views::TrackArrangement arrangement = timeline_->state().tracks().arrangement();
     const int scrolled = timeline_->state().scroll().y();
     const auto places = timeline_->state().tracks().fixedPlaces();
+    const TimeRange visible = timeline_->state().range().visible();
     const auto range = timeline_->state().selection().range();
     const EventRef event = sameEvent(*trace_, timeline_->state().selection().event(), *trace);
     if (liveBar_) liveBar_->beforeChange();
@@ -405,7 +406,10 @@ void TracePage::updateTrace(TracePtr trace) {
         timeline_->setTrace(trace_);
         timeline_->state().tracks().setDefaultArrangement(views::firstArrangement(*trace_));
         timeline_->state().tracks().setArrangement(arrangement);
-        if (liveBar_) liveBar_->afterChange(*trace_);
+        if (liveBar_)
+            liveBar_->afterChange(*trace_);
+        else
+            timeline_->state().range().setVisible(visible);
         timeline_->state().scroll().setY(scrolled);
         timeline_->state().tracks().keepPlaces(places);
     });

@@ -73,7 +73,7 @@ class TimelinePanels {
       ["Steps", "The part that is shown in full", () => this.view.show(...this.view.initial)], ["\u2039", "Previous view (Z)", () => this.view.back()]];
     this.copied = button("Copy link", "Copy a link to this place", () => this.copyLink());
     return element("div", { className: "bar" }, this.isWhole ? "" : bold(this.trace.title), ...icons.map(each => button(...each)), this.find, this.count, this.shownAll,
-      this.isWhole && location.protocol === "http:" ? button("In full", "Load the visible part with every slice", () => { location.href = "?time=" + [this.view.from, this.view.to].map(time => Math.round(time) + "ns").join(":"); }) : "",
+      this.isWhole && location.host ? button("In full", "Load the visible part with every slice", () => { location.href = "?time=" + [this.view.from, this.view.to].map(time => Math.round(time) + "ns").join(":"); }) : "",
       element("span", { className: "space" }), ...(this.isWhole ? [this.copied, button("\u25d0", "Light, dark", () => setDark(!isDark()))] : []),
       button("?", "Keys", showKeys));
   }
