@@ -180,7 +180,7 @@ void fillPages(int faults, std::byte* to, const std::byte* from, size_t bytes) {
         }
         if (filled == -EAGAIN) continue;
         if (filled <= 0) {
-            // The page exists, so nobody needs to wait for it.
+            // The page exists, so no thread waits for it.
             uffdio_range existing{start + done, page};
             static_cast<void>(::ioctl(faults, UFFDIO_WAKE, &existing));
             filled = static_cast<int64_t>(page);
