@@ -26,6 +26,7 @@ namespace {
 constexpr size_t maxEntriesBytes = 32 * 1024;
 constexpr size_t maxEntries = 8;
 constexpr int firstSignalStatus = 128;
+constexpr int unknownStatus = 255;
 
 /// Data that the child needs to execute the program, made before the fork.
 struct Launch {
@@ -75,11 +76,6 @@ Error missingInterpreter(const std::string& program) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
     return {fmt::format("{}: cannot run, the interpreter {} in its first line does not exist.", program,
                         rest.substr(0, rest.find_first_of(" \t\r\n")))};
-}
-
-int exitStatusOf(int waitStatus) {
-    if (WIFSIGNALED(waitStatus)) return firstSignalStatus + WTERMSIG(waitStatus);
-    return WEXITSTATUS(waitStatus);
 }
 
 /// Global, because a signal handler has no access to an object. 0: ignore.
@@ -195,13 +191,15 @@ Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& l
 
 int ChildProcess::wait() {
     for (;;) {
-        int status = 0;
-        const pid_t ended = ::waitpid(-1, &status, 0);
-        if (ended == pid_) {
+        siginfo_t ended{};
+        if (::waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT) != 0) {
+            if (errno != EINTR) return unknownStatus;
+        } else if (ended.si_pid == pid_) {
             pid_ = -1;
-            return exitStatusOf(status);
+            return ended.si_code == CLD_EXITED ? ended.si_status : firstSignalStatus + ended.si_status;
+        } else {
+            ::waitpid(ended.si_pid, nullptr, 0);
         }
-        if (ended < 0 && errno != EINTR) return exitStatusOf(0xff00);
     }
 }
 

@@ -37,8 +37,9 @@ class ChildProcess {
     /// Starts the program, with at most eight more entries in its environment. Fails if the system
     /// cannot execute it. SIGPIPE is ignored by then, in case a signal has ended the child.
     Result<void, StartProblem> begin(const std::vector<std::string>& lastEntries);
-    /// Waits until the program ends, and meanwhile reaps other ended processes of its tree. Returns
-    /// its exit status, or 128 plus the number of the signal that ended it. Needs no memory.
+    /// Waits until the program ends, and meanwhile reaps other ended processes of its tree. Returns its exit status, or
+    /// 128 plus the number of the signal that ended it. The program stays a zombie until `reapOrphans`: if this process
+    /// is killed before it stores the status, the process that adopts the zombie can read it. Needs no memory.
     int wait();
 
   private:
