@@ -225,12 +225,12 @@ void Bisect::printProgress(SearchState before) const {
     if (search_.state() == SearchState::Proof) return;
     if (before == SearchState::Proof) {
         printMessage(
-            fmt::format("The last {} differs from the first one: {}.", history_.noun(), changeText(search_.change())));
+            fmt::format("The first and the last {} differ: {}.", history_.noun(), changeText(search_.change())));
         if (const auto control = search_.control())
             printMessage(fmt::format("Control, the first one against itself: {}.", changeText(*control)));
     }
     if (search_.isOver()) return;
-    printMessage(fmt::format("Run {}: {} of {} {}s remain likely. {}.", search_.runs(), search_.likelyPlaces(),
+    printMessage(fmt::format("After run {}, {} of {} {}s may be the cause. {}.", search_.runs(), search_.likelyPlaces(),
                              history_.states().size() - 1, history_.noun(), remainingSentence()));
 }
 

@@ -149,7 +149,7 @@ const Rule lateRankRule{
 const Rule unbalancedRanksRule{
     .id = "unbalanced_ranks",
     .title = "This rank computes longer than the others",
-    .finds = "One rank computes for longer than the mean of all by at least 3 % of the step.",
+    .finds = "One rank computes longer than the mean of all ranks. The excess is at least 3 % of the step.",
     .advice = "Give all ranks the same amount of work: experts by load, sequences by length, layers by cost.",
     .find = findUnbalancedRanks,
     .say = sayUnbalancedRanks,

@@ -336,7 +336,7 @@ class TraceServer {
         const auto rows = mirror.refresh();
         if (!rows) return fail(rows.error());
         if (*rows == 0 && !isFirst && !isRunning)
-            return fail("The recording ended without finishing its trace. Run 'lanescope recover {}' there.",
+            return fail("The recording ended without finishing its trace. On that machine, run 'lanescope recover {}'.",
                         logFolderOf(*live).string());
         if (*rows == 0 && !isFirst) return Opened{nullptr, live->partial, true, false};
         auto trace = loadOpenTrace(mirror.descriptor(), live->finished, progress);

@@ -203,7 +203,7 @@ class tst_NcclInspector : public QObject {
         }
         QCOMPARE(of[0xa], 3);
         QCOMPARE(of[0xb], 1);
-        QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first in line 5,"));
+        QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first on line 5,"));
         // A batch with a corrupt header is not attributed to the previous batch.
         std::string damaged = line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
         damaged += line(context(second, dayUs, "v4.3"), stats(1, 0, 0, 0)).replace(3, 1, "\"");
@@ -211,7 +211,7 @@ class tst_NcclInspector : public QObject {
         const TracePtr rest = load(damaged);
         QVERIFY(rest);
         QCOMPARE(rest->nccl.size(), 1u);
-        QVERIFY(hasNote(*rest, HealthCode::FileDamaged, "the first in line 3"));
+        QVERIFY(hasNote(*rest, HealthCode::FileDamaged, "the first on line 3"));
     }
 
     void overwrittenRecordsAreCounted() {
@@ -421,7 +421,7 @@ class tst_NcclInspector : public QObject {
             const TracePtr trace = load(joined(damaged));
             QVERIFY(trace);
             QCOMPARE(numbersIn(*trace), (std::vector<int64_t>{0, 1, 3, 4, 5}));
-            QVERIFY(hasNote(*trace, HealthCode::FileDamaged, "the first in line 3"));
+            QVERIFY(hasNote(*trace, HealthCode::FileDamaged, "the first on line 3"));
             // Also without the line break.
             damaged[2].pop_back();
             const TracePtr close = load(joined(damaged));
@@ -434,7 +434,7 @@ class tst_NcclInspector : public QObject {
         const TracePtr trace = load(joined(mixed));
         QVERIFY(trace);
         QCOMPARE(numbersIn(*trace), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
-        QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 lines of text, the first in line 2"));
+        QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 lines of text, the first on line 2"));
         QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 JSON objects of other programs"));
         QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
         const auto skipped = [&](const std::string& from, const std::string& to) {
@@ -442,7 +442,7 @@ class tst_NcclInspector : public QObject {
             odd[1].replace(odd[1].find(from), from.size(), to);
             const TracePtr loaded = load(joined(odd));
             return loaded && numbersIn(*loaded) == std::vector<int64_t>{0, 2, 3, 4, 5} &&
-                   hasNote(*loaded, HealthCode::RowsLeftOut, "the first in line 2,");
+                   hasNote(*loaded, HealthCode::RowsLeftOut, "the first on line 2,");
         };
         QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":-50"));
         QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":NaN"));

@@ -164,18 +164,18 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
                         formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
             lost);
     notes.addSkipped(file.damaged, Severity::Warning, HealthCode::FileDamaged,
-                     "The file is corrupt in {} places, the first in line {}. The intact part is shown.");
+                     "The file is corrupt in {} places, the first on line {}. The intact part is shown.");
     notes.addSkipped(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
-                     "{} operations, the first in line {}, were skipped: the record of their process is missing.");
+                     "{} operations, the first on line {}, were skipped: the record of their process is missing.");
     notes.addSkipped(file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
-                     "{} operations, the first in line {}, were skipped: no name, time or valid duration.");
+                     "{} operations, the first on line {}, were skipped: no name, time or valid duration.");
     notes.addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} lines of text, the first in line {}.");
+                     "Not shown here: {} lines of text, the first on line {}.");
     notes.addSkipped(file.others, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} JSON objects of other programs, the first in line {}.");
+                     "Not shown here: {} JSON objects of other programs, the first on line {}.");
     notes.addSkipped(file.kinds, Severity::Info, HealthCode::NotShown,
                      "Not shown here: {} records of NCCL Inspector other than operations, for example of its network "
-                     "threads, the first in line {}.");
+                     "threads, the first on line {}.");
     if (file.isTooLong)
         notes.add(
             Severity::Warning, HealthCode::FileCut,
