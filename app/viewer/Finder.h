@@ -76,8 +76,8 @@ class NameCatalog : public QObject {
 /// Returns each name once, with the first of its kinds. O(events); any thread.
 FinderNames distinctNames(const Trace& trace);
 
-/// A panel over the upper middle of its parent with a text line. Not a window, because windows are
-/// slow on a remote display. Escape, or loss of the keyboard focus, closes it.
+/// Panel with an input line, placed over the upper middle of its parent. A child widget and not a window, because
+/// windows are slow on a remote display. Escape or loss of the keyboard focus closes it.
 class PopupPanel : public QFrame {
     Q_OBJECT
   public:

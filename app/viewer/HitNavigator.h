@@ -96,8 +96,8 @@ class SearchJob : public QObject {
     bool isRunning() const { return run_ != nullptr; }
 
   signals:
-    /// The first hits of the first trace from its `fromNs` on, in order of start. Emitted once per
-    /// search if there are any.
+    /// Emitted once per search, with the first batch of hits in the first trace that has one, ordered by start and
+    /// beginning at the start time of the search.
     void begun(const std::vector<lanescope::EventRef>& first);
     /// The number of hits so far.
     void counted(qint64 count);

@@ -98,7 +98,7 @@ class TableCommands : public QObject {
     void show(QWidget* page);
 
   signals:
-    /// Emitted when a command requested a table; the tables may be hidden.
+    /// Emitted when a command brings a table to the front. The receiver shows the tables if they are hidden.
     void shown();
 
   private:

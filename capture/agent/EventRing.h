@@ -152,11 +152,11 @@ class EventRing {
     size_t readAt_ = 0;
 };
 
-/// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The producing thread never
-/// waits. It takes memory only with its first event, from the system and not from the program's allocator. `State` is
-/// the rest of a thread's state, reset for each thread by `beginThread`. It also distinguishes the kinds, so a process
-/// has one living instance per `State`. A thread that ends leaves its ring to the next thread. A forked child creates
-/// its own instance and leaves its parent's rings alone.
+/// One `EventRing` for each thread that produces events of a kind, and one consumer for all. A producing thread never
+/// waits: a full ring refuses and counts the event. The thread's first event maps its memory, from the system and not
+/// from the program's allocator. `State` holds further data of a thread and is reset by `beginThread`. A process has
+/// one instance per type `State`. A thread that ends leaves its ring to the next thread. A forked child creates its own
+/// instance and does not use its parent's rings.
 template <class State>
 class ThreadRings {
   public:

@@ -121,7 +121,8 @@ struct ImagesOfProcess {
     bool isHidden = false;                      ///< A file called Python is loaded, but its memory is not readable.
     bool usesCuda = false;                      ///< The driver or our agent is loaded.
 };
-/// Reads the memory map. 1 ms for a process with thousands of libraries.
+/// Returns the interpreter and libraries in the memory map of a process; empty if it cannot be read. Takes 1 ms with
+/// thousands of libraries.
 ImagesOfProcess readImages(pid_t pid, const RemoteMemory& memory);
 
 struct StackReading {

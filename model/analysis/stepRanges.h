@@ -28,7 +28,7 @@ struct StepMark {
     bool isInterrupted = false;  ///< Something longer that is no part of a step follows.
 };
 
-/// The marks of a process, by start, without overlaps.
+/// Intervals of a process that may be its steps, ordered by start; they do not overlap.
 struct StepMarks {
     uint32_t process = 0;
     uint32_t thread = 0;

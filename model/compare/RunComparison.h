@@ -253,7 +253,7 @@ struct WorkerComparison {
     /// the same against every candidate.
     DurationScale scale;
     StepDistribution baseline, candidate;
-    /// MFU by the same source against the same kind of peak; nullopt if unknown.
+    /// MFU of the two runs, a fraction. Both have the same source of FLOPs and kind of peak; else nullopt.
     std::optional<double> baselineMfu, candidateMfu;
     Claim claim;
     std::vector<PartDifference> parts;  ///< All of them, in the order of the enumeration.

@@ -132,7 +132,7 @@ class Database {
     /// changed by another program, pages of the schema do not count, because any change alters them.
     std::optional<FileDoubt> doubt() const;
 
-    /// Returns the warning about files of other users next to this one, which are ignored; nullopt without any.
+    /// Returns a warning if another user owns the journal or write-ahead log of this file, which is then ignored.
     std::optional<FileDoubt> ignoredFiles() const;
 
     /// Reads every page that has a checksum, for `doubt`; failures go to `trouble`. Returns the

@@ -45,7 +45,7 @@ struct ReportInfo {
     bool isDefault = true;         ///< One of the reports that `stats` prints by default.
     bool isByRange = false;        ///< The report is about the NVTX ranges of the query.
     bool isSampled = false;        ///< The report is about counters, which may begin before the first event.
-    /// The grouping of its rows, if there are variants with others: "memory".
+    /// Key by which the rows are grouped, for example "memory"; empty if the report has only one grouping.
     std::string_view by = {};
 };
 
