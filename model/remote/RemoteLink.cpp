@@ -418,16 +418,14 @@ bool RemoteLink::takePart(std::string_view body) {
         const auto first = reader.number<uint32_t>(), pages = reader.number<uint32_t>();
         runs.push_back({first, pages});
         count += pages;
-        if (count > maxFieldsPartPages) return false;
+        if (count > maxPartPages) return false;
     }
     if (!reader.isGood() || count == 0) return false;
     const auto index = std::ranges::find_if(
         indexes_, [generation](const RemoteIndex* each) { return each->generation_ == generation; });
     if (index == indexes_.end()) return true;  // It was closed meanwhile.
-    const bool areFields = reader.number<uint8_t>() != 0;
-    auto bytes = inflated(reader.rest(), static_cast<size_t>(count * pageBytes));
+    const auto bytes = inflated(reader.rest(), static_cast<size_t>(count * pageBytes));
     if (!bytes) return false;
-    if (areFields) bytes = untransposed(*bytes);
     const char* from = bytes->data();
     for (const PageRun& run : runs) {
         if (run.first >= (*index)->pages_.size() || run.count > (*index)->pages_.size() - run.first) return false;

@@ -154,15 +154,12 @@ class TraceServer {
         return found == generations_.end() ? nullptr : found->second;
     }
 
-    /// Sends pages that were not sent yet, in parts. `areFields` if most of them have records of one length.
-    void sendParts(Generation& of, uint32_t number, uint32_t request, std::vector<uint32_t> pages, size_t max,
-                   bool areFields = false) {
+    /// Sends pages that were not sent yet, in parts.
+    void sendParts(Generation& of, uint32_t number, uint32_t request, std::vector<uint32_t> pages, size_t max) {
         std::erase_if(pages, [&](uint32_t page) { return page >= of.isSent.size() || of.isSent[page]; });
         if (pages.size() > max) pages.resize(max);
-        constexpr int columnsLevel = 1, fieldsLevel = 3;
-        const size_t maxCount = areFields ? maxFieldsPartPages : maxPartPages;
-        for (size_t begin = 0; begin < pages.size(); begin += maxCount) {
-            const size_t count = std::min(maxCount, pages.size() - begin);
+        for (size_t begin = 0; begin < pages.size(); begin += maxPartPages) {
+            const size_t count = std::min<size_t>(maxPartPages, pages.size() - begin);
             const std::vector<uint32_t> part(pages.begin() + static_cast<std::ptrdiff_t>(begin),
                                              pages.begin() + static_cast<std::ptrdiff_t>(begin + count));
             std::string bytes(count * pageBytes, '\0');
@@ -175,8 +172,8 @@ class TraceServer {
             WireWriter writer;
             writer.number(number).number(static_cast<uint32_t>(runs.size()));
             for (const PageRun& run : runs) writer.number(run.first).number(run.count);
-            writer.number<uint8_t>(areFields).bytes() +=
-                areFields ? deflated(transposed(bytes), fieldsLevel) : deflated(bytes, columnsLevel);
+            constexpr int level = 1;
+            writer.bytes() += deflated(bytes, level);
             send(frameOf(Message::Part, request, writer.bytes()));
         }
     }
@@ -291,12 +288,6 @@ class TraceServer {
         if (of->path.extension() == ".partial") query_.reset();  // Its writer must not wait.
     }
 
-    static uint64_t fieldsOffsetOf(const IndexMemory& index) {
-        IndexHeader header;
-        std::memcpy(&header, index.bytes().data(), sizeof header);
-        return header.checksumsOffset;
-    }
-
     /// Returns the trace to compute with, opened when it is first needed; null if the file has changed.
     static TracePtr workOf(Generation& of) {
         if (of.work) return of.work;
@@ -388,10 +379,7 @@ class TraceServer {
         // Together, since the viewer reads these pages at once.
         const std::lock_guard lock(pagesMutex_);
         answer(job.request, writer.bytes());
-        const uint64_t fieldsOffset = fieldsOffsetOf(*made->index);
-        const auto fields = std::ranges::lower_bound(pages, static_cast<uint32_t>(fieldsOffset / pageBytes));
-        sendParts(*made, id, job.request, {pages.begin(), fields}, SIZE_MAX);
-        sendParts(*made, id, job.request, {fields, pages.end()}, SIZE_MAX, true);
+        sendParts(*made, id, job.request, std::move(pages), SIZE_MAX);
     }
 
     void summarize(const Job& job, WireReader& reader, Generation& of) {

@@ -121,31 +121,6 @@ std::optional<Frame> FrameReader::next() {
     return Frame{frame.type, frame.request, body};
 }
 
-namespace {
-
-/// Calls `visit` with the place of each byte, first by place within the stride.
-template <class Visit>
-void forEachPlace(size_t bytes, const Visit& visit) {
-    for (size_t column = 0; column < fieldsStride; ++column)
-        for (size_t place = column; place < bytes; place += fieldsStride) visit(place);
-}
-
-}  // namespace
-
-std::string transposed(std::string_view bytes) {
-    std::string result;
-    result.reserve(bytes.size());
-    forEachPlace(bytes.size(), [&](size_t place) { result += bytes[place]; });
-    return result;
-}
-
-std::string untransposed(std::string_view bytes) {
-    std::string result(bytes.size(), '\0');
-    size_t at = 0;
-    forEachPlace(bytes.size(), [&](size_t place) { result[place] = bytes[at++]; });
-    return result;
-}
-
 std::string packedAnswer(std::string_view body) {
     constexpr size_t minBytes = 1024;
     constexpr int answerLevel = 6;

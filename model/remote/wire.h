@@ -21,7 +21,7 @@
 namespace lanescope {
 
 inline constexpr std::string_view wireMagic = "\nLSCPWIRE";
-inline constexpr uint32_t wireVersion = 1;
+inline constexpr uint32_t wireVersion = 2;
 /// Versions that both ends must share.
 inline constexpr std::array<uint32_t, 3> wireVersions{wireVersion, indexVersion, analysis::storedVersion};
 
@@ -43,7 +43,7 @@ enum class Message : uint8_t {
 constexpr uint32_t pageBytes = 4096;
 /// Limits of one message. A server sends pages in parts.
 constexpr uint32_t maxRequestBytes = 1u << 20, maxAnswerBytes = 320u << 20;
-constexpr uint32_t maxPartPages = 64, maxFieldsPartPages = 1024, maxRequestedPages = 4096, maxViewPages = 2048;
+constexpr uint32_t maxPartPages = 64, maxRequestedPages = 4096, maxViewPages = 2048;
 /// Limits of one view.
 constexpr uint32_t maxViewLanes = 4096, maxViewWidthPx = 1u << 14;
 
@@ -132,13 +132,6 @@ class FrameReader {
 std::string deflated(std::string_view bytes, int level);
 /// Returns nullopt unless the result has exactly `bytes` bytes.
 std::optional<std::string> inflated(std::string_view deflatedBytes, size_t bytes);
-
-/// Bytes of a launch configuration in the fields of an index. A trace can have a hundred thousand of them, which
-/// deflate to a third if the same bytes of all are next to each other.
-constexpr size_t fieldsStride = 104;
-/// Returns the bytes with each `fieldsStride`th next to each other, or the reverse.
-std::string transposed(std::string_view bytes);
-std::string untransposed(std::string_view bytes);
 
 /// Returns the content of an `Answer`: large ones are deflated. `unpackedAnswer` returns nullopt for an invalid one.
 std::string packedAnswer(std::string_view body);

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <array>
+#include <cstddef>
 
 #include "model/analysis/RunSummary.h"
 #include "model/export/traceFile.h"
@@ -71,6 +78,18 @@ class PipedServer {
     std::string answers_;
     std::thread server_, reader_;
 };
+
+/// Denies the calling thread, and those that it starts, to answer page faults, as many containers do.
+bool denyPageFaults() {
+    std::array<sock_filter, 4> rules{{
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    }};
+    const sock_fprog program{rules.size(), rules.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 /// Returns how many messages a test damages: few, unless LANESCOPE_TEST_MESSAGES asks for more.
 int messageCount(int few) {
@@ -187,6 +206,16 @@ class tst_Remote : public QObject {
         const auto wrong = index->query("SELECT nothing FROM nowhere", {}, {});
         QVERIFY(!wrong.has_value() && !wrong.error().sentence.empty());
         QVERIFY(!index->tables()->empty());
+    }
+
+    void withoutPageFaultsTheWholeIndexIsFetched() {
+        std::thread([this] {
+            if (!denyPageFaults()) return;
+            const auto remote = openRemoteTrace(source());
+            QVERIFY2(remote.has_value(), errorOf(remote).c_str());
+            QCOMPARE(remoteOf(**remote)->traffic().waits, uint64_t{0});
+            QCOMPARE(dumpOf(**remote), dumpOf(**openTrace(path_, {0, true})));
+        }).join();
     }
 
     void viewFetchesItsPagesTogether() {

@@ -15,6 +15,7 @@
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"
+#include "model/remote/RemoteTrace.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
@@ -192,6 +193,37 @@ class tst_LiveTrace : public QObject {
         QTRY_VERIFY2_WITH_TIMEOUT(shown.page()->liveBar()->text().contains("lanescope recover"),
                                   qPrintable(shown.page()->liveBar()->text()), patienceMs);
         QVERIFY(shown.page()->liveBar()->isVisible());
+    }
+
+    void followsARecordingOnAnotherMachine() {
+        Recording recording;
+        QVERIFY(recording.waitForBegin());
+        // A stand-in for ssh, which runs the command for the host here.
+        QFile ssh(recording.in("ssh"));
+        QVERIFY(ssh.open(QIODevice::WriteOnly));
+        ssh.write("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nPATH=" LANESCOPE_BINARY_DIR
+                  "/bin:$PATH\nexec sh -c \"exec $3\"\n");
+        ssh.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+        ssh.close();
+        DocumentTabs tabs;
+        tabs.setSsh({ssh.fileName().toStdString()});
+        tabs.show();
+        tabs.openTrace(("ssh://host" + recording.in("out.sqlite")).toStdString());
+        const auto ranges = [&] { return tabs.currentTrace()->trace()->nvtx.size(); };
+        QTRY_VERIFY_WITH_TIMEOUT(tabs.currentTrace() && ranges() > 3, patienceMs);
+        const LiveBar* bar = tabs.currentTrace()->liveBar();
+        QVERIFY(bar && bar->isVisible());
+        const uint32_t before = ranges();
+        QTRY_VERIFY_WITH_TIMEOUT(ranges() > before, patienceMs);
+        if (test::hasThreadSanitizer)
+            QSKIP("The sanitizer of g++ 12 holds a signal back from a thread in waitpid, as record.");
+        recording.process.terminate();
+        QTRY_VERIFY_WITH_TIMEOUT(!bar->isVisible(), patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(recording.process.state(), QProcess::NotRunning, patienceMs);
+        const auto finished = loadTrace(recording.in("out.sqlite").toStdString());
+        QVERIFY(finished.has_value());
+        QCOMPARE(ranges(), (*finished)->nvtx.size());
+        QVERIFY(remoteOf(*tabs.currentTrace()->trace()));
     }
 
     void refreshesUseATenthOfACoreAtMost() {
