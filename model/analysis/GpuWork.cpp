@@ -136,8 +136,8 @@ class Gatherer {
     GpuWork kernel(GpuWork work) {
         addPath(work);
         const uint32_t row = work.event.row(), config = config_[row];
-        if (trace_.launchConfigs[config].isCollective()) {
-            describeCollective(trace_.launchConfigs[config].collective, work);
+        if (trace_.launchConfigs.isCollective(config)) {
+            describeCollective(trace_.launchConfigs.collective(config), work);
             if (nextCollective_ < collectives_.size() && collectives_[nextCollective_].row == row) {
                 const CollectiveBytes& amount = collectives_[nextCollective_++].amount;
                 work.bytes = amount.bytes;
@@ -145,7 +145,7 @@ class Gatherer {
             }
             return work;
         }
-        const StringIndex name = trace_.launchConfigs[config].demangledName;
+        const StringIndex name = trace_.launchConfigs.demangledName(config);
         work.contributor = contributors_.find(StepPart::Compute, ContributorKind::Kernel, name, work.path, run_.paths,
                                               [&] { return std::string(trace_.strings.at(name)); });
         return work;
@@ -202,7 +202,7 @@ class Gatherer {
     void findCollectives() {
         const LargeVector<uint32_t>& callOf = run_.calls.ofKernel;
         for (const uint32_t row : rows_.kernels)
-            if (callOf[row] != noIndex && trace_.launchConfigs[config_[row]].isCollective())
+            if (callOf[row] != noIndex && trace_.launchConfigs.isCollective(config_[row]))
                 collectives_.push_back({row, {}});
         const ApiTable& calls = trace_.apiCalls;
         std::ranges::stable_sort(collectives_, {},

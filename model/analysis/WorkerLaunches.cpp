@@ -35,7 +35,7 @@ class Gatherer {
           sumsNs_(trace.streams.size()),
           isNccl_(trace.launchConfigs.size()) {
         for (size_t config = 0; config < isNccl_.size(); ++config)
-            isNccl_[config] = trace.launchConfigs[config].isCollective();
+            isNccl_[config] = trace.launchConfigs.isCollective(config);
     }
 
     /// With memory for the work of one worker at a time.

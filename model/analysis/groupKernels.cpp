@@ -144,7 +144,7 @@ class Grouper {
             std::map<StringIndex, double> ofName;
             for (const auto* each : uses)
                 if (!place || each->first.place == place)
-                    ofName[trace_.launchConfigs[each->first.config].demangledName] += each->second.exposedNs;
+                    ofName[trace_.launchConfigs.demangledName(each->first.config)] += each->second.exposedNs;
             group.name = trace_.strings.at(largestOf(ofName)->first);
         }
         std::ranges::stable_sort(groups, std::ranges::greater(), &KernelGroup::exposedNs);
@@ -195,7 +195,7 @@ class Grouper {
     const ConfigClass& classOf(uint32_t config) {
         std::optional<ConfigClass>& known = classes_[config];
         if (!known) {
-            const LaunchConfig& launch = trace_.launchConfigs[config];
+            const LaunchConfig launch = trace_.launchConfigs[config];
             // Many configurations differ in their grid only.
             const auto [named, isNew] = classOfName_.try_emplace(launch.demangledName);
             if (isNew) named->second = kernelClass(trace_.strings.at(launch.demangledName));
@@ -255,7 +255,7 @@ class Grouper {
                 const Launch& each = launches[length];
                 elementwise += classOf(each.config).is.family == KernelFamily::Elementwise ? 1 : 0;
                 if (each.place) lines.insert(*each.place);
-                names.insert(trace_.launchConfigs[each.config].demangledName);
+                names.insert(trace_.launchConfigs.demangledName(each.config));
             }
             const bool isRepeated = elementwise >= minLoopRounds * (lines.empty() ? names : lines).size();
             const KernelSequence sequence = elementwise >= minLoopLength && isRepeated ? KernelSequence::Loop

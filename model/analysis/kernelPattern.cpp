@@ -93,9 +93,10 @@ LaunchedWorkList workOf(const Trace& trace, const WorkRows::WorkerRows& rows, co
     LargeVector<Sequence::Item> kernels(trace.memory.get());
     LargeVector<uint32_t> callOf(trace.memory.get());
     for (const uint32_t row : rows.kernels) {
-        const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
-        if (config.isCollective()) continue;
-        kernels.push_back({trace.kernels.startNs[row], trace.kernels.endNs[row], config.demangledName});
+        const uint32_t config = trace.kernels.config[row];
+        if (trace.launchConfigs.isCollective(config)) continue;
+        kernels.push_back(
+            {trace.kernels.startNs[row], trace.kernels.endNs[row], trace.launchConfigs.demangledName(config)});
         callOf.push_back(calls.ofKernel[row]);
     }
     LaunchedWorkList work = joinLaunches(kernels, callOf);

@@ -115,7 +115,7 @@ class RowMaker {
     void addKernels(Roofline& made) const {
         const KernelTable& kernels = trace_.kernels;
         for (uint32_t row = 0; row < kernels.size(); ++row)
-            if (isIn(kernels.startNs[row]) && !trace_.launchConfigs[kernels.config[row]].isCollective())
+            if (isIn(kernels.startNs[row]) && !trace_.launchConfigs.isCollective(kernels.config[row]))
                 made.kernelNs = saturatingSum(made.kernelNs, kernels.endNs[row] - kernels.startNs[row]);
         for (const uint32_t row : calls_.knownKernels)
             if (isIn(kernels.startNs[row]))

@@ -125,7 +125,7 @@ void addKernelTimes(const Trace& trace, const ShapedCalls& calls, const UseQuery
         while (step < query.steps.size() && query.steps[step].endNs <= kernels.startNs[row]) ++step;
         if (step == query.steps.size()) break;
         if (kernels.startNs[row] < query.steps[step].startNs || !hasShapes[step] ||
-            trace.launchConfigs[kernels.config[row]].isCollective())
+            trace.launchConfigs.isCollective(kernels.config[row]))
             continue;
         const int64_t ns = kernels.endNs[row] - kernels.startNs[row];
         use.kernelNs = saturatingSum(use.kernelNs, ns);
@@ -174,7 +174,7 @@ ShapedWork describe(const Trace& trace, const ShapedGroup& group) {
     work.shape = group.work.shape;
     work.precision = group.precision;
     work.place = placeOf(trace, group);
-    work.kernel = trace.strings.at(trace.launchConfigs[trace.kernels.config[group.kernel.row()]].demangledName);
+    work.kernel = trace.strings.at(trace.launchConfigs.demangledName(trace.kernels.config[group.kernel.row()]));
     work.isRecomputed = group.isRecomputed;
     work.flops = rounded(group.executedFlops());
     work.bytes = rounded(group.work.bytes);

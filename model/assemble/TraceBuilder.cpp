@@ -30,7 +30,7 @@ size_t LaunchConfigs::Hash::operator()(const LaunchConfig& config) const {
     return static_cast<size_t>(hash);
 }
 
-uint32_t LaunchConfigs::indexOf(const LaunchConfig& config, std::vector<LaunchConfig>& configs) {
+uint32_t LaunchConfigs::indexOf(const LaunchConfig& config, LaunchConfigColumn& configs) {
     const auto [found, isNew] = indexOf_.try_emplace(config, static_cast<uint32_t>(configs.size()));
     if (isNew) configs.push_back(config);
     return found->second;

@@ -28,7 +28,7 @@ namespace lanescope {
 class LaunchConfigs {
   public:
     /// Returns the index of `config` in `configs`, which must be the same list in each call. O(1).
-    uint32_t indexOf(const LaunchConfig& config, std::vector<LaunchConfig>& configs);
+    uint32_t indexOf(const LaunchConfig& config, LaunchConfigColumn& configs);
 
   private:
     struct Hash {

@@ -665,7 +665,8 @@ void nameKernels(Trace& trace) {
         StringIndex shortName = 0, collective = 0;  // 0 for none
     };
     MixedMap<StringIndex, Names> known;  // by full name
-    for (LaunchConfig& config : trace.launchConfigs) {
+    LaunchConfigColumn named;
+    for (LaunchConfig config : trace.launchConfigs) {
         const StringIndex whole = config.demangledName != 0 ? config.demangledName : config.shortName;
         const auto [found, isNew] = known.try_emplace(whole);
         if (isNew) {
@@ -677,7 +678,9 @@ void nameKernels(Trace& trace) {
         }
         if (found->second.shortName != 0) config.shortName = found->second.shortName;
         config.collective = found->second.collective;
+        named.push_back(config);
     }
+    trace.launchConfigs = std::move(named);
 }
 
 bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {

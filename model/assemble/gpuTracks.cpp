@@ -144,7 +144,7 @@ std::string_view libraryIn(const Trace& trace, const std::vector<Lane>& lanes) {
         for (uint32_t slice = 0; slice < lane.size(); ++slice) {
             const EventRef event = lane.event[slice];
             if (lane.category[slice] != SliceCategory::NcclKernel || event.kind() != EventKind::Kernel) continue;
-            return libraryOf(trace.strings.at(trace.launchConfigs[trace.kernels.config[event.row()]].collective));
+            return libraryOf(trace.strings.at(trace.launchConfigs.collective(trace.kernels.config[event.row()])));
         }
     return "NCCL";
 }

@@ -58,7 +58,7 @@ Result<Change> parseSubject(std::string_view text) {
     return fail("{}: unknown. Use one of {}.", text, subjectList());
 }
 
-bool isCollective(const Trace& trace, const NodeGroup& group) { return trace.launchConfigs[group.name].isCollective(); }
+bool isCollective(const Trace& trace, const NodeGroup& group) { return trace.launchConfigs.isCollective(group.name); }
 
 /// A change with its name resolved in a trace.
 class Selector {
@@ -75,12 +75,12 @@ class Selector {
         switch (change_.subject) {
             case Subject::Kernel:
                 return (isKernel || kind == NodeKind::Collective) &&
-                       (isNamed(trace_.launchConfigs[group.name].demangledName) ||
-                        isNamed(trace_.launchConfigs[group.name].shortName));
+                       (isNamed(trace_.launchConfigs.demangledName(group.name)) ||
+                        isNamed(trace_.launchConfigs.shortName(group.name)));
             case Subject::Family: {
                 if (!isKernel || isCollective(trace_, group)) return false;
                 const KernelFamily family =
-                    kernelClass(trace_.strings.at(trace_.launchConfigs[group.name].demangledName)).family;
+                    kernelClass(trace_.strings.at(trace_.launchConfigs.demangledName(group.name))).family;
                 return identifier(family) == change_.name || lanescope::name(family) == change_.name;
             }
             case Subject::Kernels: return kind == NodeKind::Graph || (isKernel && !isCollective(trace_, group));
@@ -170,7 +170,7 @@ Scales scalesOf(const Trace& trace, const CausalGraph& graph, std::span<const Ch
             ++scales.selected[index];
             const NodeKind kind = graph.groups[group].kind;
             if (kind == NodeKind::Kernel || kind == NodeKind::Collective)
-                scales.kernels[index].insert(trace.strings.at(trace.launchConfigs[graph.groups[group].name].shortName));
+                scales.kernels[index].insert(trace.strings.at(trace.launchConfigs.shortName(graph.groups[group].name)));
             scales.ofGroup[group].factor *= change.factor;
             scales.ofGroup[group].isRemoved |= change.isRemoved;
         }

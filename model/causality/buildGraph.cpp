@@ -396,8 +396,8 @@ class GraphBuilder {
         }
         const NodeGroup group{work.kind, work.name, place, process};
         const auto meeting = members_.empty() ? members_.end() : members_.find({process, work.startNs, ownEndNs});
-        const bool isMeeting = meeting != members_.end() && work.kind == NodeKind::Kernel &&
-                               trace_.launchConfigs[work.name].isCollective();
+        const bool isMeeting =
+            meeting != members_.end() && work.kind == NodeKind::Kernel && trace_.launchConfigs.isCollective(work.name);
         const Node node =
             graph_.addNode(groupOf(group), work.startNs, isMeeting ? work.startNs : work.endNs, work.event);
         const bool isFirstOfGraph = work.isInGraph && stream.graphCall != work.call;

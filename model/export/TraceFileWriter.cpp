@@ -164,7 +164,7 @@ void TraceFileWriter::kernels() {
     constexpr const auto& t = tables::kernels;
     const KernelTable& table = trace_.kernels;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
+        const LaunchConfig config = trace_.launchConfigs[table.config[row]];
         add(t, workOf(table, row), t.demangledName = config.demangledName,
             t.shortName = sourceNames_[table.config[row]], t.mangledName = config.mangledName,
             t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0], t.gridY = config.grid[1],

@@ -259,13 +259,12 @@ class Writer {
 
     void writeWork() {
         const KernelTable& kernels = trace_.kernels;
-        const auto configOf = [&](uint32_t row) -> const LaunchConfig& {
-            return trace_.launchConfigs[kernels.config[row]];
-        };
+        const auto configOf = [&](uint32_t row) { return trace_.launchConfigs[kernels.config[row]]; };
         writeTable(
-            kernels, EventKind::Kernel, "kernel", [&](uint32_t row) { return text(configOf(row).demangledName); },
+            kernels, EventKind::Kernel, "kernel",
+            [&](uint32_t row) { return text(trace_.launchConfigs.demangledName(kernels.config[row])); },
             [&](uint32_t row) {
-                const LaunchConfig& config = configOf(row);
+                const LaunchConfig config = configOf(row);
                 std::string list = fmt::format(R"(, "registers per thread": {}, "shared memory": {}, "grid": [{}], )"
                                                R"("block": [{}])",
                                                config.registersPerThread,

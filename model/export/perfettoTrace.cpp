@@ -428,7 +428,7 @@ class Writer {
     static uint64_t flowOfPair(uint32_t pair) { return uint64_t{2} << 32 | pair; }
 
     Shown shown(kinds::Kernel, uint32_t row, Arguments& arguments) {
-        const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
+        const LaunchConfig config = trace_.launchConfigs[trace_.kernels.config[row]];
         addPlace(EventRef(EventKind::Kernel, row), arguments);
         arguments.add("grid", config.grid)
             .add("block", config.block)

@@ -201,7 +201,7 @@ void forEachKernel(const Trace& trace, const WorkerSteps& worker, Visit visit) {
     for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
         const Stream& stream = trace.streams[trace.kernels.stream[row]];
         if (stream.process == worker.process && stream.gpu == worker.gpu)
-            visit(row, trace.launchConfigs[trace.kernels.config[row]].shortName);
+            visit(row, trace.launchConfigs.shortName(trace.kernels.config[row]));
     }
 }
 

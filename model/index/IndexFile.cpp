@@ -537,7 +537,6 @@ std::shared_ptr<Trace> traceInMemory(std::shared_ptr<const IndexMemory> index, c
     FieldReader reader(bytes, *fields, bytes.subspan(static_cast<size_t>(header->checksumsOffset)),
                        backing->checkedBlocks);
     reader(*trace);
-    trace->launchConfigs.shrink_to_fit();
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
     trace->path = tracePath;

@@ -202,15 +202,13 @@ class TraceBounds {
             if (!isBelow(thread.process, trace_.processes)) return false;
         for (const Stream& stream : trace_.streams)
             if (!isBelow(stream.process, trace_.processes) || !isBelow(stream.gpu, trace_.gpus)) return false;
-        for (const LaunchConfig& config : trace_.launchConfigs)
-            if (std::max({config.demangledName, config.shortName, config.mangledName, config.collective}) >=
-                trace_.strings.size())
-                return false;
         return trace_.strings.size() > 0;
     }
 
     bool boundTables() {
-        bool areSound = true;
+        TableBounds configs(trace_, rows_);
+        forEachField(trace_.launchConfigs, configs);
+        bool areSound = configs.isSound();
         forEachTable(trace_, [&](auto& table) {
             TableBounds bounds(trace_, rows_);
             forEachField(table, bounds);

@@ -82,12 +82,6 @@ void forEachField(S& s, V&& visit) {
     visitFacts(s, visit);
     visitEach(visit, s.others);
 }
-template <Of<LaunchConfig> S, class V>
-void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.demangledName, s.shortName, s.mangledName, s.collective, s.grid, s.block, s.registersPerThread,
-              s.staticSharedBytes, s.dynamicSharedBytes);
-}
-
 template <Of<LaunchLinks> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.calls, s.kernels, s.memcpys, s.memsets, s.graphs);

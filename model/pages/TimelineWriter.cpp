@@ -305,8 +305,8 @@ class TimelineWriter {
         };
         if (kind == EventKind::Kernel) {
             const uint32_t config = trace_.kernels.config[row];
-            if (trace_.launchConfigs[config].isCollective()) collectives_.insert(row);
-            const LaunchConfig& each = trace_.launchConfigs[config];
+            if (trace_.launchConfigs.isCollective(config)) collectives_.insert(row);
+            const LaunchConfig each = trace_.launchConfigs[config];
             const auto& [grid, block] = std::pair(each.grid, each.block);
             return entry(fmt::format("k{}", config), trace_.strings.at(each.demangledName), -1,
                          fmt::format("Grid {} x {} x {}, block {} x {} x {}\n{} registers per thread", grid[0], grid[1],

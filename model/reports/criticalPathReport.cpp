@@ -56,15 +56,15 @@ PathRow rowOf(const Trace& trace, const causality::NodeGroup& group, const causa
             row.name = trace.strings.at(group.name);
             break;
         case NodeKind::Kernel: {
-            const std::string_view kernel = trace.strings.at(trace.launchConfigs[group.name].demangledName);
-            row.part = trace.launchConfigs[group.name].isCollective() ? "collective" : "kernel";
+            const std::string_view kernel = trace.strings.at(trace.launchConfigs.demangledName(group.name));
+            row.part = trace.launchConfigs.isCollective(group.name) ? "collective" : "kernel";
             row.name = name(kernelClass(kernel).family);
             break;
         }
         case NodeKind::Collective:
         case NodeKind::Entered:
             row.part = "collective";
-            row.name = trace.strings.at(trace.launchConfigs[group.name].collective);
+            row.name = trace.strings.at(trace.launchConfigs.collective(group.name));
             break;
         case NodeKind::Copy:
             row.part = "copy";

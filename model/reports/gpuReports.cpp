@@ -186,7 +186,7 @@ class RowMaker {
 
     void fillKernel(std::vector<Cell>& cells, uint32_t row) const {
         fillCommon(cells, trace_.kernels, row);
-        const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
+        const LaunchConfig config = trace_.launchConfigs[trace_.kernels.config[row]];
         for (size_t axis = 0; axis < 3; ++axis) {
             cells[gridColumn + axis] = static_cast<int64_t>(config.grid[axis]);
             cells[blockColumn + axis] = static_cast<int64_t>(config.block[axis]);

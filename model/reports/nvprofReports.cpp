@@ -78,7 +78,7 @@ Tallies gpuActivities(const ReportQuery& query) {
         ofConfig[trace.kernels.config[row]].add(query, trace.kernels.startNs[row], trace.kernels.endNs[row]);
     for (size_t config = 0; config < ofConfig.size(); ++config)
         if (ofConfig[config].calls > 0)
-            tallies[std::string(trace.strings.at(trace.launchConfigs[config].demangledName))].add(ofConfig[config]);
+            tallies[std::string(trace.strings.at(trace.launchConfigs.demangledName(config)))].add(ofConfig[config]);
     const auto take = [&](std::string name, const auto& table, uint32_t row) {
         if (query.includes(table.startNs[row], table.endNs[row]))
             tallies[std::move(name)].add(query, table.startNs[row], table.endNs[row]);
@@ -166,7 +166,7 @@ class RowMaker {
 
     std::vector<Cell> kernel(uint32_t row) const {
         std::vector<Cell> cells = times(trace_.kernels, row);
-        const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
+        const LaunchConfig config = trace_.launchConfigs[trace_.kernels.config[row]];
         for (Cell& cell : std::vector<Cell>{dimensions(config.grid), dimensions(config.block),
                                             int64_t{config.registersPerThread}, int64_t{config.staticSharedBytes},
                                             int64_t{config.dynamicSharedBytes}, Cell(), Cell(), Cell(), Cell()})

@@ -194,12 +194,12 @@ class Collector {
     };
 
     std::string_view kernelName(EventRef kernel) const {
-        return trace_.strings.at(trace_.launchConfigs[trace_.kernels.config[kernel.row()]].demangledName);
+        return trace_.strings.at(trace_.launchConfigs.demangledName(trace_.kernels.config[kernel.row()]));
     }
 
     void take(const LaunchedWork& work) {
         if (work.work.kind() != EventKind::Kernel || work.thread >= trace_.threads.size() || work.call == noIndex ||
-            trace_.launchConfigs[trace_.kernels.config[work.work.row()]].isCollective())
+            trace_.launchConfigs.isCollective(trace_.kernels.config[work.work.row()]))
             return;
         const uint32_t node = work.node;
         const int64_t launchedNs = trace_.apiCalls.startNs[work.call];

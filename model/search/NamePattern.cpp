@@ -55,7 +55,7 @@ bool NameTests::isConfigHit(uint32_t config) {
     if (config >= configs_.size()) return false;
     uint8_t& state = configs_[config];
     if (state == unknown) {
-        const LaunchConfig& names = trace_.launchConfigs[config];
+        const LaunchConfig names = trace_.launchConfigs[config];
         state = isHit(names.shortName) || isHit(names.demangledName) ? hit : miss;
     }
     return state == hit;

@@ -46,6 +46,27 @@ struct LaunchConfig {
     bool isCollective() const { return collective != 0; }
     bool operator==(const LaunchConfig&) const = default;
 };
+template <Of<LaunchConfig> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Strings, s.demangledName), rowOf(RowsOf::Strings, s.shortName),
+              rowOf(RowsOf::Strings, s.mangledName), rowOf(RowsOf::Strings, s.collective), number(s.grid[0]),
+              number(s.grid[1]), number(s.grid[2]), number(s.block[0]), number(s.block[1]), number(s.block[2]),
+              number(s.registersPerThread), number(s.staticSharedBytes), number(s.dynamicSharedBytes));
+}
+
+/// The launch configurations of a trace. Single fields are for loops over kernels: a whole record reads 13 columns.
+class LaunchConfigColumn : public RecordColumn<LaunchConfig> {
+  public:
+    StringIndex demangledName(size_t index) const { return static_cast<StringIndex>(fields()[0][index]); }
+    StringIndex shortName(size_t index) const { return static_cast<StringIndex>(fields()[1][index]); }
+    StringIndex collective(size_t index) const { return static_cast<StringIndex>(fields()[3][index]); }
+    bool isCollective(size_t index) const { return collective(index) != 0; }
+};
+template <Of<LaunchConfigColumn> S, class V>
+void forEachField(S& s, V&& visit) {
+    using Records = RecordColumn<LaunchConfig>;
+    visit(static_cast<std::conditional_t<std::is_const_v<S>, const Records, Records>&>(s));
+}
 
 struct KernelTable {
     Column<int64_t> startNs, endNs;

@@ -116,7 +116,7 @@ class Trace : public TraceDescription {
     std::vector<Process> processes;
     std::vector<Thread> threads;
     std::vector<Stream> streams;
-    std::vector<LaunchConfig> launchConfigs;
+    LaunchConfigColumn launchConfigs;
     KernelTable kernels;
     MemcpyTable memcpys;
     MigrationTable migrations;

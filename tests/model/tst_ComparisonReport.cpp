@@ -525,7 +525,7 @@ class tst_ComparisonReport : public QObject {
                 QVERIFY(call.isValid());
                 const uint32_t step = worker.stepOf(trace_->kernels.startNs[row], trace_->apiCalls.startNs[call.row()]);
                 if (step == noIndex) continue;
-                const StringIndex name = trace_->launchConfigs[trace_->kernels.config[row]].shortName;
+                const StringIndex name = trace_->launchConfigs.shortName(trace_->kernels.config[row]);
                 auto& [count, totalNs] = loop[{workerOf(run_, *trace_, worker.process, worker.gpu),
                                                std::string(trace_->strings.at(name)), step}];
                 ++count;

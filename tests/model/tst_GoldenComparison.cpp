@@ -308,7 +308,7 @@ class tst_GoldenComparison : public QObject {
     }
 
     static std::string kernelName(const Trace& trace, uint32_t row) {
-        const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
+        const LaunchConfig config = trace.launchConfigs[trace.kernels.config[row]];
         return std::string(trace.strings.at(config.demangledName));
     }
 

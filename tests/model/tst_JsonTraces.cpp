@@ -59,7 +59,7 @@ class tst_JsonTraces : public QObject {
         QCOMPARE(trace->kernels.size(), 1u);
         QCOMPARE(trace->kernels.startNs[0], int64_t{10'001});
         QCOMPARE(trace->kernels.endNs[0], int64_t{40'001});
-        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
         QCOMPARE(config.registersPerThread, 40u);
         QCOMPARE(trace->strings.at(config.shortName), std::string_view("gemm"));

@@ -119,7 +119,7 @@ class tst_LoadExports : public QObject {
         if (database->hasTable("CUPTI_ACTIVITY_KIND_KERNEL")) {
             std::map<std::string, int64_t> found;
             for (const uint32_t config : trace->kernels.config)
-                ++found[std::string(trace->strings.at(trace->launchConfigs[config].demangledName))];
+                ++found[std::string(trace->strings.at(trace->launchConfigs.demangledName(config)))];
             auto names = database->prepare(
                 "SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"
                 " JOIN StringIds ON id = demangledName GROUP BY value");

@@ -44,7 +44,7 @@ class tst_Perfetto : public QObject {
         QCOMPARE(trace->kernels.size(), 1u);
         QCOMPARE(trace->memcpys.size(), 1u);
         QCOMPARE(trace->apiCalls.size(), 1u);
-        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
         QCOMPARE(config.registersPerThread, 40u);
         QCOMPARE(trace->kernels.startNs[0], int64_t{400});

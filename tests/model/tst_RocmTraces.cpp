@@ -197,7 +197,7 @@ class tst_RocmTraces : public QObject {
         QCOMPARE(trace->range.startNs, int64_t{0});
         QCOMPARE(trace->kernels.size(), 1u);
         QCOMPARE(trace->kernels.startNs[0], int64_t{110});
-        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{4, 2, 1}));
         QCOMPARE(config.block, (std::array<uint32_t, 3>{256, 1, 1}));
@@ -333,7 +333,7 @@ class tst_RocmTraces : public QObject {
         QCOMPARE(trace->kernels.size(), 1u);
         QCOMPARE(trace->memcpys.size(), 1u);
         QCOMPARE(trace->memsets.size(), 1u);
-        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
         QCOMPARE(config.block, (std::array<uint32_t, 3>{128, 1, 1}));

@@ -202,7 +202,7 @@ class tst_loadTrace : public QObject {
         QCOMPARE(trace->apiCalls.isDriver[0], uint8_t{0});
         QCOMPARE(trace->apiCalls.isDriver[1], uint8_t{1});
         QCOMPARE(trace->launchingCall(EventRef(EventKind::Kernel, 0)), EventRef(EventKind::Api, 0));
-        const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+        const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QVERIFY(config.grid == (std::array<uint32_t, 3>{4, 5, 6}));
         QVERIFY(config.block == (std::array<uint32_t, 3>{32, 2, 1}));
         QCOMPARE(config.dynamicSharedBytes, 2048u);

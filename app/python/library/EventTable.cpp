@@ -175,7 +175,7 @@ EventColumn enumerated(std::string name, const Column<Enumeration>& column) {
 
 void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns) {
     const KernelTable& table = trace.kernels;
-    const std::vector<LaunchConfig>& configs = trace.launchConfigs;
+    const LaunchConfigColumn& configs = trace.launchConfigs;
     const auto text = [&](std::string name, auto textOf) {
         columns.push_back(
             named(std::move(name), table.config, configs.size(), [&](uint32_t row) { return textOf(configs[row]); }));

@@ -45,7 +45,7 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
     }
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
-        const LaunchConfig& config = configOf(trace, row);
+        const LaunchConfig config = configOf(trace, row);
         details.add("Kernel", std::string(trace.strings.at(config.shortName)));
         details.addTimes();
         details.add("Grid", dimensions(config.grid));
@@ -64,7 +64,7 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
     }
 
   private:
-    static const LaunchConfig& configOf(const Trace& trace, uint32_t row) {
+    static LaunchConfig configOf(const Trace& trace, uint32_t row) {
         return trace.launchConfigs[trace.kernels.config[row]];
     }
     static std::string dimensions(const std::array<uint32_t, 3>& size) {

@@ -40,7 +40,7 @@ std::string namesOf(const Trace& trace, EventRef event) {
     std::string names = trace.nameOf(event);
     if (event.kind() == EventKind::Kernel) {
         const uint32_t config = trace.kernels.config[event.row()];
-        names += trace.strings.at(trace.launchConfigs[config].demangledName);
+        names += trace.strings.at(trace.launchConfigs.demangledName(config));
     }
     return names;
 }
