@@ -99,7 +99,7 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
 }
 
 bool isNoted(std::span<const HealthNote> health, HealthCode code) {
-    return std::any_of(health.begin(), health.end(), [code](const HealthNote& note) { return note.code == code; });
+    return std::ranges::any_of(health, [code](const HealthNote& note) { return note.code == code; });
 }
 
 std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode code) {
@@ -357,7 +357,7 @@ void TraceBuilder::countRemainingKinds() {
     const auto take = [this](std::string_view name, int64_t rows) {
         const auto& counts = trace_->counts;
         const bool isCounted =
-            std::any_of(counts.begin(), counts.end(), [name](const EventCount& count) { return count.name == name; });
+            std::ranges::any_of(counts, [name](const EventCount& count) { return count.name == name; });
         if (!isCounted && rows > 0) count(name, rows, 0);
     };
     forEachKind([&](auto each) {
@@ -381,7 +381,7 @@ bool TraceBuilder::finish(unsigned threads, const std::stop_token& stop) {
 void noteMissingEvents(std::span<const EventCount> counts, std::span<const Process> processes,
                        std::vector<HealthNote>& health) {
     noteUntimed(counts, health);
-    if (std::all_of(counts.begin(), counts.end(), [](const EventCount& each) { return each.total == 0; }))
+    if (std::ranges::all_of(counts, [](const EventCount& each) { return each.total == 0; }))
         health.push_back({Severity::Warning, HealthCode::NoEvents,
                           isNoted(health, HealthCode::NotShown)
                               ? "Nothing of this trace can be shown: it has no CUDA work, API calls or NVTX ranges, "

@@ -137,7 +137,7 @@ std::vector<uint32_t> WindowedRows::of(const ApiTable& table) const {
     takeLaunchesOf(part_.memcpys, EventKind::Memcpy, rows);
     takeLaunchesOf(part_.memsets, EventKind::Memset, rows);
     takeLaunchesOf(part_.graphs, EventKind::Graph, rows);
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     return rows;
 }
@@ -172,7 +172,7 @@ std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
             clock_.at(allocations.endNs[row]) >= windows_[process].startNs)
             live.emplace_back(process, allocations.address[row], allocations.startNs[row]);
     }
-    std::sort(live.begin(), live.end());
+    std::ranges::sort(live);
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t process = table.process[row];
@@ -181,7 +181,7 @@ std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
         if (timeNs >= windows_[process].endNs) continue;
         if (timeNs >= windows_[process].startNs ||
             (table.isFree[row] == 0 &&
-             std::binary_search(live.begin(), live.end(), std::tuple(process, table.address[row], table.timeNs[row]))))
+             std::ranges::binary_search(live, std::tuple(process, table.address[row], table.timeNs[row]))))
             rows.push_back(row);
     }
     return rows;
@@ -200,7 +200,7 @@ std::vector<uint32_t> WindowedRows::of(const MemoryPoolTable& table) const {
             rows.push_back(row);
     }
     for (const auto& [pool, row] : before) rows.push_back(row);
-    std::sort(rows.begin(), rows.end());
+    std::ranges::sort(rows);
     return rows;
 }
 
@@ -573,7 +573,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
             windows[index] = trace_->processes[known->second].windows.front();
     }
     std::optional<WindowedRows> windowed;
-    if (std::any_of(windows.begin(), windows.end(), [](TimeRange each) { return !each.isEmpty(); }))
+    if (std::ranges::any_of(windows, [](TimeRange each) { return !each.isEmpty(); }))
         windowed.emplace(part, placement.clock, windows);
     bool isRoom = true;
     const auto add = [&isRoom](std::vector<uint32_t>& list, uint32_t row) {

@@ -75,7 +75,7 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
 std::vector<uint32_t> orderedProcesses(const Trace& trace, const std::vector<std::optional<int>>& ranks) {
     std::vector<uint32_t> order(trace.processes.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) {
         if (ranks[a] != ranks[b]) return ranks[a] && (!ranks[b] || *ranks[a] < *ranks[b]);
         return trace.processes[a].rank.has_value() && !trace.processes[b].rank.has_value();
     });
@@ -93,7 +93,7 @@ void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work, std::
         const bool isMain = info.tid == trace.processes[info.process].pid;
         return std::pair(isMain && count * littleOf >= maxCount, count);
     };
-    std::stable_sort(threads.begin(), threads.end(), [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
+    std::ranges::stable_sort(threads, [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
 }
 
 std::string subtitleOf(const Process& process, std::optional<int> rank) {
@@ -191,7 +191,7 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states
     lanes.count = work.count;
     std::vector<StringIndex> domains;
     for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
-    std::stable_sort(domains.begin(), domains.end(), [&](StringIndex a, StringIndex b) {
+    std::ranges::stable_sort(domains, [&](StringIndex a, StringIndex b) {
         if ((a == 0) != (b == 0)) return a == 0;
         const int placeOfA = placeOf(trace.strings.at(a));
         const int placeOfB = placeOf(trace.strings.at(b));
@@ -234,7 +234,7 @@ class Flame {
         if (stack == noIndex) return;
         if (!open_.empty() && startNs - endNs_ > maxStackGapNs) closeFrom(0);
         frames_ = framesOf(trace, stack);
-        std::reverse(frames_.begin(), frames_.end());
+        std::ranges::reverse(frames_);
         if (states.source[row] == StateSource::Samples)
             keepOuter(trace);
         else

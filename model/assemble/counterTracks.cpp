@@ -45,7 +45,7 @@ int activityRank(const CounterSeries& series) {
     if (series.source == "pm")
         return contains(series.name, "SM Active") || contains(series.name, "SMs Active") ? 0 : 10;
     static constexpr std::array<std::string_view, 3> leading{"sm.activity", "gpu.utilization", "sm.occupancy"};
-    const auto found = std::find(leading.begin(), leading.end(), series.key);
+    const auto found = std::ranges::find(leading, series.key);
     return found == leading.end() ? 9 : 1 + static_cast<int>(found - leading.begin());
 }
 
@@ -198,17 +198,14 @@ void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const u
     // If the links have counters of their own, a second total is an ordinary counter.
     const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
     std::vector<uint32_t>& totals = places[Place::LinkTotal];
-    std::stable_sort(totals.begin(), totals.end(), [&](uint32_t a, uint32_t b) { return rankOf(a) < rankOf(b); });
-    const auto others =
-        std::find_if(totals.begin(), totals.end(), [&](uint32_t counter) { return rankOf(counter) > 1; });
+    std::ranges::stable_sort(totals, {}, rankOf);
+    const auto others = std::ranges::find_if(totals, [&](uint32_t counter) { return rankOf(counter) > 1; });
     if (others != totals.begin()) {
         places[Place::Other].insert(places[Place::Other].end(), others, totals.end());
         totals.erase(others, totals.end());
     }
     std::vector<uint32_t>& activity = places[Place::Activity];
-    std::stable_sort(activity.begin(), activity.end(), [&trace](uint32_t a, uint32_t b) {
-        return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
-    });
+    std::ranges::stable_sort(activity, {}, [&trace](uint32_t each) { return activityRank(trace.counters[each]); });
     addFolded(trace, sources, activity, parent);
     for (const uint32_t counter : places[Place::Mfu]) addCounter(trace, sources, counter, parent);
     for (const uint32_t counter : places[Place::Memory]) addCounter(trace, sources, counter, parent);
@@ -247,8 +244,8 @@ void addHostTracks(Trace& trace, const TrackSources& sources) {
     }
     if (cores.empty() && machine.empty() && others.empty()) return;
     const uint32_t host = addFoldedGroup(trace, noIndex, -1, "Host");
-    std::stable_sort(cores.begin(), cores.end(),
-                     [&trace](uint32_t a, uint32_t b) { return trace.counters[a].core < trace.counters[b].core; });
+    std::ranges::stable_sort(
+        cores, [&trace](uint32_t a, uint32_t b) { return trace.counters[a].core < trace.counters[b].core; });
     if (machine.empty()) {
         addGroup(trace, sources, cores, noIndex, host, "Cores");
     } else {

@@ -64,8 +64,7 @@ Ranges intersection(const Ranges& a, const Ranges& b) {
 
 /// Returns the ranges sorted and without overlaps. Adjacent ones are merged.
 Ranges united(Ranges ranges) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+    std::ranges::sort(ranges, {}, &TimeRange::startNs);
     Ranges all;
     for (const TimeRange& range : ranges) {
         if (!all.empty() && range.startNs <= all.back().endNs)
@@ -583,8 +582,7 @@ void endOpenRanges(Trace& trace, const std::stop_token& stop) {
 }
 
 void noteColors(NvtxTable& nvtx) {
-    nvtx.hasColors =
-        std::any_of(nvtx.colorArgb.begin(), nvtx.colorArgb.end(), [](uint32_t color) { return color != 0; });
+    nvtx.hasColors = std::ranges::any_of(nvtx.colorArgb, [](uint32_t color) { return color != 0; });
 }
 
 void computeDepths(Trace& trace, const std::stop_token& stop) {

@@ -77,9 +77,8 @@ bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
     const auto isOfKernel = [](SliceCategory category) {
         return category == SliceCategory::Kernel || isOfNcclKernel(category);
     };
-    return stream.contextId == 0 && stream.streamId == 0 &&
-           std::none_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
-               return std::any_of(lane.category.begin(), lane.category.end(), isOfKernel);
+    return stream.contextId == 0 && stream.streamId == 0 && std::ranges::none_of(lanes, [&](const Lane& lane) {
+               return std::ranges::any_of(lane.category, isOfKernel);
            });
 }
 
@@ -117,7 +116,7 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu, const std::v
     for (StreamRank& rank : streams)
         rank.isQuiet = static_cast<double>(rank.sliceCount) < quietThreshold * static_cast<double>(maxCount) &&
                        rank.role != StreamRole::Communication;
-    std::stable_sort(streams.begin(), streams.end(), [&trace](const auto& a, const auto& b) {
+    std::ranges::stable_sort(streams, [&trace](const auto& a, const auto& b) {
         const Stream& first = trace.streams[a.stream];
         const Stream& second = trace.streams[b.stream];
         if (first.process != second.process) return first.process < second.process;
@@ -198,8 +197,7 @@ void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, cons
 
     std::vector<uint32_t> gpus(trace.gpus.size());
     std::iota(gpus.begin(), gpus.end(), 0u);
-    std::stable_sort(gpus.begin(), gpus.end(),
-                     [&trace](uint32_t a, uint32_t b) { return trace.gpus[a].id < trace.gpus[b].id; });
+    std::ranges::stable_sort(gpus, {}, [&trace](uint32_t each) { return trace.gpus[each].id; });
     for (const uint32_t gpu : gpus) {
         const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
         if (streams.empty() && !sources.hasAny({.gpu = gpu})) continue;

@@ -59,12 +59,11 @@ class Records {
   public:
     explicit Records(LargeVector<Record> records)
         : byEvent_(std::move(records)), bySync_(byEvent_.size(), byEvent_.get_allocator()) {
-        std::sort(byEvent_.begin(), byEvent_.end(), [](const Record& a, const Record& b) {
-            return std::tie(a.process, a.event, a.correlation) < std::tie(b.process, b.event, b.correlation);
-        });
+        std::ranges::sort(byEvent_, {},
+                          [](const Record& each) { return std::tie(each.process, each.event, each.correlation); });
         std::iota(bySync_.begin(), bySync_.end(), 0u);
         std::erase_if(bySync_, [this](uint32_t each) { return !isNumber(byEvent_[each].eventSync); });
-        std::sort(bySync_.begin(), bySync_.end(), [this](uint32_t a, uint32_t b) { return syncKey(a) < syncKey(b); });
+        std::ranges::sort(bySync_, {}, [this](uint32_t each) { return syncKey(each); });
     }
 
     const Record* awaitedBy(const Record& wait) const {
@@ -209,7 +208,7 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
         stop);
     const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) { return a.callStartNs < b.callStartNs; };
     for (auto& [place, work] : joined)
-        if (!std::is_sorted(work.begin(), work.end(), isEarlier)) sortLarge(work, isEarlier, stop);
+        if (!std::ranges::is_sorted(work, isEarlier)) sortLarge(work, isEarlier, stop);
     return joined;
 }
 
@@ -327,9 +326,7 @@ void buildWaits(Trace& trace) {
     }
     trace.eventRecords = {};
     trace.eventWaits = {};
-    std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
-        return std::tie(a.waitingStream, a.waitCorrelation) < std::tie(b.waitingStream, b.waitCorrelation);
-    });
+    std::ranges::sort(waits, {}, [](const Wait& each) { return std::tie(each.waitingStream, each.waitCorrelation); });
     LargeVector<uint32_t> byRecord(waits.size(), memory);
     std::iota(byRecord.begin(), byRecord.end(), 0u);
     sortLarge(byRecord, [&waits](uint32_t a, uint32_t b) {

@@ -47,7 +47,7 @@ struct Interval {
 
 /// Sorts by start, outer intervals first.
 void sortIntervals(std::vector<Interval>& intervals) {
-    std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
+    std::ranges::sort(intervals, [](const Interval& a, const Interval& b) {
         if (a.startNs != b.startNs) return a.startNs < b.startNs;
         if (a.endNs != b.endNs) return a.endNs > b.endNs;
         return a.event < b.event;

@@ -339,9 +339,8 @@ std::vector<uint32_t> kinetoProcesses(const Trace& trace) {
     for (const Stream& stream : trace.streams) working.insert(stream.process);
     std::vector<uint32_t> processes(working.begin(), working.end());
     if (processes.empty() && !trace.processes.empty()) processes.push_back(0);
-    std::stable_sort(processes.begin(), processes.end(), [&](uint32_t a, uint32_t b) {
-        return trace.processes[a].rank.value_or(INT32_MAX) < trace.processes[b].rank.value_or(INT32_MAX);
-    });
+    std::ranges::stable_sort(processes, {},
+                             [&](uint32_t each) { return trace.processes[each].rank.value_or(INT32_MAX); });
     return processes;
 }
 

@@ -311,7 +311,7 @@ class Writer {
                 }
                 slices.push_back({tracks_[{at.pid, at.tid}], event});
             }
-        std::sort(slices.begin(), slices.end(), [this](const Placed& a, const Placed& b) {
+        std::ranges::sort(slices, [this](const Placed& a, const Placed& b) {
             if (a.track != b.track) return a.track < b.track;
             const TimeRange first = trace_.rangeOf(a.event), second = trace_.rangeOf(b.event);
             if (first.startNs != second.startNs) return first.startNs < second.startNs;
@@ -347,9 +347,8 @@ class Writer {
         }
         for (uint32_t row = 0; row < trace_.syncs.size(); ++row)
             if (trace_.syncs.stream[row] != noIndex) loose_.push_back(EventRef(EventKind::Sync, row));
-        std::stable_sort(loose_.begin(), loose_.end(), [this](EventRef a, EventRef b) {
-            return trace_.rangeOf(a).startNs < trace_.rangeOf(b).startNs;
-        });
+        std::ranges::stable_sort(
+            loose_, [this](EventRef a, EventRef b) { return trace_.rangeOf(a).startNs < trace_.rangeOf(b).startNs; });
         // For each owner the end of the last event on each of its tracks.
         std::map<std::pair<uint64_t, bool>, std::vector<std::pair<int64_t, uint64_t>>> lanes;
         for (const EventRef event : loose_) {
@@ -359,8 +358,7 @@ class Writer {
             const uint64_t parent = thread != noIndex ? threadTracks_[thread] : gpuTracks_[gpuOf(trace_, event)];
             const bool isWait = event.kind() == EventKind::Sync;
             auto& ofParent = lanes[{parent, isWait}];
-            auto free = std::find_if(ofParent.begin(), ofParent.end(),
-                                     [&](const auto& lane) { return lane.first <= range.startNs; });
+            auto free = std::ranges::find_if(ofParent, [&](const auto& lane) { return lane.first <= range.startNs; });
             if (free == ofParent.end()) {
                 ofParent.push_back({0, ++lastTrack_});
                 free = ofParent.end() - 1;

@@ -24,7 +24,7 @@ namespace {
 constexpr bool isOfAnotherTool(EventKind kind) {
     constexpr std::array kinds{EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
                                EventKind::Api,    EventKind::Sync,   EventKind::Nvtx};
-    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+    return std::ranges::find(kinds, kind) != kinds.end();
 }
 
 /// Fills a database that was just made, and closes it.

@@ -180,8 +180,7 @@ std::string queryableFormats() {
 std::string formatPatterns() {
     std::vector<std::string> patterns;
     const auto add = [&patterns](std::string pattern) {
-        if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
-            patterns.push_back(std::move(pattern));
+        if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(std::move(pattern));
     };
     for (const TraceFormat* format : knownFormats)
         for (const std::string_view ending : format->endings)

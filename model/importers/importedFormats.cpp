@@ -169,8 +169,8 @@ Result<bool> isChromeTrace(TraceSource& source) {
     cursor.skipMark();
     cursor.skipSpace();
     if (cursor.isAtEnd() || source.startsLikeSqlite() || isKnownArchive(source)) return false;
-    const auto found = std::count_if(
-        keys.begin(), keys.end(), [start](std::string_view key) { return start.find(key) != std::string_view::npos; });
+    const auto found = std::ranges::count_if(
+        keys, [start](std::string_view key) { return start.find(key) != std::string_view::npos; });
     const bool isJson = cursor.takes('{') || cursor.takes('[');
     return found > (isJson ? 0 : 1) || hasLateTraceMember(source);
 }

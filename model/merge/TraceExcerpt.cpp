@@ -37,8 +37,7 @@ Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr>
         for (const Process& process : trace->processes) {
             const std::optional<int> rank = rankOf(*trace, process);
             if (rank) there.insert(*rank);
-            ofTrace.push_back(cut.ranks.empty() ||
-                              (rank && std::binary_search(cut.ranks.begin(), cut.ranks.end(), *rank)));
+            ofTrace.push_back(cut.ranks.empty() || (rank && std::ranges::binary_search(cut.ranks, *rank)));
         }
     }
     std::vector<int> missing;
@@ -65,7 +64,7 @@ void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange st
         const auto isAsked = [steps](const StepSpan& step) {
             return step.number >= steps.first && step.number <= steps.last;
         };
-        if (!std::any_of(worker.steps.begin(), worker.steps.end(), isAsked)) continue;
+        if (!std::ranges::any_of(worker.steps, isAsked)) continue;
         for (const StepSpan& step : worker.steps) {
             if (!isAsked(step) && step.number != steps.last + 1) continue;
             for (const TimeRange each : {step.range, step.onCpu, step.launches})
@@ -81,7 +80,7 @@ Result<TimeRange> windowOf(std::span<const TracePtr> traces, std::span<const Par
     TimeRange whole{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
     int64_t most = 0;
     for (size_t part = 0; part < traces.size(); ++part)
-        if (std::find(chosen[part].begin(), chosen[part].end(), true) != chosen[part].end())
+        if (std::ranges::find(chosen[part], true) != chosen[part].end())
             findSpans(*traces[part], chosen[part], *cut.steps, placements[part].clock, whole, most);
     if (!whole.isEmpty()) return whole;
     return fail("--steps {}-{}: no rank has these steps. The longest has {} steps, counted from 0.", cut.steps->first,

@@ -37,7 +37,7 @@ struct Part {
 bool needsAll(std::string_view operation) {
     constexpr std::array<std::string_view, 5> operations{"AllReduce", "AllGather", "ReduceScatter", "AlltoAll",
                                                          "AlltoAllv"};
-    return std::find(operations.begin(), operations.end(), operation) != operations.end();
+    return std::ranges::find(operations, operation) != operations.end();
 }
 
 std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
@@ -84,8 +84,8 @@ bool number(std::span<Part> parts) {
 }
 
 bool isOfSeveralClocks(const CommonTime& moment) {
-    return std::any_of(moment.sightings.begin(), moment.sightings.end(),
-                       [&](const Sighting& each) { return each.clock != moment.sightings.front().clock; });
+    return std::ranges::any_of(moment.sightings,
+                               [&](const Sighting& each) { return each.clock != moment.sightings.front().clock; });
 }
 
 /// A collective, while its ranks are collected.
@@ -158,10 +158,10 @@ std::map<Route, Sides> sidesOf(std::span<const ClockedTrace> traces) {
 /// Pairs the n-th sent with the n-th received message, if there are equally many of the same sizes.
 bool areAlike(Sides& sides) {
     const auto byTime = [](const Side& a, const Side& b) { return a.sighting.beginNs < b.sighting.beginNs; };
-    std::sort(sides.sent.begin(), sides.sent.end(), byTime);
-    std::sort(sides.received.begin(), sides.received.end(), byTime);
-    return std::equal(sides.sent.begin(), sides.sent.end(), sides.received.begin(), sides.received.end(),
-                      [](const Side& a, const Side& b) { return a.bytes == b.bytes; });
+    std::ranges::sort(sides.sent, byTime);
+    std::ranges::sort(sides.received, byTime);
+    return std::ranges::equal(sides.sent, sides.received,
+                              [](const Side& a, const Side& b) { return a.bytes == b.bytes; });
 }
 
 /// Returns the minimum time of sending, by size.
@@ -178,9 +178,7 @@ std::map<int64_t, int64_t> shortestOf(const std::vector<Side>& sides) {
 
 std::vector<CommonTime> thinned(std::vector<CommonTime> moments) {
     if (moments.size() <= maxTimes) return moments;
-    std::sort(moments.begin(), moments.end(), [](const CommonTime& a, const CommonTime& b) {
-        return a.sightings.front().endNs < b.sightings.front().endNs;
-    });
+    std::ranges::sort(moments, {}, [](const CommonTime& each) { return each.sightings.front().endNs; });
     std::vector<CommonTime> kept;
     for (size_t i = 0; i < maxTimes; ++i) kept.push_back(std::move(moments[i * moments.size() / maxTimes]));
     return kept;
@@ -189,9 +187,8 @@ std::vector<CommonTime> thinned(std::vector<CommonTime> moments) {
 std::vector<CommonTime> commonCollectives(std::span<const ClockedTrace> traces) {
     std::vector<Part> parts = partsOf(traces);
     const auto ofOne = [](const Part& part) { return std::tie(part.communicator, part.operation); };
-    std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
-        return std::tuple(ofOne(a), a.rank, a.sighting.beginNs) < std::tuple(ofOne(b), b.rank, b.sighting.beginNs);
-    });
+    std::ranges::sort(parts, {},
+                      [&](const Part& each) { return std::tuple(ofOne(each), each.rank, each.sighting.beginNs); });
     std::vector<CommonTime> moments;
     for (auto begin = parts.begin(); begin != parts.end();) {
         const auto end =

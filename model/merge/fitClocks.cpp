@@ -176,7 +176,7 @@ class LineFitter {
                 const double s = secondsOf(relative(each.endNs));
                 state.firstS = std::min(state.firstS, s);
                 state.lastS = std::max(state.lastS, s);
-                if (std::find(seen.begin(), seen.end(), each.clock) == seen.end()) seen.push_back(each.clock);
+                if (std::ranges::find(seen, each.clock) == seen.end()) seen.push_back(each.clock);
             }
             if (seen.size() > 1)
                 for (const uint32_t clock : seen) ++clocks_[clock].moments;
@@ -194,8 +194,8 @@ class LineFitter {
     std::vector<Point> pointsOf(const CommonTime& moment) const {
         std::vector<Point> points;
         for (const Sighting& each : moment.sightings) {
-            auto found = std::find_if(points.begin(), points.end(),
-                                      [&each](const Point& point) { return point.clock == each.clock; });
+            auto found =
+                std::ranges::find_if(points, [&each](const Point& point) { return point.clock == each.clock; });
             if (found == points.end()) {
                 points.push_back({each.clock, 0, 0});
                 found = std::prev(points.end());
@@ -338,7 +338,7 @@ class LineFitter {
                                               corrected(point.clock, point.timeNs) - upperMedianOf(others)});
             }
         }
-        for (auto& each : found) std::sort(each.begin(), each.end());
+        for (auto& each : found) std::ranges::sort(each);
         return found;
     }
 
@@ -490,9 +490,8 @@ double noiseOf(std::span<const Value> values) {
 }
 
 bool fits(std::span<const Value> values, const Line& line, double tolerance) {
-    const auto off = std::count_if(values.begin(), values.end(), [&](const Value& value) {
-        return std::abs(value.ns - line.at(value.s)) > tolerance;
-    });
+    const auto off = std::ranges::count_if(
+        values, [&](const Value& value) { return std::abs(value.ns - line.at(value.s)) > tolerance; });
     return static_cast<size_t>(off) * maxValuesOfSide <= values.size();
 }
 
@@ -650,8 +649,7 @@ bool isKnown(const LineFit& fit, const LineFit& before, const Pieces& pieces, si
     for (size_t piece = first; piece <= first + pieces.settingsOf(clock).size(); ++piece)
         if (piece != 0 && fit.clocks[piece].moments == 0) return false;
     const auto found = [](const LineFit& each) {
-        return std::count_if(each.clocks.begin(), each.clocks.end(),
-                             [](const FittedLine& one) { return one.moments > 0; });
+        return std::ranges::count_if(each.clocks, [](const FittedLine& one) { return one.moments > 0; });
     };
     return found(fit) > found(before);
 }

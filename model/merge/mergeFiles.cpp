@@ -61,8 +61,8 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder, const std::vector<
     for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
         const std::string name = each->path().filename().string();
         std::error_code ignored;
-        const bool fits = std::any_of(patterns.begin(), patterns.end(),
-                                      [&name](const std::string& pattern) { return matchesPattern(name, pattern); });
+        const bool fits = std::ranges::any_of(
+            patterns, [&name](const std::string& pattern) { return matchesPattern(name, pattern); });
         if (!fits || name.starts_with('.') || !each->is_regular_file(ignored)) continue;
         if (each->path().extension() == ".sqlite" && fleet::isFleetReport(each->path())) continue;
         if (files.size() >= maxFiles)
@@ -70,7 +70,7 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder, const std::vector<
         files.push_back(each->path());
     }
     if (error) return fail("Cannot read {}: {}.", folder.string(), error.message());
-    std::sort(files.begin(), files.end(), isBefore);
+    std::ranges::sort(files, isBefore);
     return files;
 }
 
@@ -121,9 +121,8 @@ std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceExcerp
     std::vector<fs::path> wanted;
     for (const fs::path& file : files) {
         const std::set<int> ranks = cut.ranks.empty() ? std::set<int>() : ranksOf(file);
-        if (ranks.empty() || std::any_of(ranks.begin(), ranks.end(), [&cut](int rank) {
-                return std::binary_search(cut.ranks.begin(), cut.ranks.end(), rank);
-            }))
+        if (ranks.empty() ||
+            std::ranges::any_of(ranks, [&cut](int rank) { return std::ranges::binary_search(cut.ranks, rank); }))
             wanted.push_back(file);
         for (const int rank : ranks) missing.erase(rank);
     }
@@ -141,8 +140,7 @@ Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayW
         if (!trace) return fail(trace.error());
         traces.push_back(std::move(*trace));
     }
-    std::stable_sort(traces.begin(), traces.end(),
-                     [](const TracePtr& a, const TracePtr& b) { return lowestRank(*a) < lowestRank(*b); });
+    std::ranges::stable_sort(traces, {}, [](const TracePtr& each) { return lowestRank(*each); });
     return traces;
 }
 
@@ -196,7 +194,7 @@ std::string nameOfMerge(std::span<const fs::path> files, const TraceExcerpt& cut
     constexpr size_t longest = 150, maxShownBytes = 60;
     const fs::path folder = files.front().parent_path();
     const bool areOfOneFolder =
-        std::all_of(files.begin(), files.end(), [&](const fs::path& file) { return file.parent_path() == folder; });
+        std::ranges::all_of(files, [&](const fs::path& file) { return file.parent_path() == folder; });
     std::string name = areOfOneFolder ? folder.filename().string() : std::string();
     if (name.empty() || name == "." || name == "..") name = files.front().stem().string();
     if (name.size() > longest) name = "merged";

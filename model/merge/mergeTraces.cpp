@@ -90,7 +90,7 @@ void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed, 
 /// Returns true if times of day agree within the known precision; then they are kept.
 bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uint32_t number) {
     const auto agrees = [&](int64_t timeNs) { return std::abs(clock.map.at(timeNs) - timeNs) <= clock.errorNs; };
-    return std::all_of(traces.begin(), traces.end(), [&](const ClockedTrace& each) {
+    return std::ranges::all_of(traces, [&](const ClockedTrace& each) {
         return each.clock != number ||
                (agrees(each.trace->range.startNs + each.zeroNs) && agrees(each.trace->range.endNs + each.zeroNs));
     });
@@ -371,8 +371,8 @@ class Descriptions {
         };
         for (GpuFacts facts : part.gpuFacts) {
             facts.gpu = gpuId(facts.gpu);
-            const bool isKnown = std::any_of(whole.gpuFacts.begin(), whole.gpuFacts.end(),
-                                             [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
+            const bool isKnown =
+                std::ranges::any_of(whole.gpuFacts, [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
             if (facts.gpu != noGpuId && !isKnown) whole.gpuFacts.push_back(std::move(facts));
         }
         takeLinks(part.interconnect, gpuId);
@@ -389,7 +389,7 @@ class Descriptions {
     // An excerpt lacks some GPUs and processes.
     bool hasGpu(int64_t id) const {
         const auto& gpus = builder_.trace().gpus;
-        return std::any_of(gpus.begin(), gpus.end(), [id](const Gpu& gpu) { return gpu.id == id; });
+        return std::ranges::any_of(gpus, [id](const Gpu& gpu) { return gpu.id == id; });
     }
     Process* processOf(int64_t globalPid) {
         const std::span<Process> all = builder_.processes();
@@ -409,7 +409,7 @@ class Descriptions {
                 // A fact about two GPUs is no fact about one.
                 if (isOfPair && each.peer == noGpuId) return;
             }
-            const bool isThere = std::find(list.begin(), list.end(), each) != list.end();
+            const bool isThere = std::ranges::find(list, each) != list.end();
             if (each.gpu != noGpuId && !isThere) list.push_back(std::move(each));
         };
         for (const LinkPeak& each : from.peaks) take(to.peaks, each, each.peer != noGpuId);

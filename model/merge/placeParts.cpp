@@ -153,7 +153,7 @@ class Placer {
 
     bool isTaken(size_t index, const std::string& machine, uint32_t number) const {
         const auto& processes = traces_[index]->processes;
-        return std::any_of(processes.begin(), processes.end(), [&](const Process& process) {
+        return std::ranges::any_of(processes, [&](const Process& process) {
             return machineOf(index, process) == machine && taken_.contains(globalPid(process.pid, number));
         });
     }
@@ -161,8 +161,8 @@ class Placer {
     void placeGpus(size_t index, PlacedParts::Part& part) {
         const Trace& trace = *traces_[index];
         for (uint32_t gpu = 0; gpu < trace.gpus.size(); ++gpu) {
-            const auto stream = std::find_if(trace.streams.begin(), trace.streams.end(),
-                                             [gpu](const Stream& each) { return each.gpu == gpu; });
+            const auto stream =
+                std::ranges::find_if(trace.streams, [gpu](const Stream& each) { return each.gpu == gpu; });
             const bool hasWork = stream != trace.streams.end();
             std::string machine = "\n" + std::to_string(part.clock);
             if (!trace.processes.empty()) machine = machineOf(index, trace.processes[hasWork ? stream->process : 0]);
@@ -171,8 +171,8 @@ class Placer {
     }
 
     int64_t gpuIn(std::vector<PlacedGpu>& there, const Gpu& gpu, bool hasWork, const std::vector<int64_t>& mine) {
-        const auto same = std::find_if(there.begin(), there.end(), [&](const PlacedGpu& each) {
-            if (std::find(mine.begin(), mine.end(), each.id) != mine.end()) return false;
+        const auto same = std::ranges::find_if(there, [&](const PlacedGpu& each) {
+            if (std::ranges::find(mine, each.id) != mine.end()) return false;
             if (!gpu.uuid.empty() && !each.uuid.empty()) return gpu.uuid == each.uuid;
             if (!gpu.busLocation.empty() && !each.busLocation.empty()) return gpu.busLocation == each.busLocation;
             return gpu.id == each.numberThere && !(hasWork && each.hasWork);

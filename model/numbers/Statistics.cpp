@@ -42,7 +42,7 @@ Ranking rankingOf(std::span<const int64_t> first, std::span<const int64_t> secon
     std::vector<Value> all;
     for (const int64_t value : first) all.push_back({value, all.size()});
     for (const int64_t value : second) all.push_back({value, all.size()});
-    std::sort(all.begin(), all.end(), [](const Value& a, const Value& b) { return a.value < b.value; });
+    std::ranges::sort(all, {}, &Value::value);
     Ranking ranking{std::vector<double>(first.size()), std::vector<double>(second.size())};
     for (size_t begin = 0; begin < all.size();) {
         size_t end = begin;
@@ -115,15 +115,15 @@ class MedianResampler {
           block_(blockLength(values)) {
         std::vector<uint32_t> order(values.size());
         std::iota(order.begin(), order.end(), uint32_t{0});
-        std::sort(order.begin(), order.end(), [values](uint32_t a, uint32_t b) { return values[a] < values[b]; });
+        std::ranges::sort(order, {}, [values](uint32_t each) { return values[each]; });
         for (uint32_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
-        std::sort(sorted_.begin(), sorted_.end());
+        std::ranges::sort(sorted_);
     }
 
     /// Returns the median of another resample. O(n): it counts how often each value was drawn.
     double next(std::mt19937_64& random) {
         const size_t count = sorted_.size();
-        std::fill(counts_.begin(), counts_.end(), 0U);
+        std::ranges::fill(counts_, 0U);
         for (size_t drawn = 0; drawn < count;) {
             // The standard library's distributions differ between implementations; the bias of a
             // remainder is negligible.
@@ -191,9 +191,7 @@ Statistics statisticsOf(std::span<int64_t> values) {
 std::vector<double> holmAdjusted(std::span<const WeightedTest> tests) {
     std::vector<size_t> order(tests.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return tests[a].pValue / tests[a].weight < tests[b].pValue / tests[b].weight;
-    });
+    std::ranges::stable_sort(order, {}, [&](size_t each) { return tests[each].pValue / tests[each].weight; });
     double left = 0;
     for (const WeightedTest& test : tests) left += test.weight;
     std::vector<double> adjusted(tests.size());
@@ -233,7 +231,7 @@ double studentTFor(double share, int64_t freedom) {
 double quantileOf(std::span<const int64_t> values, double share) {
     if (values.empty()) return 0;
     std::vector<int64_t> sorted(values.begin(), values.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     const double place = std::clamp(share, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<size_t>(place);
     const size_t above = std::min(below + 1, sorted.size() - 1);
@@ -286,7 +284,7 @@ Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<cons
         const double firstMedian = fromFirst.next(random);
         differences.push_back(fromSecond.next(random) - firstMedian);
     }
-    std::sort(differences.begin(), differences.end());
+    std::ranges::sort(differences);
     const auto tail = static_cast<size_t>(static_cast<double>(resamples) * 0.025);
     return {differences[tail], differences[differences.size() - 1 - tail]};
 }

@@ -89,7 +89,7 @@ bool isStableFile(int file) {
 bool isLocalType(int64_t fileSystemType) {
     // The kernel's numbers have 32 bits, the field may be wider and signed.
     const auto type = static_cast<uint32_t>(fileSystemType);
-    return std::find(localTypes.begin(), localTypes.end(), type) != localTypes.end();
+    return std::ranges::find(localTypes, type) != localTypes.end();
 }
 
 bool openPipe(std::array<int, 2>& ends) { return ::pipe2(ends.data(), O_CLOEXEC) == 0; }

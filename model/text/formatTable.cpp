@@ -122,8 +122,7 @@ class TextFormatter : public TableFormatter {
     void chooseOrder(const std::vector<ReportColumn>& columns) {
         for (size_t column = 0; column < columns.size(); ++column) order_.push_back(column);
         const auto textWidth = [&](size_t column) { return columns[column].unit == Unit::Text ? widths_[column] : 0; };
-        const auto widest = std::max_element(order_.begin(), order_.end(),
-                                             [&](size_t a, size_t b) { return textWidth(a) < textWidth(b); });
+        const auto widest = std::ranges::max_element(order_, {}, textWidth);
         if (widest != order_.end() && textWidth(*widest) > maxInnerTextWidth)
             std::rotate(widest, widest + 1, order_.end());
     }

@@ -69,14 +69,13 @@ constexpr std::string_view executedProgram = "XlaModule";
 constexpr std::string_view compilingAnnotation = "(XlaCompile";
 
 bool isLibraryDomain(std::string_view domain) {
-    return std::any_of(libraryDomains.begin(), libraryDomains.end(), [domain](std::string_view known) {
-        return std::equal(domain.begin(), domain.end(), known.begin(), known.end(),
-                          [](char a, char b) { return lowerCase(a) == b; });
+    return std::ranges::any_of(libraryDomains, [domain](std::string_view known) {
+        return std::ranges::equal(domain, known, [](char a, char b) { return lowerCase(a) == b; });
     });
 }
 
 bool isLibraryName(std::string_view name) {
-    return std::any_of(libraryNames.begin(), libraryNames.end(), [name](const NamePattern& pattern) {
+    return std::ranges::any_of(libraryNames, [name](const NamePattern& pattern) {
         if (!name.starts_with(pattern.prefix)) return false;
         const std::string_view rest = name.substr(pattern.prefix.size());
         return pattern.after == After::Anything || (!rest.empty() && isUpper(rest.front()));

@@ -37,7 +37,7 @@ Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop
     Column<uint32_t> rows(memory);
     for (LargeVector<uint64_t>& links : ofProcess) {
         if (stop.stop_requested()) break;
-        if (!std::is_sorted(links.begin(), links.end())) std::sort(links.begin(), links.end());
+        if (!std::ranges::is_sorted(links)) std::ranges::sort(links);
         for (const uint64_t link : links) rows.push_back(static_cast<uint32_t>(link));
         links = LargeVector<uint64_t>();
     }
@@ -159,7 +159,7 @@ void forEachLaunch(const Trace& trace, const std::function<void(uint32_t call, E
         walk(trace.memsets, links.memsets, EventKind::Memset), walk(trace.graphs, links.graphs, EventKind::Graph)};
     const auto isEarlier = [](const LinkWalk& a, const LinkWalk& b) { return a.key() < b.key(); };
     for (size_t step = 0; !isStopped(stop, step); ++step) {
-        LinkWalk& work = *std::min_element(works.begin(), works.end(), isEarlier);
+        LinkWalk& work = *std::ranges::min_element(works, isEarlier);
         while (call.key() < work.key()) call.next();
         if (call.key() == UINT64_MAX || work.key() == UINT64_MAX) return;
         if (call.key() == work.key()) visit(call.event().row(), work.event());

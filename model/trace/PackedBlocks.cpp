@@ -129,7 +129,7 @@ void PackedBlocks::unpack(size_t block, std::span<int64_t, blockSize> out) const
 
 void PackedBlocks::unpackBits(const std::byte* from, uint64_t width, int64_t base, std::span<int64_t, blockSize> out) {
     switch (width) {
-        case 0: std::fill(out.begin(), out.end(), base); return;
+        case 0: std::ranges::fill(out, base); return;
         case 8: return widen<uint8_t>(from, base, out);
         case 16: return widen<uint16_t>(from, base, out);
         case 32: return widen<uint32_t>(from, base, out);

@@ -123,8 +123,8 @@ LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf, Lar
 
 template <size_t count>
 bool containsAny(std::string_view text, const std::array<std::string_view, count>& words) {
-    return std::any_of(words.begin(), words.end(),
-                       [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
+    return std::ranges::any_of(words,
+                               [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ using Calls = std::span<CollectiveCall>;
 /// Returns the prefix of `calls` with the same `keyOf`.
 template <class KeyOf>
 Calls firstGroup(Calls calls, KeyOf keyOf) {
-    const auto end = std::find_if(calls.begin(), calls.end(),
-                                  [&](const CollectiveCall& call) { return keyOf(call) != keyOf(calls.front()); });
+    const auto end =
+        std::ranges::find_if(calls, [&](const CollectiveCall& call) { return keyOf(call) != keyOf(calls.front()); });
     return calls.first(static_cast<size_t>(end - calls.begin()));
 }
 
@@ -155,8 +155,8 @@ class MatchedCollectives::Matcher {
 
   private:
     bool areNumbered(Calls calls) const {
-        return std::all_of(calls.begin(), calls.end(),
-                           [&](const CollectiveCall& call) { return trace_.nccl.facts[call.row].sequence >= 0; });
+        return std::ranges::all_of(
+            calls, [&](const CollectiveCall& call) { return trace_.nccl.facts[call.row].sequence >= 0; });
     }
 
     void number(Calls calls, bool isNumbered) {
@@ -168,7 +168,7 @@ class MatchedCollectives::Matcher {
     }
 
     bool isOfOneSize(Calls calls) const {
-        return std::all_of(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
+        return std::ranges::all_of(calls, [&](const CollectiveCall& call) {
             return trace_.nccl.bytes[call.row] == trace_.nccl.bytes[calls.front().row];
         });
     }
@@ -176,7 +176,7 @@ class MatchedCollectives::Matcher {
     /// Returns false if a rank's call is missing, or duplicate in a corrupt file.
     static bool isWhole(Calls calls, size_t rankCount) {
         const auto isSame = [](const auto& a, const auto& b) { return a.rank == b.rank; };
-        return calls.size() == rankCount && std::adjacent_find(calls.begin(), calls.end(), isSame) == calls.end();
+        return calls.size() == rankCount && std::ranges::adjacent_find(calls, isSame) == calls.end();
     }
 
     void addOperation(Calls calls, size_t rankCount) {
@@ -184,9 +184,7 @@ class MatchedCollectives::Matcher {
         size_t callers = 0;
         forEachGroup(calls, rankOf, [&](Calls) { ++callers; });
         number(calls, isNumbered);
-        std::sort(calls.begin(), calls.end(), [](const auto& a, const auto& b) {
-            return std::tie(a.number, a.rank, a.row) < std::tie(b.number, b.rank, b.row);
-        });
+        std::ranges::sort(calls, {}, [](const auto& each) { return std::tie(each.number, each.rank, each.row); });
         bool areAlike = callers == rankCount;
         if (areAlike && !isNumbered)
             forEachGroup(calls, numberOf,
@@ -247,8 +245,8 @@ bool isTimedCall(const Trace& trace, uint32_t row) {
 bool isCollective(std::string_view operation) { return operation != "Send" && operation != "Recv"; }
 
 bool isOnGpu(const Trace& trace, Collective collective) {
-    return std::all_of(collective.begin(), collective.end(),
-                       [&](const CollectiveCall& call) { return trace.nccl.facts[call.row].operationCount > 0; });
+    return std::ranges::all_of(
+        collective, [&](const CollectiveCall& call) { return trace.nccl.facts[call.row].operationCount > 0; });
 }
 
 }  // namespace lanescope

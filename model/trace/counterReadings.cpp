@@ -41,8 +41,7 @@ class RateSum {
     /// Fills the series with the sum over `whole`, 0 where there is no rate. Readings are all kept,
     /// so that the times of the readings remain known.
     void fill(CounterSeries& series, TimeRange whole, bool areReadings) {
-        std::sort(changes_.begin(), changes_.end(),
-                  [](const Change& a, const Change& b) { return a.timeNs < b.timeNs; });
+        std::ranges::sort(changes_, {}, &Change::timeNs);
         LargeMemory* const memory = changes_.get_allocator().memory();
         LargeVector<int64_t> timesNs(memory);
         LargeVector<double> values(memory);
@@ -103,7 +102,7 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
     std::map<std::pair<uint32_t, size_t>, LinkSum> sums;  // By GPU and direction.
     for (const CounterSeries& series : trace.counters) {
         if (series.link < 0 || series.gpu == noIndex || series.isEmpty()) continue;
-        const auto key = std::find(keys.begin(), keys.end(), series.key);
+        const auto key = std::ranges::find(keys, series.key);
         if (key == keys.end()) continue;
         const std::pair place{series.gpu, static_cast<size_t>(key - keys.begin())};
         LinkSum& sum = sums.try_emplace(place, trace.memory.get()).first->second;
@@ -120,7 +119,7 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
         };
         // A total from the sampler has a higher rate than its links, so it is preferred.
         if (stop.stop_requested()) return;
-        if (std::any_of(trace.counters.begin(), trace.counters.end(), tellsAll)) continue;
+        if (std::ranges::any_of(trace.counters, tellsAll)) continue;
         for (const CounterSeries& series : trace.counters) {
             if (series.gpu != gpu || series.link < 0 || series.key != keys[direction]) continue;
             for (uint32_t sample = 0; sample < series.size() && !isStopped(stop, sample); ++sample)
@@ -309,7 +308,7 @@ void tidy(CounterSamples& samples) {
     LargeMemory* const memory = samples.timesNs.get_allocator().memory();
     LargeVector<size_t> order(samples.timesNs.size(), memory);
     std::iota(order.begin(), order.end(), size_t{0});
-    if (!std::is_sorted(samples.timesNs.begin(), samples.timesNs.end()))
+    if (!std::ranges::is_sorted(samples.timesNs))
         sortLarge(order, [&samples](size_t a, size_t b) { return samples.timesNs[a] < samples.timesNs[b]; });
     LargeVector<int64_t> timesNs(memory);
     LargeVector<long double> values(memory);

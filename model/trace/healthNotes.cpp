@@ -20,8 +20,7 @@ std::vector<HealthNote> healthNotesOf(const Trace& trace) {
         notes.push_back({Severity::Error, HealthCode::IndexDamaged,
                          "The index is corrupt; results may be wrong. Remove it with \"lanescope index --remove\", "
                          "then open the trace again."});
-    std::stable_sort(notes.begin(), notes.end(),
-                     [](const HealthNote& a, const HealthNote& b) { return a.severity > b.severity; });
+    std::ranges::stable_sort(notes, [](const HealthNote& a, const HealthNote& b) { return a.severity > b.severity; });
     return notes;
 }
 
@@ -51,7 +50,7 @@ std::vector<WarningPlace> healthPlaces(const Trace& trace) {
     std::vector<WarningPlace> places;
     for (uint32_t index = 0; index < trace.processes.size(); ++index) {
         const Process& process = trace.processes[index];
-        const auto note = std::find_if(trace.health.begin(), trace.health.end(), [&](const HealthNote& each) {
+        const auto note = std::ranges::find_if(trace.health, [&](const HealthNote& each) {
             return subjectOf(each.code) == NoteSubject::End && isOf(each, process);
         });
         const bool isNoted = note != trace.health.end();
@@ -63,7 +62,7 @@ std::vector<WarningPlace> healthPlaces(const Trace& trace) {
                           isNoted ? note->sentence : fmt::format("Process {} left no exit record.", process.pid)});
     }
     const auto byTime = [](const WarningPlace& a, const WarningPlace& b) { return a.range.startNs < b.range.startNs; };
-    std::stable_sort(places.begin(), places.end(), byTime);
+    std::ranges::stable_sort(places, byTime);
     const auto endCount = std::ssize(places);
     for (uint32_t index = 0; index < trace.processes.size(); ++index)
         for (const Gap& gap : trace.processes[index].gaps)

@@ -177,8 +177,7 @@ ImportedEventKind eventKindOf(std::string_view category) {
 bool isAnnotationName(std::string_view name) {
     constexpr std::array<std::string_view, 5> beginnings{"ProfilerStep#", "enumerate(DataLoader)#", "Optimizer.",
                                                          "nccl:", "DistributedDataParallel."};
-    return std::any_of(beginnings.begin(), beginnings.end(),
-                       [name](std::string_view each) { return name.starts_with(each); });
+    return std::ranges::any_of(beginnings, [name](std::string_view each) { return name.starts_with(each); });
 }
 
 CopyName copyNameOf(std::string_view name) {

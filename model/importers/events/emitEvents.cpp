@@ -268,16 +268,14 @@ void ImportedIdentities::findMainProcess() {
     for (const ImportedEventKind kind :
          {ImportedEventKind::Annotation, ImportedEventKind::Operator, ImportedEventKind::Python,
           ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall, ImportedEventKind::Other}) {
-        const bool isCall = std::find(callEventKinds.begin(), callEventKinds.end(), kind) != callEventKinds.end();
+        const bool isCall = std::ranges::find(callEventKinds, kind) != callEventKinds.end();
         std::vector<uint64_t> ofThreads(events_.threads.size());
         events_.slices(kind).forEach([&](const ImportedSlice& each) { ++ofThreads[each.thread]; });
         for (size_t thread = 0; thread < ofThreads.size(); ++thread)
             if (ofThreads[thread] > 0) (isCall ? calls : slices)[events_.threads[thread].process] += ofThreads[thread];
     }
     const auto keyOfMaximum = [](const auto& counts) {
-        return std::max_element(counts.begin(), counts.end(),
-                                [](const auto& a, const auto& b) { return a.second < b.second; })
-            ->first;
+        return std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; })->first;
     };
     if (!calls.empty())
         mainProcess_ = keyOfMaximum(calls);
@@ -290,7 +288,7 @@ void ImportedIdentities::findMainProcess() {
             if (caller != noIndex) calls_.push_back({each.extra, caller, each.startNs});
         });
     const auto keyOf = [](const Call& call) { return std::tie(call.correlation, call.process); };
-    std::stable_sort(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) { return keyOf(a) < keyOf(b); });
+    std::ranges::stable_sort(calls_, {}, keyOf);
     calls_.erase(
         std::unique(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) { return keyOf(a) == keyOf(b); }),
         calls_.end());
@@ -471,7 +469,7 @@ void checkWork(EmitContext& output, EmitFindings& findings) {
             called.push_back(key);
             if (calls.roleOf(each.name) != Role::Launch || captures.contain(each.thread, each.startNs)) return;
             const auto isIn = [key](const LargeVector<uint64_t>& keys) {
-                return std::binary_search(keys.begin(), keys.end(), key);
+                return std::ranges::binary_search(keys, key);
             };
             launches.push_back({process,
                                 {each.startNs, each.startNs + std::max<int64_t>(0, each.durationNs)},
@@ -486,7 +484,7 @@ void checkWork(EmitContext& output, EmitFindings& findings) {
     countLaunches(launches, findings);
     if (!untimed.empty()) addGaps(output, launches);
     for (const uint64_t key : done)
-        if (!std::binary_search(called.begin(), called.end(), key)) ++findings.workWithoutCall;
+        if (!std::ranges::binary_search(called, key)) ++findings.workWithoutCall;
     countOverlaps(events, output.builder.memory(), findings);
 }
 

@@ -86,7 +86,7 @@ void placeBackwards(std::span<InspectorOperation*> untimed) {
         byNs = isLastOfName ? one->of.writtenNs : std::min(byNs, one->of.writtenNs);
         ends.emplace_back(byNs, one);
     }
-    std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(ends, [](const auto& a, const auto& b) { return a.first > b.first; });
     int64_t nextNs = std::numeric_limits<int64_t>::max();
     for (const auto& [endNs, one] : ends) {
         // Untrusted durations could sum up to more than the range of times.
@@ -115,8 +115,8 @@ class Notes : public FileNotes {
 void forEachRank(std::span<const InspectorOperation> operations,
                  const std::function<void(std::span<const InspectorOperation>)>& visit) {
     while (!operations.empty()) {
-        const auto end = std::find_if(operations.begin(), operations.end(),
-                                      [&](const auto& each) { return ownerOf(each) != ownerOf(operations.front()); });
+        const auto end = std::ranges::find_if(
+            operations, [&](const auto& each) { return ownerOf(each) != ownerOf(operations.front()); });
         const auto count = static_cast<size_t>(end - operations.begin());
         visit(operations.first(count));
         operations = operations.subspan(count);
@@ -300,7 +300,7 @@ class InspectorEmitter {
         const uint32_t processIndex = builder_.process(process.globalPid);
         if (processIndex == noIndex) return builder_.skip("NCCL operations", count);
         const std::vector<int32_t>& ranks = process.ranks.at(of.communicator);
-        const auto place = std::lower_bound(ranks.begin(), ranks.end(), of.rank) - ranks.begin();
+        const auto place = std::ranges::lower_bound(ranks, of.rank) - ranks.begin();
         const bool hasKernel = std::ranges::any_of(ofRank, &InspectorOperation::hasKernel);
         const uint32_t gpu = hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex;
         const int64_t globalTid = process.globalPid | process.nextThread;
@@ -404,7 +404,7 @@ class InspectorEmitter {
 
 void InspectorScanner::countLines(std::string_view text, size_t until) {
     const std::string_view passed = text.substr(counted_, until - counted_);
-    line_ += std::count(passed.begin(), passed.end(), '\n');
+    line_ += std::ranges::count(passed, '\n');
     counted_ = until;
 }
 

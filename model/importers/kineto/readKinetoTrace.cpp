@@ -53,7 +53,7 @@ bool isEventAt(std::string_view text) {
     JsonCursor cursor(text);
     JsonValue key;
     return cursor.takes('{') && cursor.keyOfMember(key) == JsonStatus::Complete &&
-           std::find(keys.begin(), keys.end(), key.text) != keys.end();
+           std::ranges::find(keys, key.text) != keys.end();
 }
 
 /// Returns the start of the events if it is before `end`, else `end`.
@@ -187,8 +187,7 @@ class TopLevel {
 template <size_t count>
 bool isNextKey(JsonCursor cursor, const std::array<std::string_view, count>& words) {
     JsonValue key;
-    return cursor.keyOfMember(key) == JsonStatus::Complete &&
-           std::find(words.begin(), words.end(), key.text) != words.end();
+    return cursor.keyOfMember(key) == JsonStatus::Complete && std::ranges::find(words, key.text) != words.end();
 }
 
 constexpr std::array<std::string_view, 12> eventKeys{"ph",  "name", "cat", "ts", "pid", "tid",

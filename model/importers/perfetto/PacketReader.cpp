@@ -143,13 +143,13 @@ constexpr uint32_t clearedFlag = 1;
 bool isAuxiliary(uint32_t number) {
     constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38, 45, 46, 47, 48,  49,  51,
                                                67, 68, 69, 72, 82, 87, 89, 90, 98, 107, 124, 126};
-    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+    return std::ranges::find(numbers, number) != numbers.end();
 }
 
 /// Returns true for members of a packet other than its payload.
 bool isOfHead(uint32_t number) {
     constexpr std::array<uint32_t, 12> numbers{3, 8, 10, 12, 13, 41, 42, 58, 59, 79, 87, 98};
-    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+    return std::ranges::find(numbers, number) != numbers.end();
 }
 
 using Texts = PacketSequence::Texts;

@@ -49,8 +49,7 @@ void PacketReader::addNumber(std::string_view key, int64_t value) {
 }
 
 bool PacketReader::hasArgument(std::string_view key) const {
-    return std::any_of(arguments_.begin(), arguments_.end(),
-                       [key](const EventDecoder::Argument& each) { return each.key == key; });
+    return std::ranges::any_of(arguments_, [key](const EventDecoder::Argument& each) { return each.key == key; });
 }
 
 std::optional<int64_t> PacketReader::numberIn(std::string_view key) const {

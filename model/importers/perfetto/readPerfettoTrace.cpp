@@ -52,8 +52,8 @@ void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
                           packets});
     };
     for (const auto& [field, packets] : reader.others()) {
-        const auto known = std::find_if(otherPackets.begin(), otherPackets.end(),
-                                        [number = field](const OtherPacket& each) { return each.field == number; });
+        const auto known = std::ranges::find_if(
+            otherPackets, [number = field](const OtherPacket& each) { return each.field == number; });
         if (known != otherPackets.end())
             note(packets, known->packets);
         else
@@ -101,8 +101,8 @@ bool startsLikePerfetto(std::string_view start) {
         ProtoField field;
         const auto isOfPacket = [&] {
             isAny = true;
-            isKnownPayload |= std::find(payloads.begin(), payloads.end(), field.number) != payloads.end();
-            return field.number >= 33 || std::find(known.begin(), known.end(), field.number) != known.end();
+            isKnownPayload |= std::ranges::find(payloads, field.number) != payloads.end();
+            return field.number >= 33 || std::ranges::find(known, field.number) != known.end();
         };
         while (cursor.next(field))
             if (!isOfPacket()) return false;

@@ -55,7 +55,7 @@ constexpr size_t maxSuffixBytes = 64;
 
 bool isPlain(std::string_view suffix) {
     return suffix.size() <= maxSuffixBytes &&
-           std::all_of(suffix.begin(), suffix.end(), [](char c) { return isLetter(c) || isDigit(c) || c == '_'; });
+           std::ranges::all_of(suffix, [](char c) { return isLetter(c) || isDigit(c) || c == '_'; });
 }
 
 /// Returns true if regions of the category are calls of a GPU library. Others are ranges.

@@ -58,8 +58,7 @@ void tidy(std::vector<GpuConnection>& connections) {
         std::swap(connections.back().gpu, connections.back().peer);
     }
     const auto key = [](const GpuConnection& each) { return std::pair(each.gpu, each.peer); };
-    std::stable_sort(connections.begin(), connections.end(),
-                     [&key](const auto& a, const auto& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(connections, {}, key);
     const auto last = std::unique(connections.begin(), connections.end(),
                                   [&key](const auto& a, const auto& b) { return key(a) == key(b); });
     connections.erase(last, connections.end());
@@ -118,7 +117,7 @@ void readAffinities(LoadContext& context) {
         const bool isNode = node >= 0 && node <= maxLinkCount;
         affinities.push_back({gpu, std::string(reader.text(t.cpus)), isNode ? static_cast<int32_t>(node) : -1});
     }
-    std::stable_sort(affinities.begin(), affinities.end(), [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
+    std::ranges::stable_sort(affinities, {}, &GpuAffinity::gpu);
 }
 
 struct RangeTimes {
@@ -428,8 +427,7 @@ void readSampledRanges(LoadContext& context) {
         if (!times.startNs || !times.endNs || *times.endNs < *times.startNs) continue;
         ranges.push_back({name, number, pid, {*times.startNs, *times.endNs}, times.startReading, times.endReading});
     }
-    std::stable_sort(ranges.begin(), ranges.end(),
-                     [](const auto& a, const auto& b) { return a.range.startNs < b.range.startNs; });
+    std::ranges::stable_sort(ranges, {}, [](const auto& each) { return each.range.startNs; });
 }
 
 void readGpuProcesses(LoadContext& context) {
@@ -447,7 +445,7 @@ void readGpuProcesses(LoadContext& context) {
         uses.push_back({*timeNs, number, reader.integerOr(t.pid, 0), std::string(reader.text(t.name)),
                         reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes), percent >= 0 ? percent : -1.0});
     }
-    std::stable_sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.timeNs < b.timeNs; });
+    std::ranges::stable_sort(uses, {}, &GpuProcessUse::timeNs);
 }
 
 void readCounters(LoadContext& context, FileDirectory& directory) {

@@ -36,7 +36,7 @@ uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& i
 
 /// Sorts windows and merges overlaps, which only odd files have.
 void tidy(std::vector<TimeRange>& windows) {
-    std::sort(windows.begin(), windows.end(), startsBefore);
+    std::ranges::sort(windows, startsBefore);
     std::vector<TimeRange> all;
     for (const TimeRange& window : windows) {
         if (!all.empty() && window.startNs < all.back().endNs)
@@ -88,8 +88,8 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
                         std::max<int64_t>(0, reader.integerOr(k.count, 0))});
     }
     for (Process& process : context.builder().processes())
-        std::stable_sort(process.gaps.begin(), process.gaps.end(),
-                         [](const Gap& a, const Gap& b) { return startsBefore(a.range, b.range); });
+        std::ranges::stable_sort(process.gaps,
+                                 [](const Gap& a, const Gap& b) { return startsBefore(a.range, b.range); });
 }
 
 /// The entries of `ENUM_CUPTI_OVERHEAD_TYPE` that cost nothing without a profiler. Others, such as
@@ -158,7 +158,7 @@ const std::array<ExportFact, 4> exportFacts{{
 /// Returns the element for which `isWanted` is true, or a new one of `make`. Null if the limit is reached.
 template <class T, class IsWanted, class Make>
 T* findOrAdd(std::vector<T>& all, IsWanted isWanted, Make make) {
-    const auto found = std::find_if(all.begin(), all.end(), isWanted);
+    const auto found = std::ranges::find_if(all, isWanted);
     if (found != all.end()) return &*found;
     if (all.size() >= maxSubjects) return nullptr;
     all.push_back(make());
@@ -280,8 +280,7 @@ void readOverhead(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> thread = reader.integer(k.globalTid);
         const int64_t type = reader.integerOr(k.overheadType, 0);
-        const auto found =
-            std::find_if(overheads.begin(), overheads.end(), [&](const Overhead& each) { return each.type == type; });
+        const auto found = std::ranges::find_if(overheads, [&](const Overhead& each) { return each.type == type; });
         // Work on a thread of the profiler does not slow the program.
         if (found == overheads.end() || !thread || threadIdOf(*thread) == 0) continue;
         const std::optional<TimeRange> times = reader.times(k.start, k.end);
@@ -289,8 +288,7 @@ void readOverhead(LoadContext& context) {
         const int64_t room = std::numeric_limits<int64_t>::max() / 4 - found->totalNs;
         found->totalNs += std::min(times->endNs - times->startNs, room);
     }
-    std::sort(overheads.begin(), overheads.end(),
-              [](const Overhead& a, const Overhead& b) { return a.totalNs > b.totalNs; });
+    std::ranges::sort(overheads, [](const Overhead& a, const Overhead& b) { return a.totalNs > b.totalNs; });
     int64_t totalNs = 0;
     std::string parts;
     for (const Overhead& each : overheads) {

@@ -117,8 +117,7 @@ class BackwardRows {
     bool isEmpty() const { return pairs_.empty(); }
     /// Records the range that a row of the file became. O(log n).
     void see(int64_t fileRow, EventRef range) {
-        const auto found = std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
-                                            [](const Range& each, int64_t row) { return each.fileRow < row; });
+        const auto found = std::ranges::lower_bound(ranges_, fileRow, {}, &Range::fileRow);
         if (found != ranges_.end() && found->fileRow == fileRow) found->range = range;
     }
 
@@ -141,9 +140,7 @@ class BackwardRows {
         EventRef range;
     };
     EventRef rangeOf(int64_t fileRow) const {
-        return std::lower_bound(ranges_.begin(), ranges_.end(), fileRow,
-                                [](const Range& each, int64_t row) { return each.fileRow < row; })
-            ->range;
+        return std::ranges::lower_bound(ranges_, fileRow, {}, &Range::fileRow)->range;
     }
 
     LargeVector<std::pair<int64_t, int64_t>> pairs_;
@@ -229,8 +226,7 @@ class NcclCalls {
     /// Adds the NCCL facts of row `fileRow` to `range`, if the row is listed.
     void addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
         // The last of several entries for one row counts.
-        const auto after = std::upper_bound(calls_.begin(), calls_.end(), fileRow,
-                                            [](int64_t row, const Call& call) { return row < call.fileRow; });
+        const auto after = std::ranges::upper_bound(calls_, fileRow, {}, &Call::fileRow);
         if (after != calls_.begin() && std::prev(after)->fileRow == fileRow)
             builder.nccl(range, std::prev(after)->listed);
     }
@@ -423,9 +419,7 @@ class NcclPlugin {
         const NcclTable& nccl = trace.nccl;
         std::vector<uint32_t> rows(nccl.size());
         std::iota(rows.begin(), rows.end(), 0u);
-        std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-            return trace.nvtx.startNs[nccl.nvtx[a]] < trace.nvtx.startNs[nccl.nvtx[b]];
-        });
+        std::ranges::sort(rows, {}, [&](uint32_t each) { return trace.nvtx.startNs[nccl.nvtx[each]]; });
         for (const uint32_t row : rows) {
             if (isMatched_[row]) continue;
             const uint32_t nvtx = nccl.nvtx[row];

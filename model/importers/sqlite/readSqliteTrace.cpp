@@ -53,8 +53,7 @@ bool isOfNsight(const Database& database) {
 /// Some tools that copy a file table by table lose its mark.
 bool hasOurTables(const Database& database) {
     const std::vector<std::string> tables = database.tables();
-    return std::any_of(tables.begin(), tables.end(),
-                       [](const std::string& table) { return table.starts_with("LANESCOPE_"); });
+    return std::ranges::any_of(tables, [](const std::string& table) { return table.starts_with("LANESCOPE_"); });
 }
 
 constexpr std::array tablesOfNsight{

@@ -119,7 +119,7 @@ class StacksOfRows {
             else
                 reader.skipRow();
         }
-        if (!std::is_sorted(stacks_.begin(), stacks_.end())) std::sort(stacks_.begin(), stacks_.end());
+        if (!std::ranges::is_sorted(stacks_)) std::ranges::sort(stacks_);
     }
     bool isEmpty() const { return stacks_.empty(); }
     /// Returns `noIndex` if the row has no stack. O(log n).

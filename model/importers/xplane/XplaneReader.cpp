@@ -540,8 +540,7 @@ void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_
 /// Merges consecutive calls for one operation to a range of it, and consecutive operations of a
 /// module to a range of that, until its first operation occurs again.
 void XplaneReader::emitOperations(std::vector<Operation>& operations, const ImportedThread& thread) {
-    std::stable_sort(operations.begin(), operations.end(),
-                     [](const Operation& a, const Operation& b) { return a.startNs < b.startNs; });
+    std::ranges::stable_sort(operations, {}, &Operation::startNs);
     std::optional<Operation> operation, module;
     std::string_view first;
     for (const Operation& next : operations) {

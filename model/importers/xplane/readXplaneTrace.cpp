@@ -75,7 +75,7 @@ bool startsLikeXplane(std::string_view start) {
     const std::string_view name =
         nameOfPlane(start.substr(0, static_cast<size_t>(std::min<uint64_t>(length, start.size()))));
     const bool isText =
-        std::all_of(name.begin(), name.end(), [](char c) { return std::isprint(static_cast<unsigned char>(c)) != 0; });
+        std::ranges::all_of(name, [](char c) { return std::isprint(static_cast<unsigned char>(c)) != 0; });
     return isText && (name.starts_with("/host:") || name.starts_with("/device:") || name.starts_with("/custom:") ||
                       name == "Task Environment");
 }

@@ -63,8 +63,7 @@ std::string numberText(int64_t number) { return number < 0 ? std::string() : fmt
 std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, TimeRange during, uint32_t stream) {
     const ApiTable& calls = trace.apiCalls;
     const auto place = [&calls](int64_t timeNs) {
-        return static_cast<uint32_t>(std::lower_bound(calls.startNs.begin(), calls.startNs.end(), timeNs) -
-                                     calls.startNs.begin());
+        return static_cast<uint32_t>(std::ranges::lower_bound(calls.startNs, timeNs) - calls.startNs.begin());
     };
     const uint32_t first = place(during.startNs), end = place(during.endNs);
     std::vector<ThreadLaunches> result;
@@ -78,7 +77,7 @@ std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, 
     }
     for (const auto& [each, count] : countOf)
         if (count > 0) result.push_back({each, count});
-    std::stable_sort(result.begin(), result.end(), [thread](const auto& a, const auto& b) {
+    std::ranges::stable_sort(result, [thread](const auto& a, const auto& b) {
         if ((a.thread == thread) != (b.thread == thread)) return a.thread == thread;
         return a.count > b.count;
     });
@@ -106,7 +105,7 @@ std::string launchesText(const Trace& trace, uint32_t thread, const std::vector<
 
 uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx) {
     const Column<uint32_t>& rows = trace.nccl.nvtx;
-    const auto found = std::lower_bound(rows.begin(), rows.end(), nvtx);
+    const auto found = std::ranges::lower_bound(rows, nvtx);
     if (found == rows.end() || *found != nvtx) return noIndex;
     return static_cast<uint32_t>(found - rows.begin());
 }

@@ -50,7 +50,7 @@ std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
             open.push_back({lane.startNs[slice], lane.durationNs[slice], range.row()});
         }
     }
-    std::stable_sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
+    std::ranges::stable_sort(open, [](const Open& a, const Open& b) {
         return a.startNs != b.startNs ? a.startNs < b.startNs : a.durationNs > b.durationNs;
     });
     std::vector<uint32_t> rows;

@@ -23,9 +23,7 @@ bool isSampled(EventKind kind) {
 }
 
 bool mayHold(TrackKind track, EventKind events) {
-    return visitKind(events, [track](auto each) {
-        return std::find(each.tracks.begin(), each.tracks.end(), track) != each.tracks.end();
-    });
+    return visitKind(events, [track](auto each) { return std::ranges::find(each.tracks, track) != each.tracks.end(); });
 }
 
 bool isGpuWork(EventKind kind) {
@@ -88,8 +86,7 @@ std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
     const uint32_t correlation = apiCalls.correlation[apiCall.row()];
     if (correlation == 0) return work;
     work = workOf(*this, threads[apiCalls.thread[apiCall.row()]].process, correlation);
-    std::stable_sort(work.begin(), work.end(),
-                     [this](EventRef a, EventRef b) { return rangeOf(a).startNs < rangeOf(b).startNs; });
+    std::ranges::stable_sort(work, {}, [this](EventRef each) { return rangeOf(each).startNs; });
     return work;
 }
 
@@ -100,7 +97,7 @@ namespace {
 SliceLocation locateState(const Track& track, uint32_t index, EventRef event, int64_t startNs) {
     for (uint32_t laneIndex = 0; laneIndex < track.lanes.size(); ++laneIndex) {
         const Lane& lane = track.lanes[laneIndex];
-        const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), startNs);
+        const auto after = std::ranges::upper_bound(lane.startNs, startNs);
         const auto slice = static_cast<uint32_t>(after - lane.startNs.begin()) - 1;
         if (after == lane.startNs.begin()) continue;
         if (lane.event[slice] == event || lane.endNs(slice) > startNs) return {index, laneIndex, slice};
@@ -137,7 +134,7 @@ SliceLocation Trace::locate(EventRef event) const {
         if (tracks[track].kind != own.kind || tracks[track].subject != own.subject) continue;
         for (uint32_t laneIndex = 0; laneIndex < tracks[track].lanes.size(); ++laneIndex) {
             const Lane& lane = tracks[track].lanes[laneIndex];
-            const auto first = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), startNs);
+            const auto first = std::ranges::lower_bound(lane.startNs, startNs);
             for (auto slice = static_cast<uint32_t>(first - lane.startNs.begin());
                  slice < lane.size() && lane.startNs[slice] == startNs; ++slice)
                 if (lane.event[slice] == event) return {track, laneIndex, slice};

@@ -123,12 +123,12 @@ std::pair<uint32_t, uint32_t> rowsBetween(uint32_t count, const KeyOf& keyOf, Ke
 using Key = std::pair<uint32_t, uint32_t>;  // Stream and correlation.
 
 void addOnce(std::vector<EventRef>& events, EventRef event) {
-    if (event.isValid() && std::find(events.begin(), events.end(), event) == events.end()) events.push_back(event);
+    if (event.isValid() && std::ranges::find(events, event) == events.end()) events.push_back(event);
 }
 
 void sortByStart(const Trace& trace, std::vector<EventRef>& events) {
-    std::stable_sort(events.begin(), events.end(),
-                     [&trace](EventRef a, EventRef b) { return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs; });
+    std::ranges::stable_sort(
+        events, [&trace](EventRef a, EventRef b) { return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs; });
 }
 
 bool isRange(EventRef event) { return event.kind() == EventKind::Nvtx || event.kind() == EventKind::Projection; }
@@ -174,8 +174,7 @@ EventRef workOfCall(const Trace& trace, uint32_t row) {
     const int64_t startNs = trace.nccl.facts[row].gpu.startNs;
     const auto [thread, during] = launchOfNcclCall(trace, row);
     const ApiTable& calls = trace.apiCalls;
-    auto call = static_cast<uint32_t>(std::lower_bound(calls.startNs.begin(), calls.startNs.end(), during.startNs) -
-                                      calls.startNs.begin());
+    auto call = static_cast<uint32_t>(std::ranges::lower_bound(calls.startNs, during.startNs) - calls.startNs.begin());
     const uint32_t end = call + std::min(calls.size() - call, maxLaunchesWithin);
     for (; call < end && calls.startNs[call] < during.endNs; ++call) {
         if (calls.thread[call] != thread) continue;
@@ -269,8 +268,7 @@ std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work) {
         if (const EventRef its = workOfCall(trace, other); its.isValid()) found.push_back(its);
     }
     if (found.size() < 2) return {};
-    std::sort(found.begin(), found.end(),
-              [&trace](EventRef a, EventRef b) { return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs; });
+    std::ranges::sort(found, {}, [&trace](EventRef each) { return trace.rangeOf(each).startNs; });
     return found;
 }
 
