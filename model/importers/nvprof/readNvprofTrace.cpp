@@ -221,10 +221,7 @@ void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& un
         const std::optional<TimeRange> found = reader.times(Start, End);
         if (!found) continue;
         const uint32_t thread = context.thread(reader.integerOr(Thread, 0));
-        if (thread == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(thread == noIndex)) continue;
         const int64_t function = reader.integerOr(Function, 0);
         const auto [name, isNew] = names.try_emplace(function, 0);
         if (isNew) {
@@ -261,10 +258,7 @@ void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
         if (!times) continue;
         const uint32_t stream =
             context.stream(reader.integerOr(Device, 0), reader.integerOr(Context, 0), reader.integerOr(Stream, 0));
-        if (stream == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(stream == noIndex)) continue;
         take(stream, context.shifted(*times), reader.unsigned32(Correlation));
     }
 }
@@ -445,10 +439,7 @@ void readNvprofDevices(NvprofContext& context) {
                      "GPUs");
     while (reader.next()) {
         const uint32_t index = context.builder().gpu(reader.integerOr(Id, 0));
-        if (index == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(index == noIndex)) continue;
         Gpu& gpu = context.builder().gpus()[index];
         gpu.name = context.builder().text(context.text(reader.integerOr(Name, 0)));
         gpu.memoryBytes = reader.bytes(Memory);

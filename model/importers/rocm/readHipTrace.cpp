@@ -95,10 +95,7 @@ class HipReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
-            if (thread == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(thread == noIndex)) continue;
             const TimeRange range = context_.shifted(*times);
             // hipprof stores the function as a number, and its name in front of the arguments.
             const std::string_view arguments = reader.text(Arguments);
@@ -128,10 +125,7 @@ class HipReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const uint32_t stream = streamOf(reader, Pid, Device, Queue);
-            if (stream == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(stream == noIndex)) continue;
             const TimeRange range = context_.shifted(*times);
             LaunchConfig config;
             context_.nameKernel(config, nameIn(reader, Name, reader.integerOr(Pid, 0)));
@@ -153,10 +147,7 @@ class HipReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const uint32_t stream = streamOf(reader, Pid, Device, Queue);
-            if (stream == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(stream == noIndex)) continue;
             const TimeRange range = context_.shifted(*times);
             const uint32_t correlation = correlationOf(reader, Index);
             const int64_t command = isOfHipprof_ ? reader.integerOr(Kind, -1) : -1;

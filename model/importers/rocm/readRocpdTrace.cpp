@@ -135,10 +135,7 @@ class RocpdReader {
             const auto host = hosts_.find(reader.integerOr(Node, 0));
             const uint32_t index =
                 builder().process(globalPid(reader.unsigned32(Pid), host != hosts_.end() ? host->second : 0));
-            if (index == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(index == noIndex)) continue;
             processes_[reader.integerOr(Id, 0)] = index;
             Process& process = builder().processes()[index];
             const std::string command(reader.text(Command));
@@ -250,10 +247,7 @@ class RocpdReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const uint32_t thread = threadOf(reader.integerOr(Thread, 0), reader.integerOr(Process, 0));
-            if (thread == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(thread == noIndex)) continue;
             const TimeRange range = context_.shifted(*times);
             const Event event = eventOf(reader.integerOr(Id, 0));
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
@@ -304,10 +298,7 @@ class RocpdReader {
             const uint32_t stream =
                 builder().stream(processOf(reader.integerOr(Process, 0)), gpuOf(reader.integerOr(Agent, -1)), 0,
                                  reader.integerOr(Stream, 0));
-            if (stream == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(stream == noIndex)) continue;
             LaunchConfig config;
             const auto symbol = symbols_.find(reader.integerOr(Symbol, 0));
             if (symbol != symbols_.end()) {
@@ -348,10 +339,7 @@ class RocpdReader {
             const uint32_t to = gpuOf(reader.integerOr(Destination, -1));
             const uint32_t stream = builder().stream(processOf(reader.integerOr(Process, 0)),
                                                      from != noIndex ? from : to, 0, reader.integerOr(Stream, 0));
-            if (stream == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(stream == noIndex)) continue;
             MemcpyKind kind = rocmCopyKind(context_.wordOf(reader.integerOr(Name, 0)));
             if (from != noIndex && to != noIndex) kind = from == to ? MemcpyKind::DtoD : MemcpyKind::PtoP;
             const TimeRange range = context_.shifted(*times);

@@ -79,10 +79,7 @@ class RpdReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
-            if (thread == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(thread == noIndex)) continue;
             const TimeRange range = context_.shifted(*times);
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const int64_t id = reader.integerOr(Id, 0);
@@ -152,10 +149,7 @@ class RpdReader {
             workingGpus_.insert(device);
             const uint32_t gpu = builder().gpu(device);
             const uint32_t stream = builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
-            if (stream == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(stream == noIndex)) continue;
             emitWork(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream, launch,
                      context_.text(reader.integerOr(Description, 0)));
         }
@@ -253,16 +247,10 @@ class RpdReader {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
             const std::optional<int64_t> thousandths = decimalOf(reader.text(Value), 3);
-            if (reader.text(Kind) != "gpu" || !thousandths) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(reader.text(Kind) != "gpu" || !thousandths)) continue;
             const TimeRange range = context_.shifted(*times);
             const std::pair key{reader.integerOr(Device, 0), std::string(reader.text(Name))};
-            if (counters.size() >= builder().remainingCounters() && !counters.contains(key)) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(counters.size() >= builder().remainingCounters() && !counters.contains(key))) continue;
             Samples& counter = counters[key];
             counter.samples.timesNs.push_back(range.startNs);
             counter.samples.values.push_back(static_cast<long double>(*thousandths) / 1000);

@@ -49,10 +49,7 @@ void Identities::readGpus(LoadContext& context, const Table& t) {
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.id);
         const uint32_t index = id ? builder_.gpu(*id) : noIndex;
-        if (index == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(index == noIndex)) continue;
         Gpu& gpu = builder_.gpus()[index];
         gpu.name = reader.text(t.name);
         gpu.uuid = reader.text(t.uuid);
@@ -74,10 +71,7 @@ void Identities::readOldGpus(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.deviceId);
         const uint32_t index = id ? builder_.gpu(*id) : noIndex;
-        if (index == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(index == noIndex)) continue;
         Gpu& gpu = builder_.gpus()[index];
         if (gpu.smCount > 0) continue;
         if (gpu.name.empty()) gpu.name = reader.text(t.name);

@@ -30,10 +30,7 @@ void FileStrings::read(LoadContext& context) {
     const int64_t denseLimit = context.possibleRows();
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(table.id);
-        if (!id) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(!id)) continue;
         const StringIndex index = builder_.intern(reader.text(table.value));
         if (*id < 0 || *id >= denseLimit) {
             sparse_[*id] = index;

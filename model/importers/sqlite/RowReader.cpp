@@ -251,14 +251,11 @@ RowReader::RowReader(LoadContext& context, const char* table, const std::vector<
         // have any length, and our tables have none.
         const bool isPresent = hasTable_ && (std::string_view(column) == "rowid" ||
                                              std::ranges::count(known, Database::Column{lowerCase(column), true}) > 0);
-        if (!isPresent_.empty()) list += ", ";
-        list += isPresent ? fmt::format("\"{}\"", column) : "NULL";
-        isPresent_.push_back(isPresent);
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", isPresent ? fmt::format("\"{}\"", column) : "NULL");
     }
     if (!hasTable_) return;
     numberTexts_.resize(columns.size());
     rows_.emplace(context, table, list);
-    estimatedRows_ = context.estimatedRows(table);
 }
 
 RowReader::~RowReader() {

@@ -150,8 +150,6 @@ class RowReader {
     /// Advances to the next row. Returns false at the end or if the load was cancelled.
     bool next();
     bool hasTable() const { return hasTable_; }
-    bool hasColumn(int column) const { return isPresent_[static_cast<size_t>(column)]; }
-    int64_t estimatedRows() const { return estimatedRows_; }
 
     bool isNull(int column) const { return at(column).type == CellType::Null; }
     std::optional<int64_t> integer(int column) {
@@ -181,6 +179,11 @@ class RowReader {
     std::optional<int64_t> time(int column);
 
     void skipRow() { ++skippedRows_; }
+    /// Counts the row as skipped if it is invalid. Returns `isInvalid`.
+    bool skipRowIf(bool isInvalid) {
+        skippedRows_ += isInvalid ? 1 : 0;
+        return isInvalid;
+    }
     void ignoreCell() { ++ignoredCells_; }
     /// Counts the read rows as events of that name, if the file has the table.
     void countAs(std::string_view name) {
@@ -204,14 +207,12 @@ class RowReader {
     LoadContext& context_;
     const char* table_;
     const char* what_;
-    std::vector<bool> isPresent_;
     std::optional<TableRows> rows_;  ///< nullopt after the last row.
     const RowBatch* batch_ = nullptr;
     const RowBatch::Cell* row_ = nullptr;
     size_t nextInBatch_ = 0;
     std::vector<std::string> numberTexts_;  ///< By column.
     bool hasTable_ = false;
-    int64_t estimatedRows_ = 0;
     int64_t rowCount_ = 0;
     int64_t untimedCount_ = 0;
     int64_t untimedElsewhere_ = 0;
@@ -232,12 +233,12 @@ class TableReader : private RowReader {
   public:
     using Column = tables::ColumnOf<Table>;
     using RowReader::countAs;
-    using RowReader::estimatedRows;
     using RowReader::hasTable;
     using RowReader::ignoreCell;
     using RowReader::next;
     using RowReader::rowCount;
     using RowReader::skipRow;
+    using RowReader::skipRowIf;
     using RowReader::totalCount;
     using RowReader::untimedCount;
 
@@ -249,7 +250,6 @@ class TableReader : private RowReader {
         for (const Column column : columns) places_[column.number()] = place++;
     }
 
-    bool hasColumn(Column column) const { return RowReader::hasColumn(placeOf(column)); }
     bool isNull(Column column) const { return RowReader::isNull(placeOf(column)); }
     std::optional<int64_t> integer(Column column) { return RowReader::integer(placeOf(column)); }
     int64_t integerOr(Column column, int64_t fallback) { return RowReader::integerOr(placeOf(column), fallback); }
@@ -305,10 +305,7 @@ void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities
             thread = identities.thread(*tid);
         else if (nameless == UnnamedRows::Kept)
             thread = identities.unnamedThread();
-        if (thread == noIndex)
-            reader.skipRow();
-        else
-            take(thread, *times);
+        if (!reader.skipRowIf(thread == noIndex)) take(thread, *times);
     }
 }
 
@@ -348,10 +345,7 @@ void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& i
         tally(reader.untimedCount() > untimed);
         if (!times) continue;
         const GpuPlace place = readGpuPlace(reader, table, identities);
-        if (place.process == noIndex || (place.stream == noIndex && !mayBeOfContext)) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(place.process == noIndex || (place.stream == noIndex && !mayBeOfContext))) continue;
         take(place, *times, reader.unsigned32(table.correlationId));
     }
 }

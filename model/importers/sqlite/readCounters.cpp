@@ -110,10 +110,7 @@ void readAffinities(LoadContext& context) {
     while (reader.next()) {
         const int64_t gpu = gpuIn<tables::Affinities>(reader, t.gpuId);
         const int64_t node = reader.integerOr(t.numaNode, -1);
-        if (gpu == noGpuId || affinities.size() >= maxPeaks) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(gpu == noGpuId || affinities.size() >= maxPeaks)) continue;
         const bool isNode = node >= 0 && node <= maxLinkCount;
         affinities.push_back({gpu, std::string(reader.text(t.cpus)), isNode ? static_cast<int32_t>(node) : -1});
     }
@@ -195,12 +192,10 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> id = reader.integer(counterColumns.counterId);
         const int64_t meaning = reader.integerOr(counterColumns.meaning, 0);
         ReadCounter counter(context.builder().memory());
-        if (!id || meaning < 0 || meaning > static_cast<int64_t>(CounterMeaning::Amount) ||
-            counters.size() >= context.builder().remainingCounters() ||
-            !findSubject(reader, directory.identities, counter.series)) {
-            reader.skipRow();
+        if (reader.skipRowIf(!id || meaning < 0 || meaning > static_cast<int64_t>(CounterMeaning::Amount) ||
+                             counters.size() >= context.builder().remainingCounters() ||
+                             !findSubject(reader, directory.identities, counter.series)))
             continue;
-        }
         counter.series.key = reader.text(counterColumns.name);
         counter.series.source = reader.text(counterColumns.source);
         counter.series.name = reader.text(counterColumns.title);
@@ -225,10 +220,7 @@ void readSamples(LoadContext& context, Counters& counters) {
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.counterId);
         const auto found = id ? counters.find(*id) : counters.end();
-        if (found == counters.end()) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(found == counters.end())) continue;
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         if (!timeNs) continue;
         found->second.samples.timesNs.push_back(*timeNs);
@@ -276,10 +268,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
     while (reader.next()) {
         const std::optional<int64_t> type = reader.integer(t.typeId);
         const std::optional<int64_t> metric = reader.integer(t.metricId);
-        if (!type || !metric || metrics.size() >= context.builder().remainingCounters()) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(!type || !metric || metrics.size() >= context.builder().remainingCounters())) continue;
         ReadCounter counter(context.builder().memory());
         counter.series.gpu = directory.identities.gpuNumbered(*type & gpuMask);
         counter.series.source = "pm";
@@ -300,19 +289,13 @@ void readMetricSamples(LoadContext& context, Metrics& metrics) {
     while (reader.next()) {
         const std::optional<int64_t> type = reader.integer(t.typeId);
         const std::optional<int64_t> metric = reader.integer(t.metricId);
-        if (!type || !metric) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(!type || !metric)) continue;
         if (const MetricId id{*type, *metric}; last == nullptr || id != lastId) {
             const auto found = metrics.find(id);
             last = found == metrics.end() ? nullptr : &found->second;
             lastId = id;
         }
-        if (last == nullptr) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(last == nullptr)) continue;
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         if (!timeNs) continue;
         last->samples.timesNs.push_back(*timeNs);
@@ -332,10 +315,8 @@ void readTopology(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> gpu = reader.integer(topologyColumns.gpuId);
         const std::optional<int64_t> peer = reader.integer(topologyColumns.peerGpuId);
-        if (!gpu || !peer || *gpu == *peer || interconnect.connections.size() >= maxConnections) {
-            reader.skipRow();
+        if (reader.skipRowIf(!gpu || !peer || *gpu == *peer || interconnect.connections.size() >= maxConnections))
             continue;
-        }
         keepConnection(interconnect, reader, *gpu, *peer);
     }
     tidy(interconnect.connections);
@@ -351,10 +332,8 @@ void readLinkPeaks(LoadContext& context) {
     while (reader.next()) {
         const std::optional<LinkKind> link = linkKindFrom(reader.text(t.kind));
         const int64_t bytesPerSecond = reader.integerOr(t.bytesPerSecond, 0);
-        if (!link || bytesPerSecond <= 0 || bytesPerSecond > maxRate || peaks.size() >= maxPeaks) {
-            reader.skipRow();
+        if (reader.skipRowIf(!link || bytesPerSecond <= 0 || bytesPerSecond > maxRate || peaks.size() >= maxPeaks))
             continue;
-        }
         LinkPeak peak;
         peak.kind = *link;
         peak.gpu = gpuIn<tables::LinkPeaks>(reader, t.gpuId);
@@ -384,11 +363,9 @@ void readRoofs(LoadContext& context) {
         roof.kind = kind == "gemm" ? RoofKind::Gemm : RoofKind::Dram;
         roof.gpu = gpuIn<tables::Roofs>(reader, t.gpuId);
         roof.perSecond = reader.integerOr(t.perSecond, 0);
-        if ((kind != "gemm" && kind != "dram") || roof.gpu == noGpuId || roof.perSecond <= 0 ||
-            roofs.size() >= maxPeaks) {
-            reader.skipRow();
+        if (reader.skipRowIf((kind != "gemm" && kind != "dram") || roof.gpu == noGpuId || roof.perSecond <= 0 ||
+                             roofs.size() >= maxPeaks))
             continue;
-        }
         const auto atLeastZero = [&](const auto& column) { return std::max<int64_t>(reader.integerOr(column, 0), 0); };
         roof.operation = reader.text(t.operation);
         roof.m = atLeastZero(t.m);
@@ -410,10 +387,7 @@ void readSampledRanges(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         if (!timeNs) continue;
-        if (found.size() >= maxSampledRanges) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(found.size() >= maxSampledRanges)) continue;
         RangeTimes& times = found[{reader.integerOr(t.globalPid, 0), std::string(reader.text(t.range)),
                                    reader.integerOr(t.occurrence, 0)}];
         const bool isOfEnd = reader.integerOr(t.isEnd, 0) != 0;

@@ -57,10 +57,7 @@ void readWindows(LoadContext& context, FileDirectory& directory) {
         Process& process = context.builder().processes()[index];
         // A window that was open at the end of the process extends to that end, which may be unknown.
         const std::optional<int64_t> endNs = reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
-        if (!endNs || process.windows.size() >= maxWindows) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(!endNs || process.windows.size() >= maxWindows)) continue;
         process.hasWindows = true;
         process.windows.push_back({*startNs, std::max(*startNs, *endNs)});
     }
@@ -79,10 +76,7 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
         const int64_t what = reader.integerOr(k.what, 0);
         const bool isNumber = what >= 0 && what <= UINT32_MAX;
         std::vector<Gap>& gaps = context.builder().processes()[index].gaps;
-        if (gaps.size() >= maxWindows) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(gaps.size() >= maxWindows)) continue;
         gaps.push_back({isNumber ? static_cast<Loss>(what) : Loss::Unknown,
                         {*startNs, std::max(*startNs, *endNs)},
                         std::max<int64_t>(0, reader.integerOr(k.count, 0))});
@@ -355,10 +349,7 @@ void readProcessStates(LoadContext& context, FileDirectory& directory) {
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(k.globalPid);
         const uint32_t index = id ? directory.identities.process(*id) : noIndex;
-        if (index == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(index == noIndex)) continue;
         Process& process = context.builder().processes()[index];
         process.rank = countIn(k.rank);
         process.localRank = countIn(k.localRank);
@@ -382,10 +373,7 @@ void readFacts(LoadContext& context, FileDirectory& directory) {
         }
         const std::optional<int64_t> id = reader.integer(k.globalPid);
         const uint32_t process = id ? directory.identities.process(*id) : noIndex;
-        if (process == noIndex)
-            reader.skipRow();
-        else
-            takeProcessFact(context.builder().processes()[process], name, value);
+        if (!reader.skipRowIf(process == noIndex)) takeProcessFact(context.builder().processes()[process], name, value);
     }
 }
 

@@ -56,10 +56,7 @@ int64_t readCalls(LoadContext& context, FileDirectory& directory, const CallTabl
         if (!times) continue;
         const std::optional<int64_t> thread = reader.integer(Thread);
         const uint32_t index = thread ? context.builder().thread(*thread) : noIndex;
-        if (index == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(index == noIndex)) continue;
         std::optional<StringIndex> name = reader.string(Text, directory.strings);
         if (!name) name = reader.string(Name, directory.strings);
         context.builder().add<kinds::Nvtx>({.startNs = times->startNs,

@@ -32,10 +32,7 @@ std::optional<MemoryPlace> readPlace(TableReader<Table>& reader, const Table& ta
     const std::optional<int64_t> pid = reader.integer(table.globalPid);
     const uint32_t process = pid ? identities.process(*pid) : identities.unnamedProcess();
     const uint32_t gpu = process != noIndex ? identities.gpuOf(process, reader.integerOr(table.deviceId, -1)) : noIndex;
-    if (gpu == noIndex) {
-        reader.skipRow();
-        return std::nullopt;
-    }
+    if (reader.skipRowIf(gpu == noIndex)) return std::nullopt;
     return MemoryPlace{*timeNs, process, gpu};
 }
 
@@ -58,10 +55,7 @@ void readUsage(LoadContext& context, FileDirectory& directory) {
         if (!place) continue;
         const int64_t what = reader.integerOr(t.memoryOperationType, -1);
         const std::optional<int64_t> at = reader.integer(t.address);
-        if ((what != allocation && what != deallocation) || !at) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf((what != allocation && what != deallocation) || !at)) continue;
         const std::optional<int64_t> kind = reader.integer(t.memKind);
         context.builder().add<kinds::MemoryEvent>(
             {.timeNs = place->timeNs,
@@ -113,10 +107,7 @@ void readOfCpu(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> timeNs = reader.time(t.start);
         if (!timeNs) continue;
         const uint32_t process = processIn(reader, t, directory.identities);
-        if (process == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(process == noIndex)) continue;
         context.builder().add<kinds::PageFault>(
             {.startNs = *timeNs,
              .endNs = *timeNs,
@@ -143,10 +134,7 @@ void readOfGpus(LoadContext& context, FileDirectory& directory) {
         const uint32_t process = processIn(reader, t, directory.identities);
         const uint32_t gpu =
             process == noIndex ? noIndex : directory.identities.gpuOf(process, reader.integerOr(t.deviceId, -1));
-        if (gpu == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(gpu == noIndex)) continue;
         context.builder().add<kinds::PageFault>({.startNs = times->startNs,
                                                  .endNs = times->endNs,
                                                  .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),

@@ -100,10 +100,7 @@ class BackwardRows {
         while (reader.next()) {
             const std::optional<int64_t> forward = reader.integer(table.forwardRow);
             const std::optional<int64_t> backward = reader.integer(table.backwardRow);
-            if (!forward || !backward) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(!forward || !backward)) continue;
             pairs_.push_back({*forward, *backward});
             ranges_.push_back({*forward, {}});
             ranges_.push_back({*backward, {}});
@@ -206,10 +203,7 @@ class NcclCalls {
             "NCCL calls");
         while (reader.next()) {
             const std::optional<int64_t> row = reader.integer(table.nvtxRow);
-            if (!row) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(!row)) continue;
             NcclRow call;
             call.operation = strings.intern(ncclOperationName(reader.text(table.operation)));
             if (!reader.isNull(table.bytes)) call.bytes = reader.bytes(table.bytes);
@@ -303,15 +297,9 @@ class NcclPlugin {
                 rangeAt(reader, operationColumns.enqueueStart, operationColumns.enqueueEnd);
             const std::optional<int64_t> globalTid =
                 call ? reader.integer(operationColumns.globalTid) : reader.integer(operationColumns.enqueueGlobalTid);
-            if (!globalTid || (!call && !enqueue)) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(!globalTid || (!call && !enqueue))) continue;
             found.thread = directory.identities.thread(*globalTid);
-            if (found.thread == noIndex) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(found.thread == noIndex)) continue;
             found.hasCall = call.has_value();
             found.hasEnqueue = enqueue.has_value();
             found.call = call.value_or(enqueue.value_or(TimeRange{}));

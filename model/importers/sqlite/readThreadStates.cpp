@@ -205,10 +205,7 @@ class CallchainStacks {
         while (reader.next()) {
             const auto id = reader.integer(table.id);
             const auto function = reader.string(table.symbol, directory.strings);
-            if (!id || !function) {
-                reader.skipRow();
-                continue;
-            }
+            if (reader.skipRowIf(!id || !function)) continue;
             frames.push_back({*id, reader.integerOr(table.stackDepth, 0), *function,
                               reader.string(table.module, directory.strings).value_or(0),
                               reader.unsigned32(table.line)});

@@ -71,17 +71,11 @@ void readStacks(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> id = reader.integer(t.id);
         const std::optional<int64_t> parent = reader.integer(t.parentId);
         const auto outer = parent ? directory.stacks.find(*parent) : directory.stacks.end();
-        if (!id || (parent && outer == directory.stacks.end())) {
-            reader.skipRow();
-            continue;
-        }
+        if (reader.skipRowIf(!id || (parent && outer == directory.stacks.end()))) continue;
         const uint32_t stack =
             context.builder().stack(parent ? outer->second : noIndex, text(t.functionId), text(t.fileId),
                                     reader.unsigned32(t.line), text(t.moduleId), text(t.operatorsId));
-        if (stack == noIndex)
-            reader.skipRow();
-        else
-            directory.stacks.try_emplace(*id, stack);
+        if (!reader.skipRowIf(stack == noIndex)) directory.stacks.try_emplace(*id, stack);
     }
 }
 

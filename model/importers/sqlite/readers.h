@@ -43,10 +43,6 @@ struct FileDirectory {
     }
 
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
-    uint32_t stack(std::optional<int64_t> id) const {
-        const auto found = id ? stacks.find(*id) : stacks.end();
-        return found == stacks.end() ? noIndex : found->second;
-    }
 };
 
 // Each function adds the events of one table to the builder, in the order of the file, and counts them. O(rows).
@@ -114,10 +110,7 @@ class StacksOfRows {
         while (reader.next()) {
             const std::optional<int64_t> row = reader.integer(rowColumn);
             const uint32_t stack = directory.stackOf(reader.integer(table.callchainId));
-            if (row && stack != noIndex)
-                stacks_.push_back({*row, stack});
-            else
-                reader.skipRow();
+            if (!reader.skipRowIf(!row || stack == noIndex)) stacks_.push_back({*row, stack});
         }
         if (!std::ranges::is_sorted(stacks_)) std::ranges::sort(stacks_);
     }
