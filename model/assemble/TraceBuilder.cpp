@@ -9,7 +9,7 @@
 #include "model/assemble/finishTrace.h"
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"
-#include "model/text/formatTable.h"
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/MemoryEvent.h"
 #include "model/trace/kinds/allKinds.h"
 
@@ -164,6 +164,12 @@ TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Tra
     trace_->memory = std::move(memory);
     trace_->strings = StringTable(this->memory());
     forEachTable(*trace_, [this]<class Table>(Table& table) { table = tableIn<Table>(this->memory()); });
+}
+
+void TraceBuilder::noteNotShown(int64_t count, std::string_view what) {
+    if (count > 0)
+        note(Severity::Info, HealthCode::NotShown, fmt::format("Not shown here: {} {}.", formatCount(count), what),
+             count);
 }
 
 StringIndex TraceBuilder::intern(std::string_view text) {

@@ -93,6 +93,12 @@ class TraceBuilder {
     /// Facts that are not events.
     TraceDescription& description() { return *trace_; }
     void note(HealthNote note) { trace_->health.push_back(std::move(note)); }
+    /// Adds a note about the file as a whole.
+    void note(Severity severity, HealthCode code, std::string sentence, std::optional<int64_t> count = {}) {
+        note({severity, code, std::move(sentence), {}, {}, count});
+    }
+    /// Adds the note "Not shown here: 12 {what}." Adds nothing if `count` is 0.
+    void noteNotShown(int64_t count, std::string_view what);
     LargeMemory* memory() const { return trace_->memory.get(); }
     const Trace& trace() const { return *trace_; }
 

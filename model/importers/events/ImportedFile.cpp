@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/events/ImportedFile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "model/format/factNames.h"
 #include "model/importers/events/JsonCursor.h"
-#include "model/text/formatTable.h"
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
 
@@ -99,58 +101,45 @@ void addOther(const TopLevelFacts& facts, std::string_view key, std::string_view
         trace.facts.others.push_back({std::string(shown), found->second});
 }
 
-class Notes : public FileNotes {
-  public:
-    using FileNotes::FileNotes;
-
-    /// Notes that `rows` of the file are not in the trace.
-    void notShown(int64_t rows, std::string_view what) {
-        if (rows > 0)
-            add(Severity::Info, HealthCode::NotShown, fmt::format("Not shown here: {} {}.", formatCount(rows), what),
-                rows);
-    }
-};
-
-void noteCorruption(const ImportedFile& file, const CorruptionTally& corruption, HealthCode code, Notes& notes) {
+void noteCorruption(const ImportedFile& file, const CorruptionTally& corruption, HealthCode code,
+                    TraceBuilder& builder) {
     if (corruption.places > 0)
-        notes.add(Severity::Warning, code,
-                  fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the first at byte {}. "
-                              "The intact part is shown.",
-                              formatCount(corruption.places), corruption.places == 1 ? "" : "s",
-                              formatCount(corruption.bytes), formatCount(static_cast<int64_t>(corruption.firstAt))),
-                  corruption.places);
+        builder.note(Severity::Warning, code,
+                     fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the first at byte {}. "
+                                 "The intact part is shown.",
+                                 formatCount(corruption.places), corruption.places == 1 ? "" : "s",
+                                 formatCount(corruption.bytes), formatCount(static_cast<int64_t>(corruption.firstAt))),
+                     corruption.places);
     if (file.isTopLevelCorrupt)
-        notes.add(Severity::Warning, code,
-                  "Some metadata of the file is corrupt; GPUs, ranks or the time of day may be missing.");
+        builder.note(Severity::Warning, code,
+                     "Some metadata of the file is corrupt; GPUs, ranks or the time of day may be missing.");
     if (file.isTooLong)
-        notes.add(
-            Severity::Warning, HealthCode::FileCut,
-            fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(file.bytes))));
+        noteTooLong(builder, file.bytes);
     else if (!file.isClosed)
-        notes.addTruncation(file.bytes, file.areEventsComplete ? "facts about GPUs and ranks" : "events",
-                            file.readError);
+        noteTruncation(builder, file.bytes, file.areEventsComplete ? "facts about GPUs and ranks" : "events",
+                       file.readError);
 }
 
 /// Notes calls whose work is missing, unless all of them are (`checkLaunches`).
-void noteCallsWithoutWork(const EmitFindings& findings, bool isWhole, Notes& notes) {
+void noteCallsWithoutWork(const EmitFindings& findings, bool isWhole, TraceBuilder& builder) {
     // A few in the middle may be launches of nothing.
     constexpr int64_t minLostDivisor = 20;
     const int64_t count = findings.callsWithoutWork;
     if (count == 0 || count == findings.launches) return;
     if (findings.callsWithoutWorkBetween * minLostDivisor >= findings.launches) {
-        notes.add(Severity::Warning, HealthCode::CallsWithoutWork,
-                  fmt::format("{} of {} calls that launch GPU work have none in the file, {} of them before others "
-                              "that have: the profiler lost it. Idle time may be such work.",
-                              formatCount(count), formatCount(findings.launches),
-                              formatCount(findings.callsWithoutWorkBetween)),
-                  count);
+        builder.note(Severity::Warning, HealthCode::CallsWithoutWork,
+                     fmt::format("{} of {} calls that launch GPU work have none in the file, {} of them before others "
+                                 "that have: the profiler lost it. Idle time may be such work.",
+                                 formatCount(count), formatCount(findings.launches),
+                                 formatCount(findings.callsWithoutWorkBetween)),
+                     count);
         return;
     }
-    notes.add(Severity::Info, HealthCode::CallsWithoutWork,
-              fmt::format("{} calls launch GPU work that is not in the file: {}.", formatCount(count),
-                          isWhole ? "the profiler omits work that ran after it stopped"
-                                  : "missing, or omitted by the profiler"),
-              count);
+    builder.note(Severity::Info, HealthCode::CallsWithoutWork,
+                 fmt::format("{} calls launch GPU work that is not in the file: {}.", formatCount(count),
+                             isWhole ? "the profiler omits work that ran after it stopped"
+                                     : "missing, or omitted by the profiler"),
+                 count);
 }
 
 /// Counts events with those that have no time, which `noteMissingEvents` reports.
@@ -165,33 +154,36 @@ void countUntimed(const ImportedTally& tally, TraceBuilder& builder) {
 }
 
 /// `isWhole` means that no part of the file is known to be missing.
-void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
-    noteCallsWithoutWork(findings, isWhole, notes);
+void noteFit(const EmitFindings& findings, bool isWhole, TraceBuilder& builder) {
+    noteCallsWithoutWork(findings, isWhole, builder);
     if (findings.workWithoutCall > 0)
-        notes.add(Severity::Info, HealthCode::WorkWithoutCall,
-                  fmt::format("{} GPU operations have no call in the file: launched before the profiler started, or by "
-                              "a CUDA graph{}.",
-                              formatCount(findings.workWithoutCall), isWhole ? "" : ", or their call is missing"),
-                  findings.workWithoutCall);
+        builder.note(
+            Severity::Info, HealthCode::WorkWithoutCall,
+            fmt::format("{} GPU operations have no call in the file: launched before the profiler started, or by "
+                        "a CUDA graph{}.",
+                        formatCount(findings.workWithoutCall), isWhole ? "" : ", or their call is missing"),
+            findings.workWithoutCall);
     if (findings.unmatchedFlowEnds > 0)
-        notes.add(Severity::Info, HealthCode::BackwardUnknown,
-                  fmt::format("{} ends of flow events between forward and backward operators are ignored: they have no "
-                              "other end, several ends, or no operator around them.",
-                              formatCount(findings.unmatchedFlowEnds)),
-                  findings.unmatchedFlowEnds);
+        builder.note(
+            Severity::Info, HealthCode::BackwardUnknown,
+            fmt::format("{} ends of flow events between forward and backward operators are ignored: they have no "
+                        "other end, several ends, or no operator around them.",
+                        formatCount(findings.unmatchedFlowEnds)),
+            findings.unmatchedFlowEnds);
     if (findings.unmatchedBackwards > 0)
-        notes.add(
+        builder.note(
             Severity::Info, HealthCode::BackwardUnknown,
             fmt::format("{} backward operators have no flow event, because their forward operators ran before the "
                         "profiler started, or have ambiguous numbers.",
                         formatCount(findings.unmatchedBackwards)),
             findings.unmatchedBackwards);
     if (findings.overlaps > 0)
-        notes.add(Severity::Info, HealthCode::StreamOverlap,
-                  fmt::format("{} GPU operations start before the previous one on their stream ends, by up to {}; they "
-                              "are drawn below it.",
-                              formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
-                  findings.overlaps);
+        builder.note(
+            Severity::Info, HealthCode::StreamOverlap,
+            fmt::format("{} GPU operations start before the previous one on their stream ends, by up to {}; they "
+                        "are drawn below it.",
+                        formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
+            findings.overlaps);
 }
 
 }  // namespace
@@ -239,40 +231,51 @@ void describeImportedFile(const ImportedFile& file, EmitContext& output) {
 
 void noteImportedFile(const ImportedFile& file, const EmitFindings& findings, EmitContext& output,
                       HealthCode corruption) {
-    Notes notes(output.builder);
+    TraceBuilder& builder = output.builder;
     const ImportedTally& tally = output.events.tally;
-    noteCorruption(file, output.events.corruption(), corruption, notes);
+    noteCorruption(file, output.events.corruption(), corruption, builder);
     noteFit(findings,
             file.isClosed && !file.isTooLong && output.events.corruption().places == 0 &&
                 tally.untimed + output.events.skippedCount() == 0,
-            notes);
-    countUntimed(tally, output.builder);
-    output.builder.skip("events without a time", tally.untimed);
-    output.builder.skip("events", output.events.skippedCount());
-    output.builder.skip("ends of ranges without a start", findings.unmatchedEdges);
-    output.builder.ignore("durations below 0", tally.negative);
+            builder);
+    countUntimed(tally, builder);
+    builder.skip("events without a time", tally.untimed);
+    builder.skip("events", output.events.skippedCount());
+    builder.skip("ends of ranges without a start", findings.unmatchedEdges);
+    builder.ignore("durations below 0", tally.negative);
     if (tally.overheadNs > 0)
-        notes.add(Severity::Info, HealthCode::ProfilerOverhead,
-                  fmt::format("Profiler overhead: {1} in {0} intervals.", formatCount(tally.overheads),
-                              formatDuration(tally.overheadNs)));
+        builder.note(Severity::Info, HealthCode::ProfilerOverhead,
+                     fmt::format("Profiler overhead: {1} in {0} intervals.", formatCount(tally.overheads),
+                                 formatDuration(tally.overheadNs)));
     if (tally.fractions == 0 && !output.events.isEmpty())
-        notes.add(Severity::Info, HealthCode::CoarseTimes,
-                  "All times of the file are whole microseconds; shorter durations are shown as 0 or 1 \u00b5s.");
-    notes.notShown(tally.callStacks, "call stacks of operators");
-    notes.notShown(tally.otherFlows, "ends of flow events");
-    notes.notShown(tally.unknown, "events of an unknown kind");
+        builder.note(Severity::Info, HealthCode::CoarseTimes,
+                     "All times of the file are whole microseconds; shorter durations are shown as 0 or 1 \u00b5s.");
+    builder.noteNotShown(tally.callStacks, "call stacks of operators");
+    builder.noteNotShown(tally.otherFlows, "ends of flow events");
+    builder.noteNotShown(tally.unknown, "events of an unknown kind");
 }
 
 void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder) {
-    if (count == 0) return;
+    if (count > 0)
+        builder.note(
+            Severity::Warning, HealthCode::FileDamaged,
+            fmt::format("The file is corrupt: {} of its {} could not be read. The intact part is shown. Copy it again.",
+                        formatCount(count), what),
+            count);
+}
+
+void noteTruncation(TraceBuilder& builder, uint64_t bytes, std::string_view what,
+                    const std::optional<Error>& readError) {
     builder.note(
-        {Severity::Warning,
-         HealthCode::FileDamaged,
-         fmt::format("The file is corrupt: {} of its {} could not be read. The intact part is shown. Copy it again.",
-                     formatCount(count), what),
-         {},
-         {},
-         count});
+        Severity::Warning, HealthCode::FileCut,
+        fmt::format("The file is truncated after {} bytes: {} are missing at its end. {}",
+                    formatCount(static_cast<int64_t>(bytes)), what,
+                    readError ? readError->sentence : "Copy it again, after the program that writes it has ended."));
+}
+
+void noteTooLong(TraceBuilder& builder, uint64_t bytes) {
+    builder.note(Severity::Warning, HealthCode::FileCut,
+                 fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(bytes))));
 }
 
 }  // namespace lanescope

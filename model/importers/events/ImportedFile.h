@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -10,14 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
 #include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/ProtoCursor.h"
 #include "model/importers/events/emitEvents.h"
-#include "model/text/formatValue.h"
 
 namespace lanescope {
 
@@ -37,28 +33,11 @@ struct ImportedFile {
 /// Returns how the read of a file of messages has ended, and adds its corruption to `events`.
 ImportedFile endOf(const ProtoStream& stream, ImportedEvents& events);
 
-/// Adds health notes about a file as a whole, without process and time. One thread.
-class FileNotes {
-  public:
-    explicit FileNotes(TraceBuilder& builder) : builder_(builder) {}
-
-    void add(Severity severity, HealthCode code, std::string sentence, std::optional<int64_t> count = {}) {
-        builder_.note({severity, code, std::move(sentence), {}, {}, count});
-    }
-
-    /// Adds a note on `what` is missing at the end of a file that is truncated after `bytes`, or
-    /// unreadable from there on.
-    void addTruncation(uint64_t bytes, std::string_view what, const std::optional<Error>& readError) {
-        add(Severity::Warning, HealthCode::FileCut,
-            fmt::format(
-                "The file is truncated after {} bytes: {} are missing at its end. {}",
-                formatCount(static_cast<int64_t>(bytes)), what,
-                readError ? readError->sentence : "Copy it again, after the program that writes it has ended."));
-    }
-
-  private:
-    TraceBuilder& builder_;
-};
+/// Notes that `what` is missing at the end of a file that is truncated after `bytes`, or unreadable from there on.
+void noteTruncation(TraceBuilder& builder, uint64_t bytes, std::string_view what,
+                    const std::optional<Error>& readError);
+/// Notes that the file is longer than the maximum, and only its first `bytes` were read.
+void noteTooLong(TraceBuilder& builder, uint64_t bytes);
 
 /// Returns the rank in the facts of the file, or in its name ("rank3_trace.json"), or -1.
 int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path);

@@ -7,7 +7,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -19,7 +18,6 @@
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/inspector/InspectorRecords.h"
 #include "model/numbers/LargeMemory.h"
-#include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/collectives.h"
 #include "model/trace/healthNotes.h"
@@ -97,20 +95,6 @@ void placeBackwards(std::span<InspectorOperation*> untimed) {
     }
 }
 
-class Notes : public FileNotes {
-  public:
-    using FileNotes::FileNotes;
-
-    /// Adds a note. `format` gets the number of occurrences and the line of the first.
-    void addSkipped(const InspectorFile::Skips& addSkipped, Severity severity, HealthCode code,
-                    std::string_view format) {
-        if (addSkipped.count > 0)
-            add(severity, code,
-                fmt::format(fmt::runtime(format), formatCount(addSkipped.count), formatCount(addSkipped.firstLine)),
-                addSkipped.count);
-    }
-};
-
 /// Calls `visit` with the operations of each rank of each communicator of each process.
 void forEachRank(std::span<const InspectorOperation> operations,
                  const std::function<void(std::span<const InspectorOperation>)>& visit) {
@@ -141,10 +125,18 @@ void placeOperations(LargeVector<InspectorOperation>& operations) {
 
 /// Adds health notes on the unreadable parts of the file and on the precision of its times.
 void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
-    Notes notes(builder);
-    const auto addCoarse = [&notes](Severity severity, int64_t count, std::string_view format) {
+    const auto addCoarse = [&](Severity severity, int64_t count, std::string_view format) {
         if (count > 0)
-            notes.add(severity, HealthCode::CoarseTimes, fmt::format(fmt::runtime(format), formatCount(count)), count);
+            builder.note(severity, HealthCode::CoarseTimes, fmt::format(fmt::runtime(format), formatCount(count)),
+                         count);
+    };
+    // The format gets the number of occurrences and the line of the first.
+    const auto addSkipped = [&](const InspectorFile::Skips& skips, Severity severity, HealthCode code,
+                                std::string_view format) {
+        if (skips.count > 0)
+            builder.note(severity, code,
+                         fmt::format(fmt::runtime(format), formatCount(skips.count), formatCount(skips.firstLine)),
+                         skips.count);
     };
     const auto timedBy = [&file](InspectorTiming timing) { return file.timings[static_cast<size_t>(timing)]; };
     addCoarse(Severity::Warning, std::ranges::count(file.operations, true, &InspectorOperation::isTimedByWriting),
@@ -155,33 +147,31 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     addCoarse(Severity::Warning, timedBy(InspectorTiming::CollectiveCpu),
               "For {} NCCL operations only the call was measured; their GPU work is unknown.");
     if (!file.operations.empty())
-        notes.add(Severity::Warning, HealthCode::NotShown, std::string(ncclKernelsOnlySentence));
+        builder.note(Severity::Warning, HealthCode::NotShown, std::string(ncclKernelsOnlySentence));
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
-        notes.add(
+        builder.note(
             Severity::Warning, HealthCode::EventsDropped,
             fmt::format("NCCL Inspector overwrote {} collectives and {} messages before they were written (rings "
                         "full). Increase NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and NCCL_INSPECTOR_DUMP_P2P_RING_SIZE.",
                         formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
             lost);
-    notes.addSkipped(file.damaged, Severity::Warning, HealthCode::FileDamaged,
-                     "The file is corrupt in {} places, the first on line {}. The intact part is shown.");
-    notes.addSkipped(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
-                     "{} operations, the first on line {}, were skipped: the record of their process is missing.");
-    notes.addSkipped(file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
-                     "{} operations, the first on line {}, were skipped: no name, time or valid duration.");
-    notes.addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} lines of text, the first on line {}.");
-    notes.addSkipped(file.others, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} JSON objects of other programs, the first on line {}.");
-    notes.addSkipped(file.kinds, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} records of NCCL Inspector other than operations, for example of its network "
-                     "threads, the first on line {}.");
+    addSkipped(file.damaged, Severity::Warning, HealthCode::FileDamaged,
+               "The file is corrupt in {} places, the first on line {}. The intact part is shown.");
+    addSkipped(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
+               "{} operations, the first on line {}, were skipped: the record of their process is missing.");
+    addSkipped(file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
+               "{} operations, the first on line {}, were skipped: no name, time or valid duration.");
+    addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
+               "Not shown here: {} lines of text, the first on line {}.");
+    addSkipped(file.others, Severity::Info, HealthCode::NotShown,
+               "Not shown here: {} JSON objects of other programs, the first on line {}.");
+    addSkipped(file.kinds, Severity::Info, HealthCode::NotShown,
+               "Not shown here: {} records of NCCL Inspector other than operations, for example of its network "
+               "threads, the first on line {}.");
     if (file.isTooLong)
-        notes.add(
-            Severity::Warning, HealthCode::FileCut,
-            fmt::format("Only the first {} of the file are shown.", formatBytes(static_cast<int64_t>(file.bytes))));
+        noteTooLong(builder, file.bytes);
     else if (file.isTruncated || file.readError)
-        notes.addTruncation(file.bytes, "operations", file.readError);
+        noteTruncation(builder, file.bytes, "operations", file.readError);
 }
 
 /// Longer than any record. A record with all channels and network steps has a few hundred kB.

@@ -42,32 +42,20 @@ constexpr std::array otherPackets{
 
 void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
     int64_t unknown = 0;
-    const auto note = [&builder](int64_t packets, std::string_view what) {
-        if (packets > 0)
-            builder.note({Severity::Info,
-                          HealthCode::NotShown,
-                          fmt::format("Not shown here: {} {}.", formatCount(packets), what),
-                          {},
-                          {},
-                          packets});
-    };
     for (const auto& [field, packets] : reader.others()) {
         const auto known = std::ranges::find_if(
             otherPackets, [number = field](const OtherPacket& each) { return each.field == number; });
         if (known != otherPackets.end())
-            note(packets, known->packets);
+            builder.noteNotShown(packets, known->packets);
         else
             unknown += packets;
     }
-    note(unknown, "packets of an unknown kind");
+    builder.noteNotShown(unknown, "packets of an unknown kind");
     if (reader.lostPackets() > 0)
-        builder.note({Severity::Warning,
-                      HealthCode::EventsDropped,
-                      fmt::format("The writer lost packets in {} place{} (buffer full).",
-                                  formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
-                      {},
-                      {},
-                      reader.lostPackets()});
+        builder.note(Severity::Warning, HealthCode::EventsDropped,
+                     fmt::format("The writer lost packets in {} place{} (buffer full).",
+                                 formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
+                     reader.lostPackets());
 }
 
 void describe(const ImportedFile& file, const PacketReader& reader, EmitContext& output) {
@@ -144,13 +132,10 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     noteCorruptParts("packets", reader.corruptCount(), builder);
     const int64_t open = reader.unmatched().begins;
     if (open > 0)
-        builder.note({Severity::Info,
-                      HealthCode::NvtxUnmatched,
-                      fmt::format("{} slice{} in the file; they are shown until its last event.", formatCount(open),
-                                  open == 1 ? " never ends" : "s never end"),
-                      {},
-                      {},
-                      open});
+        builder.note(Severity::Info, HealthCode::NvtxUnmatched,
+                     fmt::format("{} slice{} in the file; they are shown until its last event.", formatCount(open),
+                                 open == 1 ? " never ends" : "s never end"),
+                     open);
     return {};
 }
 

@@ -51,12 +51,8 @@ void RocmContext::nameKernel(LaunchConfig& config, StringIndex name) {
 
 void RocmContext::noteOthers() {
     for (const auto& [name, count] : others_)
-        builder().note({Severity::Info,
-                        HealthCode::NotShown,
-                        fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
-                        {},
-                        {},
-                        count});
+        builder().note(Severity::Info, HealthCode::NotShown,
+                       fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name), count);
 }
 
 MemcpyKind rocmCopyKind(std::string_view name) {

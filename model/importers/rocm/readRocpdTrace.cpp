@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/rocm/readRocmTraces.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,7 +14,7 @@
 #include "model/format/text.h"
 #include "model/importers/rocm/RocmContext.h"
 #include "model/importers/sqlite/RowReader.h"
-#include "model/text/formatValue.h"
+#include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
@@ -77,11 +75,6 @@ std::string messageIn(std::string_view extra) {
 struct Symbol {
     StringIndex name = 0, displayed = 0;  ///< Linker name and readable name.
     uint32_t registers = 0;
-};
-
-/// An entry of the table of agents: a GPU, or a processor of the host.
-struct Agent {
-    uint32_t gpu = noIndex;
 };
 
 struct Event {
@@ -181,15 +174,16 @@ class RocpdReader {
                          {"id", "type", "type_index", "product_name", "model_name", "name", "nid"}, "GPUs");
         constexpr int64_t maxGpus = 256;
         while (reader.next()) {
-            Agent& agent = agents_[reader.integerOr(Id, 0)];
+            // A GPU, or a processor of the host.
+            uint32_t& gpuOfAgent = agents_.try_emplace(reader.integerOr(Id, 0), noIndex).first->second;
             const int64_t number = reader.integerOr(TypeIndex, 0);
             if (reader.text(Type) != "GPU" || number < 0 || number >= maxGpus) continue;
             const auto host = hosts_.find(reader.integerOr(Node, 0));
             // Each host counts its own from 0.
             const int64_t hostNumber = host != hosts_.end() ? host->second : 0;
-            agent.gpu = builder().gpu(number + hostNumber * maxGpus);
-            if (agent.gpu == noIndex) continue;
-            Gpu& gpu = builder().gpus()[agent.gpu];
+            gpuOfAgent = builder().gpu(number + hostNumber * maxGpus);
+            if (gpuOfAgent == noIndex) continue;
+            Gpu& gpu = builder().gpus()[gpuOfAgent];
             for (const int column : {Product, Model, Name})
                 if (gpu.name.empty()) gpu.name = reader.text(column);
         }
@@ -197,7 +191,7 @@ class RocpdReader {
 
     uint32_t gpuOf(int64_t agent) const {
         const auto found = agents_.find(agent);
-        return found != agents_.end() ? found->second.gpu : noIndex;
+        return found != agents_.end() ? found->second : noIndex;
     }
 
     void readSymbols() {
@@ -271,22 +265,7 @@ class RocpdReader {
     }
 
     void readKernels() {
-        enum : int {
-            Process,
-            Agent,
-            Symbol,
-            Stream,
-            Start,
-            End,
-            Shared,
-            BlockX,
-            BlockY,
-            BlockZ,
-            GridX,
-            GridY,
-            GridZ,
-            Id
-        };
+        enum : int { Process, Agent, Symbol, Stream, Start, End, Shared, BlockX, GridX = BlockX + 3, Id = GridX + 3 };
         RowReader reader(
             context_.load(), tables_.kernels.c_str(),
             {"pid", "agent_id", "kernel_id", "stream_id", "start", "end", "group_segment_size", "workgroup_size_x",
@@ -394,18 +373,9 @@ class RocpdReader {
     }
 
     void noteTheRest() {
-        const std::pair<const std::string&, std::string_view> tables[]{
-            {tables_.counterEvents, "values of hardware counters"}, {tables_.samples, "samples"}};
-        for (const auto& [table, what] : tables) {
-            const int64_t rows = context_.load().database().rowCount(table);
-            if (rows > 0)
-                builder().note({Severity::Info,
-                                HealthCode::NotShown,
-                                fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows), table, what),
-                                {},
-                                {},
-                                rows});
-        }
+        const UnreadTable others[]{{tables_.counterEvents, "values of hardware counters"},
+                                   {tables_.samples, "samples"}};
+        noteSkippedTables(context_.load(), others);
     }
 
     RocmContext& context_;
@@ -414,7 +384,7 @@ class RocpdReader {
     std::map<int64_t, std::string> hostNames_;
     MixedMap<int64_t, uint32_t> processes_;
     MixedMap<int64_t, int64_t> threads_;
-    MixedMap<int64_t, Agent> agents_;
+    MixedMap<int64_t, uint32_t> agents_;  ///< GPUs; `noIndex` for others.
     MixedMap<int64_t, Symbol> symbols_;
     MixedMap<int64_t, Event> events_;
     MixedMap<int64_t, uint32_t> correlations_;

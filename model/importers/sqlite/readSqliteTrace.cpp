@@ -12,7 +12,6 @@
 #include "model/format/tables/Session.h"
 #include "model/format/text.h"
 #include "model/importers/sqlite/readers.h"
-#include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -108,14 +107,8 @@ void noteUnknown(LoadContext& context) {
             otherRows += rows;
         }
     }
-    if (others > 0)
-        context.note({Severity::Info,
-                      HealthCode::NotShown,
-                      fmt::format("Not shown here: {} rows of {} more tables that this program does not support.",
-                                  formatCount(otherRows), formatCount(others)),
-                      {},
-                      {},
-                      otherRows});
+    context.builder().noteNotShown(
+        otherRows, fmt::format("rows of {} more tables that this program does not support", formatCount(others)));
 }
 
 void readEverything(LoadContext& context) {
@@ -190,12 +183,7 @@ size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tabl
         const int64_t rows = context.database().rowCount(each.table);
         if (rows == 0) continue;
         ++notes;
-        context.note({Severity::Info,
-                      HealthCode::NotShown,
-                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows), each.table, each.rows),
-                      {},
-                      {},
-                      rows});
+        context.builder().noteNotShown(rows, fmt::format("rows of {} ({})", each.table, each.rows));
     }
     return notes;
 }

@@ -106,12 +106,9 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     noteCorruptParts("messages", reader.corruptCount(), builder);
     builder.skip("events with only their count", reader.aggregated());
     if (errors > 0)
-        builder.note({Severity::Warning,
-                      HealthCode::ExportDiagnostic,
-                      fmt::format("The profiler reported {} error{} of its own.", errors, errors == 1 ? "" : "s"),
-                      {},
-                      {},
-                      errors});
+        builder.note(Severity::Warning, HealthCode::ExportDiagnostic,
+                     fmt::format("The profiler reported {} error{} of its own.", errors, errors == 1 ? "" : "s"),
+                     errors);
     return {};
 }
 
