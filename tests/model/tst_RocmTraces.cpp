@@ -418,7 +418,7 @@ class tst_RocmTraces : public QObject {
     }
 
     void eventDetailsAreRead() {
-        const XplaneLaunch launch = launchOf(" grid:16,4,1 block:512,1,1 private_mem:0 group_mem:64 occ_pct:0");
+        const ImportedLaunch launch = launchOf(" grid:16,4,1 block:512,1,1 private_mem:0 group_mem:64 occ_pct:0");
         QCOMPARE(launch.grid, (std::array<uint32_t, 3>{16, 4, 1}));
         QCOMPARE(launch.sharedBytes, 64u);
         QVERIFY(copyOf("MemcpyD2D", "kind:Unknown size:7").kind == MemcpyKind::DtoD);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -151,8 +152,8 @@ std::string_view withoutEnding(std::string_view kernel) {
 
 }  // namespace
 
-XplaneLaunch launchOf(std::string_view details) {
-    XplaneLaunch launch;
+ImportedLaunch launchOf(std::string_view details) {
+    ImportedLaunch launch;
     forEachDetail(details, [&](std::string_view key, std::string_view value) {
         if (key == "grid") launch.grid = sizesIn(value);
         if (key == "block") launch.block = sizesIn(value);
@@ -293,27 +294,6 @@ XplaneStat XplanePlane::stat(std::string_view message) {
     return stat;
 }
 
-uint32_t XplaneChunk::thread(const ImportedThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
-
-uint32_t XplaneChunk::place(const ImportedPlace& place) { return indexIn(places_, chunk_.places, place); }
-
-uint32_t XplaneChunk::launch(const ImportedLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
-
-void XplaneChunk::slice(ImportedEventKind kind, const ImportedSlice& slice) {
-    chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
-    ++count_;
-}
-
-void XplaneChunk::work(const ImportedGpuWork& work) {
-    chunk_.gpuWork.push_back(work);
-    ++count_;
-}
-
-void XplaneChunk::sample(const ImportedCounter& counter, int64_t timeNs, double value) {
-    chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
-    ++count_;
-}
-
 void XplaneChunk::flush() {
     events_.take(chunk_, 0);
     chunk_ = ImportedChunk();
@@ -368,7 +348,6 @@ XplaneReader::Stats XplaneReader::statsOf(XplanePlane& plane, const XplaneEvent&
         if (stat.name == "allocator_name") keep(stats.allocator, stat);
         if (stat.name == "step_num") stats.step = stat.number;
         if (stat.name == "bytes_allocated") stats.allocated = stat.number;
-        if (stat.name == "bytes_reserved") stats.reserved = stat.number;
         if (stat.name == "memcpy_details") {
             keep(stats.copy, stat);
             stats.isCopy = true;
@@ -455,15 +434,10 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
             work.destination = copy.destination;
         } else {
             const std::string_view name = withoutEnding(event.name());
-            const XplaneLaunch details = launchOf(stats.kernel);
-            ImportedLaunch launch;
+            ImportedLaunch launch = launchOf(stats.kernel);
             const std::optional<std::string> demangled =
                 name.starts_with("_Z") ? demangledName(std::string(name)) : std::nullopt;
             launch.name = chunk_.text(demangled ? chunk_.made(*demangled) : name);
-            launch.grid = details.grid;
-            launch.block = details.block;
-            launch.registers = details.registers;
-            launch.sharedBytes = details.sharedBytes;
             work.config = chunk_.launch(launch);
             work.amount = stats.graphNode;
         }
@@ -516,8 +490,9 @@ void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, I
         return chunk_.slice(isDriverName(name) ? ImportedEventKind::DriverCall : ImportedEventKind::RuntimeCall, slice);
     }
     if (stats.allocated && !stats.allocator.empty()) {
-        const int64_t timeNs = slice.startNs;
-        return takeAllocation(event, stats, timeNs);
+        const ImportedCounter counter{
+            .process = hostProcess, .name = chunk_.text(stats.allocator), .part = chunk_.text("bytes allocated")};
+        return chunk_.sample(counter, slice.startNs, static_cast<double>(*stats.allocated));
     }
     if (event.durationPs == 0) slice.durationNs = ImportedSlice::mark;
     // A prefix of the Python function tracer.
@@ -529,12 +504,6 @@ void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, I
     slice.name = chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
     slice.category = chunk_.text(stats.step ? xlaStepDomain : domain);
     chunk_.slice(ImportedEventKind::Other, slice);
-}
-
-void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_t timeNs) {
-    ImportedCounter counter{
-        .process = hostProcess, .name = chunk_.text(stats.allocator), .part = chunk_.text("bytes allocated")};
-    chunk_.sample(counter, timeNs, static_cast<double>(*stats.allocated));
 }
 
 /// Merges consecutive calls for one operation to a range of it, and consecutive operations of a

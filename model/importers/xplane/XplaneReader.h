@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -19,12 +18,8 @@
 
 namespace lanescope {
 
-/// The properties of a launch in a text such as "regs:32 grid:16,1,1 block:512,1,1".
-struct XplaneLaunch {
-    std::array<uint32_t, 3> grid{}, block{};
-    uint32_t registers = 0, sharedBytes = 0;
-};
-XplaneLaunch launchOf(std::string_view details);
+/// Returns the launch, without a name, in a text such as "regs:32 grid:16,1,1 block:512,1,1".
+ImportedLaunch launchOf(std::string_view details);
 
 /// The properties of a copy or memset in "kind_src:pinned kind_dst:device size:4096 async:1" and the name of the event.
 struct XplaneCopy {
@@ -132,14 +127,23 @@ class XplaneChunk {
     uint32_t text(std::string_view text) { return chunk_.strings.add(text); }
     /// Keeps a new text until `flush` and returns it.
     std::string_view made(std::string text) { return made_.emplace_back(std::move(text)); }
-    uint32_t thread(const ImportedThread& thread);
-    uint32_t place(const ImportedPlace& place);
-    uint32_t launch(const ImportedLaunch& launch);
+    uint32_t thread(const ImportedThread& thread) { return indexIn(threads_, chunk_.threads, thread); }
+    uint32_t place(const ImportedPlace& place) { return indexIn(places_, chunk_.places, place); }
+    uint32_t launch(const ImportedLaunch& launch) { return indexIn(launches_, chunk_.launches, launch); }
 
-    void slice(ImportedEventKind kind, const ImportedSlice& slice);
-    void work(const ImportedGpuWork& work);
+    void slice(ImportedEventKind kind, const ImportedSlice& slice) {
+        chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
+        ++count_;
+    }
+    void work(const ImportedGpuWork& work) {
+        chunk_.gpuWork.push_back(work);
+        ++count_;
+    }
     void name(const ImportedName& name) { chunk_.names.push_back(name); }
-    void sample(const ImportedCounter& counter, int64_t timeNs, double value);
+    void sample(const ImportedCounter& counter, int64_t timeNs, double value) {
+        chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
+        ++count_;
+    }
     ImportedTally& tally() { return chunk_.tally; }
 
     /// Adds the contents to the events of the file. Indexes of texts and all else start again.
@@ -191,7 +195,7 @@ class XplaneReader {
         std::string_view kernel, copy, memset, operation, module, allocator;
         bool isCopy = false, isMemset = false;
         int64_t correlation = 0, context = 0, graphNode = 0;
-        std::optional<int64_t> step, allocated, reserved;
+        std::optional<int64_t> step, allocated;
     };
 
     void describe(XplanePlane& plane);
@@ -200,7 +204,6 @@ class XplaneReader {
     void takeThread(XplanePlane& plane, const XplaneLine& line, const ImportedThread& thread, std::string name,
                     std::string_view domain);
     void takeHostEvent(const XplaneEvent& event, const Stats& stats, ImportedSlice slice, std::string_view domain);
-    void takeAllocation(const XplaneEvent& event, const Stats& stats, int64_t timeNs);
     void emitOperations(std::vector<Operation>& operations, const ImportedThread& thread);
     void emitRange(const Operation& range, std::string_view name, std::string_view domain,
                    const ImportedThread& thread);
