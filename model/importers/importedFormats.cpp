@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -220,20 +219,8 @@ Result<bool> isOfKind(TraceSource& source) {
     return isIt;
 }
 
-Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    const Result<const Database*> database = source.database();
-    if (!database) return fail(database.error());
-    return readSqliteTrace(**database, builder, source.threads(), progress);
-}
-
-Result<void> readNvprof(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    const Result<const Database*> database = source.database();
-    if (!database) return fail(database.error());
-    return readNvprofTrace(**database, builder, source.threads(), progress);
-}
-
 template <auto readTrace>
-Result<void> readRocm(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
     const Result<const Database*> database = source.database();
     if (!database) return fail(database.error());
     return readTrace(**database, builder, source.threads(), progress);
@@ -400,18 +387,27 @@ const TraceFormat xplaneFormat{
 const TraceFormat perfettoFormat{
     "perfetto", "a Perfetto trace", {".pftrace", ".perfetto-trace"}, isPerfetto, read<readPerfettoTrace>};
 
-const TraceFormat lanescopeFormat{
-    "lanescope", "a Lanescope trace", {".sqlite", ".sqlite3", ".db"}, isOfKind<SqliteKind::Lanescope>, readTables};
-const TraceFormat nsightFormat{
-    "nsight-sqlite", "an SQLite export of Nsight Systems", {".sqlite"}, isOfKind<SqliteKind::Nsight>, readTables};
+const TraceFormat lanescopeFormat{"lanescope",
+                                  "a Lanescope trace",
+                                  {".sqlite", ".sqlite3", ".db"},
+                                  isOfKind<SqliteKind::Lanescope>,
+                                  readTables<readSqliteTrace>};
+const TraceFormat nsightFormat{"nsight-sqlite",
+                               "an SQLite export of Nsight Systems",
+                               {".sqlite"},
+                               isOfKind<SqliteKind::Nsight>,
+                               readTables<readSqliteTrace>};
 const TraceFormat nvprofFormat{
-    "nvprof", "a profile of nvprof", {".nvprof", ".nvvp"}, isOfKind<SqliteKind::Nvprof>, readNvprof};
+    "nvprof", "a profile of nvprof", {".nvprof", ".nvvp"}, isOfKind<SqliteKind::Nvprof>, readTables<readNvprofTrace>};
 const TraceFormat rocpdFormat{
-    "rocpd", "a rocpd profile of AMD's ROCm", {".db"}, isOfKind<SqliteKind::Rocpd>, readRocm<readRocpdTrace>};
-const TraceFormat hipFormat{
-    "rocprof", "a profile of ROCm's rocprof or of hipprof", {".db"}, isOfKind<SqliteKind::Hip>, readRocm<readHipTrace>};
+    "rocpd", "a rocpd profile of AMD's ROCm", {".db"}, isOfKind<SqliteKind::Rocpd>, readTables<readRocpdTrace>};
+const TraceFormat hipFormat{"rocprof",
+                            "a profile of ROCm's rocprof or of hipprof",
+                            {".db"},
+                            isOfKind<SqliteKind::Hip>,
+                            readTables<readHipTrace>};
 const TraceFormat rpdFormat{
-    "rpd", "an RPD profile of AMD's ROCm", {".rpd"}, isOfKind<SqliteKind::Rpd>, readRocm<readRpdTrace>};
+    "rpd", "an RPD profile of AMD's ROCm", {".rpd"}, isOfKind<SqliteKind::Rpd>, readTables<readRpdTrace>};
 
 const TraceFormat nsightReportFormat{
     "nsight-report", "a report of Nsight Systems", {".nsys-rep", ".qdrep"}, isNsightReport, readReport, {}, false};
