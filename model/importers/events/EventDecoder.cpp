@@ -32,20 +32,9 @@ std::optional<double> numberIn(std::string_view text) {
 JsonStatus EventDecoder::take(JsonCursor& cursor) {
     event_ = {};
     arguments_.clear();
-    if (!cursor.takes('{')) return cursor.isAtEnd() ? JsonStatus::Truncated : JsonStatus::Malformed;
-    while (true) {
-        while (cursor.takes(',')) {
-        }
-        if (cursor.takes('}')) break;
-        JsonValue key;
-        if (const JsonStatus status = cursor.keyOfMember(key); status != JsonStatus::Complete) return status;
-        if (const JsonStatus status = takeMember(key.text, cursor); status != JsonStatus::Complete) return status;
-        cursor.skipSpace();
-        if (cursor.isAtEnd()) return JsonStatus::Truncated;
-        if (*cursor.at() != ',' && *cursor.at() != '}') return JsonStatus::Malformed;
-    }
-    keep();
-    return JsonStatus::Complete;
+    const JsonStatus status = cursor.members([&](std::string_view key) { return takeMember(key, cursor); });
+    if (status == JsonStatus::Complete) keep();
+    return status;
 }
 
 void EventDecoder::take(const Event& event, const std::vector<Argument>& arguments) {

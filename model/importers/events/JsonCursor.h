@@ -63,23 +63,32 @@ class JsonCursor {
     /// Reads any value. A missing one is an empty word.
     JsonStatus value(JsonValue& value);
 
-    /// Reads an object, which must come next, and calls `visit(key, value)` for each of its
-    /// members. Another cursor can visit the text of a nested object.
-    template <class Visitor>
-    JsonStatus object(Visitor visit) {
+    /// Reads an object, which must come next. Calls `read(key)` before each value, which it must read.
+    template <class Reader>
+    JsonStatus members(Reader read) {
         if (!takes('{')) return isAtEnd() ? JsonStatus::Truncated : JsonStatus::Malformed;
         while (true) {
             while (takes(',')) {
             }
             if (takes('}')) return JsonStatus::Complete;
-            JsonValue key, member;
+            JsonValue key;
             if (const JsonStatus status = keyOfMember(key); status != JsonStatus::Complete) return status;
-            if (const JsonStatus status = value(member); status != JsonStatus::Complete) return status;
-            visit(key.text, member);
+            if (const JsonStatus status = read(key.text); status != JsonStatus::Complete) return status;
             skipSpace();
             if (isAtEnd()) return JsonStatus::Truncated;
             if (*at_ != ',' && *at_ != '}') return JsonStatus::Malformed;
         }
+    }
+    /// Reads an object, which must come next, and calls `visit(key, value)` for each of its
+    /// members. Another cursor can visit the text of a nested object.
+    template <class Visitor>
+    JsonStatus object(Visitor visit) {
+        return members([&](std::string_view key) {
+            JsonValue member;
+            const JsonStatus status = value(member);
+            if (status == JsonStatus::Complete) visit(key, member);
+            return status;
+        });
     }
     JsonStatus keyOfMember(JsonValue& key);
 

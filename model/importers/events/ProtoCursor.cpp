@@ -126,34 +126,23 @@ bool ProtoStream::next(ProtoField& field) {
     uint64_t key = 0, length = 0;
     if (!ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, key))
         return finish(head.size() < maxHeadBytes ? End::Truncated : End::Malformed);
-    size_t whole = rest().size() - head.size();
+    const size_t before = head.size();
+    const bool isNumber = (key & 7) == 0;
     switch (key & 7) {
-        case 0: whole += 1; break;
-        case 1: whole += 8; break;
-        case 2: {
-            const size_t before = head.size();
+        case 0: ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, length); break;
+        case 1: length = 8; break;
+        case 2:
             if (!ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, length))
                 return finish(before < 10 ? End::Truncated : End::Malformed);
             if (length > maxFieldBytes_) return finish(End::Malformed);
-            whole += before - head.size() + length;
             break;
-        }
-        case 5: whole += 4; break;
+        case 5: length = 4; break;
         default: return finish(End::Malformed);
     }
+    const size_t whole = rest().size() - head.size() + (isNumber ? 0 : length);
     if (!fill(whole)) return finish(End::Truncated);
-    if ((key & 7) == 0) {
-        // The length is unknown before the head is read.
-        ProtoCursor cursor(rest());
-        if (!cursor.next(field)) return finish(isAtEnd_ ? End::Truncated : End::Malformed);
-        head = rest();
-        ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, key);
-        ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, key);
-        whole = rest().size() - head.size();
-    } else {
-        ProtoCursor cursor(rest().substr(0, whole));
-        if (!cursor.next(field)) return finish(End::Malformed);
-    }
+    ProtoCursor cursor(rest().substr(0, whole));
+    if (!cursor.next(field)) return finish(isNumber && isAtEnd_ ? End::Truncated : End::Malformed);
     at_ += whole;
     return true;
 }

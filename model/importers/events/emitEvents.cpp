@@ -22,7 +22,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::array callEventKinds{ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall};
+constexpr std::array callKinds{ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall};
 /// Processes with a call of one correlation that may own its work. A host has fewer ranks.
 constexpr size_t maxCallers = 64;
 
@@ -90,8 +90,6 @@ void describe(const ImportedEvents::Counter& counter, EmitContext& output, Count
     series.key = series.name;
     series.source = "trace";
 }
-
-constexpr std::array callKinds{ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall};
 
 /// Returns true for work on a stream other than a wait.
 bool isWork(const ImportedGpuWork& work) {
@@ -268,7 +266,7 @@ void ImportedIdentities::findMainProcess() {
     for (const ImportedEventKind kind :
          {ImportedEventKind::Annotation, ImportedEventKind::Operator, ImportedEventKind::Python,
           ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall, ImportedEventKind::Other}) {
-        const bool isCall = std::ranges::find(callEventKinds, kind) != callEventKinds.end();
+        const bool isCall = std::ranges::find(callKinds, kind) != callKinds.end();
         std::vector<uint64_t> ofThreads(events_.threads.size());
         events_.slices(kind).forEach([&](const ImportedSlice& each) { ++ofThreads[each.thread]; });
         for (size_t thread = 0; thread < ofThreads.size(); ++thread)
@@ -282,7 +280,7 @@ void ImportedIdentities::findMainProcess() {
     else if (!slices.empty())
         mainProcess_ = keyOfMaximum(slices);
     if (calls.size() < 2) return;
-    for (const ImportedEventKind kind : callEventKinds)
+    for (const ImportedEventKind kind : callKinds)
         events_.slices(kind).forEach([this](const ImportedSlice& each) {
             const uint32_t caller = each.extra != 0 ? process(events_.threads[each.thread].process) : noIndex;
             if (caller != noIndex) calls_.push_back({each.extra, caller, each.startNs});

@@ -236,6 +236,9 @@ bool isArrayEndInCorruptText(const char* bracket, const char* end) {
 /// Distance from the end of a piece within which no decision is possible, since the deciding text may follow later.
 constexpr size_t lookahead = 256;
 
+/// Scans a piece of an array of events that begins between two events or within corrupt text. Corrupt text is skipped
+/// up to the next event and recorded. An event that the piece truncates is not read. If `isLast`, the truncated event
+/// is corrupt, too. The chunk contains views of `text`. O(length).
 class EventScanner {
   public:
     EventScanner(std::string_view text, bool isLast, ImportedChunk& chunk)
@@ -288,13 +291,6 @@ class EventScanner {
     EventDecoder decoder_;
 };
 
-/// Scans a piece of an array of events that begins between two events or within corrupt text. Corrupt text is skipped
-/// up to the next event and recorded. An event that the piece truncates is not read. If `isLast`, the truncated event
-/// is corrupt, too. The chunk contains views of `text`. O(length).
-ScanEnd scanEvents(std::string_view text, bool isLast, ImportedChunk& chunk) {
-    return EventScanner(text, isLast, chunk).scan();
-}
-
 /// Returns the start of the last event that begins in the last 64 KiB of `text`, judged without the
 /// text before. Returns its size if none does.
 size_t lastEventStart(std::string_view text) {
@@ -315,7 +311,7 @@ struct Piece {
 
     void scan() {
         chunk = ImportedChunk();
-        end = scanEvents(text, isLast, chunk);
+        end = EventScanner(text, isLast, chunk).scan();
     }
 };
 using PiecesUnderWay = std::deque<std::future<std::shared_ptr<Piece>>>;
