@@ -21,7 +21,6 @@ namespace {
 
 constexpr size_t maxConnections = 1 << 13;
 constexpr int64_t maxTopologyGpu = 1 << 16;
-constexpr const auto& topologyColumns = tables::topology;
 
 /// Returns nvidia-smi's abbreviation of a connection, for files without it.
 std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
@@ -38,14 +37,15 @@ std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
 }
 
 void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& reader, int64_t gpu, int64_t peer) {
+    constexpr const auto& t = tables::topology;
     if (gpu < 0 || peer < 0 || gpu > maxTopologyGpu || peer > maxTopologyGpu) return;
     GpuConnection connection;
     connection.gpu = gpu;
     connection.peer = peer;
     connection.nvlinks =
-        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(topologyColumns.nvlinkCount, 0), 0, maxTopologyGpu));
-    connection.name = reader.text(topologyColumns.connection);
-    connection.abbreviation = reader.text(topologyColumns.abbreviation);
+        static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(t.nvlinkCount, 0), 0, maxTopologyGpu));
+    connection.name = reader.text(t.connection);
+    connection.abbreviation = reader.text(t.abbreviation);
     if (connection.abbreviation.empty()) connection.abbreviation = abbreviationOf(connection.name, connection.nvlinks);
     interconnect.connections.push_back(std::move(connection));
 }
@@ -59,9 +59,8 @@ void tidy(std::vector<GpuConnection>& connections) {
     }
     const auto key = [](const GpuConnection& each) { return std::pair(each.gpu, each.peer); };
     std::ranges::stable_sort(connections, {}, key);
-    const auto last = std::unique(connections.begin(), connections.end(),
-                                  [&key](const auto& a, const auto& b) { return key(a) == key(b); });
-    connections.erase(last, connections.end());
+    const auto repeated = std::ranges::unique(connections, {}, key);
+    connections.erase(repeated.begin(), repeated.end());
 }
 
 constexpr size_t maxPeaks = 1 << 14;
@@ -160,7 +159,7 @@ CounterUnit unitFrom(std::string_view text) {
 }
 
 using CountersReader = TableReader<tables::Counters>;
-constexpr const auto& counterColumns = tables::counters;
+constexpr const auto& c = tables::counters;
 
 int32_t numberIn(CountersReader& reader, tables::ColumnOf<tables::Counters> column) {
     const int64_t number = reader.integerOr(column, -1);
@@ -169,11 +168,11 @@ int32_t numberIn(CountersReader& reader, tables::ColumnOf<tables::Counters> colu
 
 /// Finds the subject of a row. Returns false if the file has more GPUs or processes than the maximum.
 bool findSubject(CountersReader& reader, Identities& identities, CounterSeries& series) {
-    if (const std::optional<int64_t> gpu = reader.integer(counterColumns.gpuId)) {
+    if (const std::optional<int64_t> gpu = reader.integer(c.gpuId)) {
         series.gpu = identities.gpuNumbered(*gpu);
         if (series.gpu == noIndex) return false;
     }
-    if (const std::optional<int64_t> pid = reader.integer(counterColumns.globalPid)) {
+    if (const std::optional<int64_t> pid = reader.integer(c.globalPid)) {
         series.process = identities.process(*pid);
         if (series.process == noIndex) return false;
     }
@@ -182,33 +181,30 @@ bool findSubject(CountersReader& reader, Identities& identities, CounterSeries& 
 
 Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
     Counters counters;
-    CountersReader reader(context, counterColumns,
-                          {counterColumns.counterId, counterColumns.source, counterColumns.name, counterColumns.title,
-                           counterColumns.unit, counterColumns.meaning, counterColumns.gpuId, counterColumns.globalPid,
-                           counterColumns.link, counterColumns.core, counterColumns.device, counterColumns.wrapBits,
-                           counterColumns.intervalNs},
+    CountersReader reader(context, c,
+                          {c.counterId, c.source, c.name, c.title, c.unit, c.meaning, c.gpuId, c.globalPid, c.link,
+                           c.core, c.device, c.wrapBits, c.intervalNs},
                           "counters");
     while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(counterColumns.counterId);
-        const int64_t meaning = reader.integerOr(counterColumns.meaning, 0);
+        const std::optional<int64_t> id = reader.integer(c.counterId);
+        const int64_t meaning = reader.integerOr(c.meaning, 0);
         ReadCounter counter(context.builder().memory());
         if (reader.skipRowIf(!id || meaning < 0 || meaning > static_cast<int64_t>(CounterMeaning::Amount) ||
                              counters.size() >= context.builder().remainingCounters() ||
                              !findSubject(reader, directory.identities, counter.series)))
             continue;
-        counter.series.key = reader.text(counterColumns.name);
-        counter.series.source = reader.text(counterColumns.source);
-        counter.series.name = reader.text(counterColumns.title);
+        counter.series.key = reader.text(c.name);
+        counter.series.source = reader.text(c.source);
+        counter.series.name = reader.text(c.title);
         if (counter.series.name.empty()) counter.series.name = counter.series.key;
-        counter.series.link = numberIn(reader, counterColumns.link);
-        counter.series.core = numberIn(reader, counterColumns.core);
-        counter.series.device = reader.text(counterColumns.device);
-        counter.series.intervalNs =
-            std::clamp<int64_t>(reader.integerOr(counterColumns.intervalNs, 0), 0, maxIntervalNs);
-        counter.samples.unit = unitFrom(reader.text(counterColumns.unit));
+        counter.series.link = numberIn(reader, c.link);
+        counter.series.core = numberIn(reader, c.core);
+        counter.series.device = reader.text(c.device);
+        counter.series.intervalNs = std::clamp<int64_t>(reader.integerOr(c.intervalNs, 0), 0, maxIntervalNs);
+        counter.samples.unit = unitFrom(reader.text(c.unit));
         counter.samples.meaning = static_cast<CounterMeaning>(meaning);
         counter.samples.intervalNs = counter.series.intervalNs;
-        counter.samples.wrapBits = numberIn(reader, counterColumns.wrapBits);
+        counter.samples.wrapBits = numberIn(reader, c.wrapBits);
         counters.try_emplace(*id, std::move(counter));
     }
     return counters;
@@ -307,14 +303,12 @@ void readMetricSamples(LoadContext& context, Metrics& metrics) {
 }  // namespace
 
 void readTopology(LoadContext& context) {
+    constexpr const auto& t = tables::topology;
     Interconnect& interconnect = context.description().interconnect;
-    TableReader reader(context, topologyColumns,
-                       {topologyColumns.gpuId, topologyColumns.peerGpuId, topologyColumns.nvlinkCount,
-                        topologyColumns.connection, topologyColumns.abbreviation},
-                       "description");
+    TableReader reader(context, t, {t.gpuId, t.peerGpuId, t.nvlinkCount, t.connection, t.abbreviation}, "description");
     while (reader.next()) {
-        const std::optional<int64_t> gpu = reader.integer(topologyColumns.gpuId);
-        const std::optional<int64_t> peer = reader.integer(topologyColumns.peerGpuId);
+        const std::optional<int64_t> gpu = reader.integer(t.gpuId);
+        const std::optional<int64_t> peer = reader.integer(t.peerGpuId);
         if (reader.skipRowIf(!gpu || !peer || *gpu == *peer || interconnect.connections.size() >= maxConnections))
             continue;
         keepConnection(interconnect, reader, *gpu, *peer);

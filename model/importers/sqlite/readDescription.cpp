@@ -149,26 +149,21 @@ const std::array<ExportFact, 4> exportFacts{{
     {"SoftwareReleaseVersion", &RunFacts::kernel},
 }};
 
-/// Returns the element for which `isWanted` is true, or a new one of `make`. Null if the limit is reached.
-template <class T, class IsWanted, class Make>
-T* findOrAdd(std::vector<T>& all, IsWanted isWanted, Make make) {
-    const auto found = std::ranges::find_if(all, isWanted);
+/// Returns the element with that value of a member, or a new one. Null if the limit is reached.
+template <class T, class Key, class Value>
+T* findOrAdd(std::vector<T>& all, Key T::*member, const Value& value) {
+    const auto found = std::ranges::find(all, value, member);
     if (found != all.end()) return &*found;
     if (all.size() >= maxSubjects) return nullptr;
-    all.push_back(make());
-    return &all.back();
+    T& added = all.emplace_back();
+    added.*member = value;
+    return &added;
 }
 
 bool takeGpuFact(TraceDescription& trace, std::string_view name, std::string_view value) {
     const auto fact = splitGpuFact(name);
     if (!fact) return false;
-    GpuFacts* const gpu = findOrAdd(
-        trace.gpuFacts, [&](const GpuFacts& each) { return each.gpu == fact->subject; },
-        [&] {
-            GpuFacts facts;
-            facts.gpu = fact->subject;
-            return facts;
-        });
+    GpuFacts* const gpu = findOrAdd(trace.gpuFacts, &GpuFacts::gpu, fact->subject);
     if (gpu == nullptr) return false;
     if (!takeNamedFact(*gpu, fact->name, value)) gpu->others.push_back({std::string(fact->name), std::string(value)});
     return true;
@@ -181,22 +176,10 @@ bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name
     const auto numbered = splitNumberedFact(name);
     const bool isOfGpu = numbered && takeNamedFact(gpuProbe, numbered->name, value);
     if (!isOfGpu && !takeNamedFact(probe, name, value)) return false;
-    SamplerFacts* const samplers = findOrAdd(
-        run.samplers, [&](const SamplerFacts& each) { return each.host == host; },
-        [&] {
-            SamplerFacts facts;
-            facts.host = host;
-            return facts;
-        });
+    SamplerFacts* const samplers = findOrAdd(run.samplers, &SamplerFacts::host, host);
     if (samplers == nullptr) return false;
     if (!isOfGpu) return takeNamedFact(*samplers, name, value);
-    SampledGpuFacts* const gpu = findOrAdd(
-        samplers->gpus, [&](const SampledGpuFacts& each) { return each.cudaDevice == numbered->subject; },
-        [&] {
-            SampledGpuFacts facts;
-            facts.cudaDevice = numbered->subject;
-            return facts;
-        });
+    SampledGpuFacts* const gpu = findOrAdd(samplers->gpus, &SampledGpuFacts::cudaDevice, numbered->subject);
     return gpu != nullptr && takeNamedFact(*gpu, numbered->name, value);
 }
 

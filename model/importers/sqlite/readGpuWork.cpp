@@ -93,19 +93,17 @@ EventCallRow eventCall(TableReader<Table>& reader, const Table& table, uint32_t 
             .correlation = reader.unsigned32(table.correlationId)};
 }
 
-constexpr const auto& kernelColumns = tables::kernels;
-
 LaunchConfig readConfig(TableReader<tables::Kernels>& reader, FileStrings& strings) {
-    return LaunchConfig{.demangledName = reader.string(kernelColumns.demangledName, strings).value_or(0),
-                        .shortName = reader.string(kernelColumns.shortName, strings).value_or(0),
-                        .mangledName = reader.string(kernelColumns.mangledName, strings).value_or(0),
-                        .grid = {reader.unsigned32(kernelColumns.gridX), reader.unsigned32(kernelColumns.gridY),
-                                 reader.unsigned32(kernelColumns.gridZ)},
-                        .block = {reader.unsigned32(kernelColumns.blockX), reader.unsigned32(kernelColumns.blockY),
-                                  reader.unsigned32(kernelColumns.blockZ)},
-                        .registersPerThread = reader.unsigned32(kernelColumns.registersPerThread),
-                        .staticSharedBytes = reader.unsigned32(kernelColumns.staticSharedMemory),
-                        .dynamicSharedBytes = reader.unsigned32(kernelColumns.dynamicSharedMemory)};
+    constexpr const auto& t = tables::kernels;
+    return LaunchConfig{
+        .demangledName = reader.string(t.demangledName, strings).value_or(0),
+        .shortName = reader.string(t.shortName, strings).value_or(0),
+        .mangledName = reader.string(t.mangledName, strings).value_or(0),
+        .grid = {reader.unsigned32(t.gridX), reader.unsigned32(t.gridY), reader.unsigned32(t.gridZ)},
+        .block = {reader.unsigned32(t.blockX), reader.unsigned32(t.blockY), reader.unsigned32(t.blockZ)},
+        .registersPerThread = reader.unsigned32(t.registersPerThread),
+        .staticSharedBytes = reader.unsigned32(t.staticSharedMemory),
+        .dynamicSharedBytes = reader.unsigned32(t.dynamicSharedMemory)};
 }
 
 template <class Table>
@@ -218,38 +216,38 @@ void readEventRecords(LoadContext& context, FileDirectory& directory) {
 }
 
 void readKernels(LoadContext& context, FileDirectory& directory) {
-    TableReader reader(context, kernelColumns,
-                       {kernelColumns.start,
-                        kernelColumns.end,
-                        kernelColumns.globalPid,
-                        kernelColumns.deviceId,
-                        kernelColumns.contextId,
-                        kernelColumns.streamId,
-                        kernelColumns.correlationId,
-                        kernelColumns.demangledName,
-                        kernelColumns.shortName,
-                        kernelColumns.mangledName,
-                        kernelColumns.gridX,
-                        kernelColumns.gridY,
-                        kernelColumns.gridZ,
-                        kernelColumns.blockX,
-                        kernelColumns.blockY,
-                        kernelColumns.blockZ,
-                        kernelColumns.registersPerThread,
-                        kernelColumns.staticSharedMemory,
-                        kernelColumns.dynamicSharedMemory,
-                        kernelColumns.graphNodeId},
+    constexpr const auto& t = tables::kernels;
+    TableReader reader(context, t,
+                       {t.start,
+                        t.end,
+                        t.globalPid,
+                        t.deviceId,
+                        t.contextId,
+                        t.streamId,
+                        t.correlationId,
+                        t.demangledName,
+                        t.shortName,
+                        t.mangledName,
+                        t.gridX,
+                        t.gridY,
+                        t.gridZ,
+                        t.blockX,
+                        t.blockY,
+                        t.blockZ,
+                        t.registersPerThread,
+                        t.staticSharedMemory,
+                        t.dynamicSharedMemory,
+                        t.graphNodeId},
                        "kernels");
-    forEachGpuRow(reader, kernelColumns, directory.identities,
-                  [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-                      context.builder().add<kinds::Kernel>(
-                          {.startNs = times.startNs,
-                           .endNs = times.endNs,
-                           .stream = place.stream,
-                           .correlation = correlation,
-                           .graphNode = static_cast<uint64_t>(reader.integerOr(kernelColumns.graphNodeId, 0)),
-                           .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
-                  });
+    forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
+        context.builder().add<kinds::Kernel>(
+            {.startNs = times.startNs,
+             .endNs = times.endNs,
+             .stream = place.stream,
+             .correlation = correlation,
+             .graphNode = static_cast<uint64_t>(reader.integerOr(t.graphNodeId, 0)),
+             .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
+    });
     reader.countAs(kinds::Kernel::plural);
 }
 

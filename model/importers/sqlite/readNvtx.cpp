@@ -26,66 +26,38 @@
 
 namespace lanescope {
 
-/// Names of NVTX domains and categories. A file may name them after the ranges that use them, so
-/// ranges get a provisional number first and the name at the end.
+/// Names of NVTX domains or categories, whose number is the last member of `Key`. A file may name them after the ranges
+/// that use them, so ranges get a provisional number first and the name at the end.
+template <class Key>
 class NvtxNames {
   public:
-    explicit NvtxNames(FileStrings& strings) : strings_(strings) {}
+    void name(const Key& key, StringIndex name) { named_[key] = name; }
 
-    void nameDomain(int64_t globalPid, int64_t domain, StringIndex name) { namedDomains_[{globalPid, domain}] = name; }
-    void nameCategory(int64_t globalPid, int64_t domain, int64_t category, StringIndex name) {
-        namedCategories_[{globalPid, domain, category}] = name;
+    /// Returns the provisional number. O(log n), O(1) for the last key.
+    uint32_t number(const Key& key) {
+        if (!last_ || last_->first != key)
+            last_ = *numbers_.try_emplace(key, static_cast<uint32_t>(numbers_.size())).first;
+        return last_->second;
     }
 
-    /// Returns the provisional number of a domain or of a category in it. O(log n).
-    uint32_t domainNumber(int64_t globalPid, int64_t domain) {
-        const DomainKey key{globalPid, domain};
-        if (lastDomain_.first == key && lastDomain_.second != 0xffffffff) return lastDomain_.second;
-        const uint32_t number = domains_.try_emplace(key, static_cast<uint32_t>(domains_.size())).first->second;
-        lastDomain_ = {key, number};
-        return number;
-    }
-
-    uint32_t categoryNumber(int64_t globalPid, int64_t domain, int64_t category) {
-        return categories_.try_emplace({globalPid, domain, category}, static_cast<uint32_t>(categories_.size()))
-            .first->second;
-    }
-
-    /// Returns the names by provisional number. The default domain and no category have an empty name.
-    std::vector<StringIndex> domainNames() const {
-        std::vector<StringIndex> names(domains_.size());
-        for (const auto& [key, number] : domains_) {
-            const auto found = namedDomains_.find(key);
-            if (found != namedDomains_.end())
+    /// Returns the names by provisional number. One without a name is called by `word` and its number, number 0 empty.
+    std::vector<StringIndex> all(std::string_view word, FileStrings& strings) const {
+        std::vector<StringIndex> names(numbers_.size());
+        for (const auto& [key, number] : numbers_) {
+            const auto found = named_.find(key);
+            const int64_t own = std::get<std::tuple_size_v<Key> - 1>(key);
+            if (found != named_.end())
                 names[number] = found->second;
-            else if (key.second != 0)
-                names[number] = strings_.intern(fmt::format("Domain {}", key.second));
-        }
-        return names;
-    }
-
-    std::vector<StringIndex> categoryNames() const {
-        std::vector<StringIndex> names(categories_.size());
-        for (const auto& [key, number] : categories_) {
-            const auto found = namedCategories_.find(key);
-            if (found != namedCategories_.end())
-                names[number] = found->second;
-            else if (std::get<2>(key) != 0)
-                names[number] = strings_.intern(fmt::format("Category {}", std::get<2>(key)));
+            else if (own != 0)
+                names[number] = strings.intern(fmt::format("{} {}", word, own));
         }
         return names;
     }
 
   private:
-    using DomainKey = std::pair<int64_t, int64_t>;
-    using CategoryKey = std::tuple<int64_t, int64_t, int64_t>;
-
-    FileStrings& strings_;
-    std::map<DomainKey, StringIndex> namedDomains_;
-    std::map<CategoryKey, StringIndex> namedCategories_;
-    std::map<DomainKey, uint32_t> domains_;
-    std::map<CategoryKey, uint32_t> categories_;
-    std::pair<DomainKey, uint32_t> lastDomain_{{}, 0xffffffff};
+    std::map<Key, StringIndex> named_;
+    std::map<Key, uint32_t> numbers_;
+    std::optional<std::pair<Key, uint32_t>> last_;
 };
 
 /// Pairs of operators and their backward. The file refers to rows of the table of ranges, which are
@@ -106,9 +78,8 @@ class BackwardRows {
             ranges_.push_back({*backward, {}});
         }
         sortLarge(ranges_, [](const Range& a, const Range& b) { return a.fileRow < b.fileRow; });
-        const auto end = std::unique(ranges_.begin(), ranges_.end(),
-                                     [](const Range& a, const Range& b) { return a.fileRow == b.fileRow; });
-        ranges_.resize(static_cast<size_t>(end - ranges_.begin()));
+        const auto repeated = std::ranges::unique(ranges_, {}, &Range::fileRow);
+        ranges_.erase(repeated.begin(), repeated.end());
     }
 
     bool isEmpty() const { return pairs_.empty(); }
@@ -245,7 +216,7 @@ class NcclCalls {
     LargeVector<Call> calls_;  ///< By row. Equal ones in the order of the file.
 };
 
-constexpr const auto& operationColumns = tables::ncclPluginOperations;
+constexpr const auto& o = tables::ncclPluginOperations;
 using Reader = TableReader<tables::NcclPluginOperations>;
 
 /// Returns a number of channels or warps, of which at most 255 exist.
@@ -276,15 +247,14 @@ class NcclPlugin {
     explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
 
     void read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators) {
-        Reader reader(context, operationColumns,
-                      {operationColumns.globalTid,    operationColumns.start,        operationColumns.end,
-                       operationColumns.operation,    operationColumns.datatype,     operationColumns.count,
-                       operationColumns.bytes,        operationColumns.communicator, operationColumns.rank,
-                       operationColumns.root,         operationColumns.peer,         operationColumns.sequence,
-                       operationColumns.algorithm,    operationColumns.protocol,     operationColumns.channels,
-                       operationColumns.warps,        operationColumns.isCaptured,   operationColumns.enqueueGlobalTid,
-                       operationColumns.enqueueStart, operationColumns.enqueueEnd,   operationColumns.launchGlobalTid,
-                       operationColumns.launchStart,  operationColumns.launchEnd,    operationColumns.callchainId},
+        Reader reader(context, o, {o.globalTid,    o.start,        o.end,
+                                   o.operation,    o.datatype,     o.count,
+                                   o.bytes,        o.communicator, o.rank,
+                                   o.root,         o.peer,         o.sequence,
+                                   o.algorithm,    o.protocol,     o.channels,
+                                   o.warps,        o.isCaptured,   o.enqueueGlobalTid,
+                                   o.enqueueStart, o.enqueueEnd,   o.launchGlobalTid,
+                                   o.launchStart,  o.launchEnd,    o.callchainId},
                       "NCCL operations");
         FileStrings& strings = directory.strings;
         const auto textAt = [&](Reader::Column column) {
@@ -292,40 +262,38 @@ class NcclPlugin {
         };
         while (reader.next()) {
             Operation found;
-            const std::optional<TimeRange> call = rangeAt(reader, operationColumns.start, operationColumns.end);
-            const std::optional<TimeRange> enqueue =
-                rangeAt(reader, operationColumns.enqueueStart, operationColumns.enqueueEnd);
+            const std::optional<TimeRange> call = rangeAt(reader, o.start, o.end);
+            const std::optional<TimeRange> enqueue = rangeAt(reader, o.enqueueStart, o.enqueueEnd);
             const std::optional<int64_t> globalTid =
-                call ? reader.integer(operationColumns.globalTid) : reader.integer(operationColumns.enqueueGlobalTid);
-            if (reader.skipRowIf(!globalTid || (!call && !enqueue))) continue;
-            found.thread = directory.identities.thread(*globalTid);
+                call ? reader.integer(o.globalTid) : reader.integer(o.enqueueGlobalTid);
+            if (globalTid && (call || enqueue)) found.thread = directory.identities.thread(*globalTid);
             if (reader.skipRowIf(found.thread == noIndex)) continue;
             found.hasCall = call.has_value();
             found.hasEnqueue = enqueue.has_value();
             found.call = call.value_or(enqueue.value_or(TimeRange{}));
             found.enqueue = enqueue.value_or(TimeRange{});
-            found.name = strings.intern(ncclOperationName(reader.text(operationColumns.operation)));
-            found.bytes = reader.isNull(operationColumns.bytes) ? -1 : reader.bytes(operationColumns.bytes);
-            found.communicator = static_cast<uint64_t>(reader.integerOr(operationColumns.communicator, 0));
+            found.name = strings.intern(ncclOperationName(reader.text(o.operation)));
+            found.bytes = reader.isNull(o.bytes) ? -1 : reader.bytes(o.bytes);
+            found.communicator = static_cast<uint64_t>(reader.integerOr(o.communicator, 0));
             NcclFacts& facts = found.facts;
             communicators.describe(processOf(*globalTid), found.communicator, facts);
-            if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(operationColumns.rank, -1));
-            facts.datatype = textAt(operationColumns.datatype);
-            facts.algorithm = textAt(operationColumns.algorithm);
-            facts.protocol = textAt(operationColumns.protocol);
-            facts.count = std::max<int64_t>(-1, reader.integerOr(operationColumns.count, -1));
-            facts.sequence = std::max<int64_t>(-1, reader.integerOr(operationColumns.sequence, -1));
-            facts.root = ncclRankFrom(reader.integerOr(operationColumns.root, -1));
-            facts.peer = ncclRankFrom(reader.integerOr(operationColumns.peer, -1));
-            facts.channels = smallNumber(reader.integerOr(operationColumns.channels, -1));
-            facts.warps = smallNumber(reader.integerOr(operationColumns.warps, -1));
-            facts.isCaptured = reader.integerOr(operationColumns.isCaptured, 0) != 0;
-            if (const auto launch = rangeAt(reader, operationColumns.launchStart, operationColumns.launchEnd)) {
-                const std::optional<int64_t> launchedBy = reader.integer(operationColumns.launchGlobalTid);
+            if (facts.rank < 0) facts.rank = ncclRankFrom(reader.integerOr(o.rank, -1));
+            facts.datatype = textAt(o.datatype);
+            facts.algorithm = textAt(o.algorithm);
+            facts.protocol = textAt(o.protocol);
+            facts.count = std::max<int64_t>(-1, reader.integerOr(o.count, -1));
+            facts.sequence = std::max<int64_t>(-1, reader.integerOr(o.sequence, -1));
+            facts.root = ncclRankFrom(reader.integerOr(o.root, -1));
+            facts.peer = ncclRankFrom(reader.integerOr(o.peer, -1));
+            facts.channels = smallNumber(reader.integerOr(o.channels, -1));
+            facts.warps = smallNumber(reader.integerOr(o.warps, -1));
+            facts.isCaptured = reader.integerOr(o.isCaptured, 0) != 0;
+            if (const auto launch = rangeAt(reader, o.launchStart, o.launchEnd)) {
+                const std::optional<int64_t> launchedBy = reader.integer(o.launchGlobalTid);
                 facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
                 facts.launch = *launch;
             }
-            found.stack = directory.stackOf(reader.integer(operationColumns.callchainId));
+            found.stack = directory.stackOf(reader.integer(o.callchainId));
             operations_.push_back(found);
         }
     }
@@ -359,7 +327,7 @@ class NcclPlugin {
         StringIndex name = 0;
         int64_t bytes = -1;
         uint64_t communicator = 0;
-        uint32_t thread = 0;  ///< The calling thread. Without a call: the enqueuing thread.
+        uint32_t thread = noIndex;  ///< The calling thread. Without a call: the enqueuing thread.
         TimeRange call;
         TimeRange enqueue;
         bool hasCall = false, hasEnqueue = false;
@@ -483,7 +451,7 @@ class NcclPlugin {
     std::vector<bool> isMatched_;  ///< By row of `Trace::nccl`.
 };
 
-constexpr const auto& nvtxColumns = tables::nvtxEvents;
+constexpr const auto& t = tables::nvtxEvents;
 
 /// Returns nullopt for names and for unknown types.
 std::optional<NvtxStyle> styleOf(NvtxEventType type) {
@@ -509,17 +477,14 @@ class NvtxReader {
           directory_(directory),
           strings_(directory.strings),
           identities_(directory.identities),
-          names_(directory.strings),
           calls_(context.builder().memory()),
           stacks_(context.builder().memory()),
           backwards_(context.builder().memory()),
-          reader_(
-              context, nvtxColumns,
-              {nvtxColumns.start, nvtxColumns.end, nvtxColumns.eventType, nvtxColumns.globalTid, nvtxColumns.text,
-               nvtxColumns.textId, nvtxColumns.domainId, nvtxColumns.category, nvtxColumns.color, nvtxColumns.jsonText,
-               nvtxColumns.jsonTextId, nvtxColumns.uint64Value, nvtxColumns.int64Value, nvtxColumns.doubleValue,
-               nvtxColumns.uint32Value, nvtxColumns.int32Value, nvtxColumns.floatValue, rowNumber},
-              "NVTX ranges") {}
+          reader_(context, t,
+                  {t.start, t.end, t.eventType, t.globalTid, t.text, t.textId, t.domainId, t.category, t.color,
+                   t.jsonText, t.jsonTextId, t.uint64Value, t.int64Value, t.doubleValue, t.uint32Value, t.int32Value,
+                   t.floatValue, rowNumber},
+                  "NVTX ranges") {}
 
     void read() {
         NcclCommunicators communicators;
@@ -533,7 +498,7 @@ class NvtxReader {
         areRowsNamed_ = !stacks_.isEmpty() || calls_.isListed() || !backwards_.isEmpty();
         while (reader_.next()) readRow();
         backwards_.emitPairs(context_.builder());
-        context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
+        context_.builder().nameNvtx(domains_.all("Domain", strings_), categories_.all("Category", strings_));
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
         plugin.join(context_.builder());
         if (reader_.hasTable()) context_.builder().count(kinds::Nvtx::plural, rangeCount_, reader_.untimedCount());
@@ -545,30 +510,30 @@ class NvtxReader {
 
     StringIndex nameOfRow() {
         // The id is faster if both exist.
-        if (!reader_.isNull(nvtxColumns.textId))
-            if (const auto known = reader_.string(nvtxColumns.textId, strings_)) return *known;
-        return reader_.string(nvtxColumns.text, strings_).value_or(0);
+        if (!reader_.isNull(t.textId))
+            if (const auto known = reader_.string(t.textId, strings_)) return *known;
+        return reader_.string(t.text, strings_).value_or(0);
     }
 
     void readRow() {
-        const auto type = static_cast<NvtxEventType>(reader_.integerOr(nvtxColumns.eventType, 0));
-        const std::optional<int64_t> globalTid = reader_.integer(nvtxColumns.globalTid);
-        const int64_t domain = reader_.integerOr(nvtxColumns.domainId, 0);
+        const auto type = static_cast<NvtxEventType>(reader_.integerOr(t.eventType, 0));
+        const std::optional<int64_t> globalTid = reader_.integer(t.globalTid);
+        const int64_t domain = reader_.integerOr(t.domainId, 0);
         const int64_t process = globalTid ? processOf(*globalTid) : 0;
-        if (type == NvtxEventType::DomainName) return names_.nameDomain(process, domain, nameOfRow());
+        if (type == NvtxEventType::DomainName) return domains_.name({process, domain}, nameOfRow());
         if (type == NvtxEventType::CategoryName)
-            return names_.nameCategory(process, domain, reader_.integerOr(nvtxColumns.category, 0), nameOfRow());
+            return categories_.name({process, domain, reader_.integerOr(t.category, 0)}, nameOfRow());
         if (const std::optional<NvtxStyle> style = styleOf(type)) addRange(*style, globalTid, process, domain);
     }
 
     void addRange(NvtxStyle style, std::optional<int64_t> globalTid, int64_t process, int64_t domain) {
         ++rangeCount_;
-        const std::optional<int64_t> startNs = reader_.time(nvtxColumns.start);
+        const std::optional<int64_t> startNs = reader_.time(t.start);
         if (!startNs) return;
-        const bool isOpen = style != NvtxStyle::Mark && reader_.isNull(nvtxColumns.end);
+        const bool isOpen = style != NvtxStyle::Mark && reader_.isNull(t.end);
         int64_t endNs = *startNs;
         if (style != NvtxStyle::Mark && !isOpen) {
-            const std::optional<TimeRange> times = reader_.times(nvtxColumns.start, nvtxColumns.end);
+            const std::optional<TimeRange> times = reader_.times(t.start, t.end);
             if (!times) return;
             endNs = times->endNs;
         }
@@ -579,9 +544,9 @@ class NvtxReader {
             {.startNs = *startNs,
              .endNs = endNs,
              .text = nameOfRow(),
-             .domain = names_.domainNumber(process, domain),
-             .category = names_.categoryNumber(process, domain, reader_.integerOr(nvtxColumns.category, 0)),
-             .colorArgb = reader_.unsigned32(nvtxColumns.color),
+             .domain = domains_.number({process, domain}),
+             .category = categories_.number({process, domain, reader_.integerOr(t.category, 0)}),
+             .colorArgb = reader_.unsigned32(t.color),
              .thread = thread,
              .style = style,
              .isOpen = isOpen,
@@ -592,16 +557,13 @@ class NvtxReader {
     }
 
     StringIndex payload() {
-        if (!reader_.isNull(nvtxColumns.jsonText)) return reader_.string(nvtxColumns.jsonText, strings_).value_or(0);
-        if (!reader_.isNull(nvtxColumns.jsonTextId))
-            return reader_.string(nvtxColumns.jsonTextId, strings_).value_or(0);
-        for (const Column column :
-             {Column(nvtxColumns.int64Value), Column(nvtxColumns.int32Value), Column(nvtxColumns.uint32Value)})
+        if (!reader_.isNull(t.jsonText)) return reader_.string(t.jsonText, strings_).value_or(0);
+        if (!reader_.isNull(t.jsonTextId)) return reader_.string(t.jsonTextId, strings_).value_or(0);
+        for (const Column column : {Column(t.int64Value), Column(t.int32Value), Column(t.uint32Value)})
             if (!reader_.isNull(column)) return strings_.intern(fmt::format("{}", reader_.integerOr(column, 0)));
-        if (!reader_.isNull(nvtxColumns.uint64Value))
-            return strings_.intern(
-                fmt::format("{}", static_cast<uint64_t>(reader_.integerOr(nvtxColumns.uint64Value, 0))));
-        for (const Column column : {Column(nvtxColumns.doubleValue), Column(nvtxColumns.floatValue)})
+        if (!reader_.isNull(t.uint64Value))
+            return strings_.intern(fmt::format("{}", static_cast<uint64_t>(reader_.integerOr(t.uint64Value, 0))));
+        for (const Column column : {Column(t.doubleValue), Column(t.floatValue)})
             if (!reader_.isNull(column)) return strings_.intern(fmt::format("{:g}", reader_.real(column)));
         return 0;
     }
@@ -610,7 +572,8 @@ class NvtxReader {
     FileDirectory& directory_;
     FileStrings& strings_;
     Identities& identities_;
-    NvtxNames names_;
+    NvtxNames<std::tuple<int64_t, int64_t>> domains_;              ///< By process and number.
+    NvtxNames<std::tuple<int64_t, int64_t, int64_t>> categories_;  ///< By process, domain and number.
     NcclCalls calls_;
     StacksOfRows stacks_;
     BackwardRows backwards_;
