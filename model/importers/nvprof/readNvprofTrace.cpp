@@ -10,13 +10,12 @@
 #include <string>
 
 #include "model/format/GlobalId.h"
-#include "model/format/factNames.h"
 #include "model/importers/sqlite/LoadContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/numbers/MixedMap.h"
 #include "model/text/formatValue.h"
-#include "model/text/kernelNames.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
@@ -34,19 +33,9 @@ std::string_view driverCallName(int64_t number);
 namespace {
 
 /// The shared state of the readers of one nvprof file: its texts, its only process, its threads, and its start.
-class NvprofContext {
+class NvprofContext : public ProfileContext {
   public:
     explicit NvprofContext(LoadContext& context);
-
-    LoadContext& load() { return context_; }
-    TraceBuilder& builder() { return context_.builder(); }
-    /// Returns a time of the file on the clock of the trace, which begins with the first event.
-    TimeRange shifted(TimeRange times) const { return {times.startNs - zeroNs_, times.endNs - zeroNs_}; }
-    int64_t zeroNs() const { return zeroNs_; }
-
-    /// Returns the text of that number, or 0: as stored, or demangled as the name of a function.
-    StringIndex text(int64_t number) const;
-    StringIndex functionName(int64_t number);
 
     uint32_t process();
     /// Returns the thread. nvprof stores the low half of a system's thread handle.
@@ -57,64 +46,37 @@ class NvprofContext {
     int64_t deviceOf(int64_t contextId) const;
 
   private:
-    void readTexts();
     void readProcess();
     void readContexts();
     void findZero();
 
-    LoadContext& context_;
-    MixedMap<int64_t, StringIndex> texts_, functions_;
     MixedMap<int64_t, uint32_t> threads_;
     MixedMap<int64_t, std::pair<int64_t, int64_t>> contexts_;  ///< Device and null stream.
     int64_t processId_ = 0;
-    int64_t zeroNs_ = 0;
 };
 
 constexpr int64_t maxSystemId = 0xffffff;
 
-struct TimedTable {
-    const char* table;
-    const char* time;
-};
-constexpr std::array timedTables{TimedTable{"CUPTI_ACTIVITY_KIND_RUNTIME", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_DRIVER", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_KERNEL", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_MEMCPY", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_MEMCPY2", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_MEMSET", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start"},
-                                 TimedTable{"CUPTI_ACTIVITY_KIND_MARKER", "timestamp"}};
-
-NvprofContext::NvprofContext(LoadContext& context) : context_(context) {
-    readTexts();
+NvprofContext::NvprofContext(LoadContext& context) : ProfileContext(context) {
+    readTexts("StringTable", "_id_", "value");
     readProcess();
     readContexts();
     findZero();
 }
 
-void NvprofContext::readTexts() {
-    RowReader reader(context_, "StringTable", {"_id_", "value"}, "strings");
-    while (reader.next()) {
-        const std::optional<int64_t> number = reader.integer(0);
-        // Text 0 means none.
-        if (number && *number != 0) texts_[*number] = builder().intern(reader.text(1));
-    }
-}
-
 void NvprofContext::readProcess() {
     for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
-        RowReader reader(context_, table, {"processId"}, "processes");
+        RowReader reader(load(), table, {"processId"}, "processes");
         if (processId_ == 0 && reader.next()) processId_ = reader.integerOr(0, 0);
         while (reader.next()) {
         }
     }
     constexpr int64_t processKind = 1;
-    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_NAME", {"objectKind", "name", "objectId"}, "processes");
+    RowReader reader(load(), "CUPTI_ACTIVITY_KIND_NAME", {"objectKind", "name", "objectId"}, "processes");
     std::string command;
     while (reader.next()) {
         if (reader.integerOr(0, 0) != processKind) continue;
-        command = builder().text(text(reader.integerOr(1, 0)));
+        command = wordOf(reader.integerOr(1, 0));
         // Four bytes, little-endian.
         const std::string_view object = reader.text(2);
         if (processId_ == 0 && object.size() >= 4)
@@ -129,37 +91,20 @@ void NvprofContext::readProcess() {
 }
 
 void NvprofContext::readContexts() {
-    RowReader reader(context_, "CUPTI_ACTIVITY_KIND_CONTEXT", {"contextId", "deviceId", "nullStreamId"}, "contexts");
+    RowReader reader(load(), "CUPTI_ACTIVITY_KIND_CONTEXT", {"contextId", "deviceId", "nullStreamId"}, "contexts");
     while (reader.next()) contexts_[reader.integerOr(0, 0)] = {reader.integerOr(1, 0), reader.integerOr(2, -1)};
 }
 
 /// Finds the start. Times count since 1970 on Linux and since boot on Windows.
 void NvprofContext::findZero() {
-    int64_t firstNs = std::numeric_limits<int64_t>::max();
-    for (const TimedTable& each : timedTables) {
-        RowReader reader(context_, each.table, {each.time}, "times");
-        while (reader.next())
-            if (const std::optional<int64_t> timeNs = reader.integer(0); timeNs && *timeNs > 0)
-                firstNs = std::min(firstNs, *timeNs);
-    }
-    constexpr int64_t maxStartNs = maxTimestampNs;
-    if (firstNs < maxStartNs) zeroNs_ = firstNs;
+    for (const char* table :
+         {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
+          "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMCPY2",
+          "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"})
+        beginWith(table, "start");
+    beginWith("CUPTI_ACTIVITY_KIND_MARKER", "timestamp");
     constexpr int64_t year2000Ns = int64_t{946'684'800} * 1'000'000'000;
-    if (zeroNs_ > year2000Ns) context_.description().startUtcNs = zeroNs_;
-}
-
-StringIndex NvprofContext::text(int64_t number) const {
-    const auto found = texts_.find(number);
-    return found != texts_.end() ? found->second : 0;
-}
-
-StringIndex NvprofContext::functionName(int64_t number) {
-    const auto [found, isNew] = functions_.try_emplace(number, 0);
-    if (isNew) {
-        const std::string mangled(builder().text(text(number)));
-        found->second = builder().intern(demangledName(mangled).value_or(mangled));
-    }
-    return found->second;
+    if (zeroNs() > year2000Ns) load().description().startUtcNs = zeroNs();
 }
 
 uint32_t NvprofContext::process() {
@@ -211,8 +156,16 @@ std::optional<int64_t> threadIn(int64_t kind, std::string_view object) {
     return static_cast<int32_t>(number);
 }
 
+struct Tally {
+    int64_t rows = 0, untimed = 0;
+    void add(const RowReader& reader) {
+        rows += reader.rowCount();
+        untimed += reader.untimedCount();
+    }
+};
+
 /// Reads calls by function number. The file has no names.
-void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& untimed) {
+void readCalls(NvprofContext& context, bool isDriver, Tally& tally) {
     enum : int { Start, End, Function, Thread, Correlation, Returned };
     RowReader reader(context.load(), isDriver ? "CUPTI_ACTIVITY_KIND_DRIVER" : "CUPTI_ACTIVITY_KIND_RUNTIME",
                      {"start", "end", "cbid", "threadId", "correlationId", "returnValue"}, "CUDA API calls");
@@ -239,8 +192,7 @@ void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& un
                                            .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
                                            .isDriver = isDriver});
     }
-    rows += reader.rowCount();
-    untimed += reader.untimedCount();
+    tally.add(reader);
 }
 
 /// Converts a memory kind of CUPTI, which is ours plus 1. 0 is unknown.
@@ -263,14 +215,6 @@ void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
     }
 }
 
-struct Tally {
-    int64_t rows = 0, untimed = 0;
-    void add(const RowReader& reader) {
-        rows += reader.rowCount();
-        untimed += reader.untimedCount();
-    }
-};
-
 void readKernels(NvprofContext& context, const char* table, Tally& tally) {
     enum : int { Name = firstOwn, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, Registers, StaticShared, DynamicShared };
     RowReader reader(
@@ -280,11 +224,7 @@ void readKernels(NvprofContext& context, const char* table, Tally& tally) {
         "kernels");
     forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
         LaunchConfig config;
-        const int64_t name = reader.integerOr(Name, 0);
-        config.demangledName = context.functionName(name);
-        config.mangledName = context.text(name);
-        const std::string whole(context.builder().text(config.demangledName));
-        config.shortName = context.builder().intern(kernelBaseName(whole));
+        context.nameKernel(config, context.text(reader.integerOr(Name, 0)));
         config.grid = {reader.unsigned32(GridX), reader.unsigned32(GridY), reader.unsigned32(GridZ)};
         config.block = {reader.unsigned32(BlockX), reader.unsigned32(BlockY), reader.unsigned32(BlockZ)};
         config.registersPerThread = reader.unsigned32(Registers);
@@ -368,9 +308,9 @@ constexpr std::array otherTables{
 }  // namespace
 
 void readNvprofCalls(NvprofContext& context) {
-    int64_t rows = 0, untimed = 0;
-    for (const bool isDriver : {false, true}) readCalls(context, isDriver, rows, untimed);
-    context.builder().count(kinds::Api::plural, rows, untimed);
+    Tally calls;
+    for (const bool isDriver : {false, true}) readCalls(context, isDriver, calls);
+    context.builder().count(kinds::Api::plural, calls.rows, calls.untimed);
 }
 
 void readNvprofMarkers(NvprofContext& context) {
@@ -441,7 +381,7 @@ void readNvprofDevices(NvprofContext& context) {
         const uint32_t index = context.builder().gpu(reader.integerOr(Id, 0));
         if (reader.skipRowIf(index == noIndex)) continue;
         Gpu& gpu = context.builder().gpus()[index];
-        gpu.name = context.builder().text(context.text(reader.integerOr(Name, 0)));
+        gpu.name = context.wordOf(reader.integerOr(Name, 0));
         gpu.memoryBytes = reader.bytes(Memory);
         const int64_t bandwidth = reader.integerOr(Bandwidth, 0);
         if (bandwidth > 0 && bandwidth < INT64_MAX / bytesOfKilobyte)

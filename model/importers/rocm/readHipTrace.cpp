@@ -10,7 +10,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/importers/events/JsonCursor.h"
-#include "model/importers/rocm/RocmContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/trace/kinds/Api.h"
@@ -170,7 +170,7 @@ class HipReader {
         }
     }
 
-    RocmContext context_;
+    ProfileContext context_;
     const bool isOfHipprof_;
     const Columns columns_;
     std::map<std::pair<int64_t, int64_t>, StringIndex> texts_;  ///< By process and number.

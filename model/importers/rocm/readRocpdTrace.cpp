@@ -12,7 +12,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/text.h"
-#include "model/importers/rocm/RocmContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/trace/kinds/Api.h"
@@ -86,7 +86,7 @@ struct Event {
 /// Reads the tables of one process.
 class RocpdReader {
   public:
-    RocpdReader(RocmContext& context, const RocpdTables& tables, std::map<int64_t, uint32_t>& hosts)
+    RocpdReader(ProfileContext& context, const RocpdTables& tables, std::map<int64_t, uint32_t>& hosts)
         : context_(context), tables_(tables), hosts_(hosts) {}
 
     void read() {
@@ -378,7 +378,7 @@ class RocpdReader {
         noteSkippedTables(context_.load(), others);
     }
 
-    RocmContext& context_;
+    ProfileContext& context_;
     const RocpdTables& tables_;
     std::map<int64_t, uint32_t>& hosts_;  ///< Number of each node in the whole file.
     std::map<int64_t, std::string> hostNames_;
@@ -410,7 +410,7 @@ Result<void> readRocpdTrace(const Database& database, TraceBuilder& builder, uns
                             const LoadProgress& progress) {
     LoadContext load(database, builder, threads, progress);
     builder.description().producer = "rocprofiler-sdk";
-    RocmContext context(load);
+    ProfileContext context(load);
     const std::vector<RocpdTables> all = rocpdTablesIn(database);
     for (const RocpdTables& tables : all)
         for (const std::string& table : {tables.regions, tables.kernels, tables.copies})

@@ -10,7 +10,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/importers/events/JsonCursor.h"
-#include "model/importers/rocm/RocmContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/trace/counterReadings.h"
@@ -284,7 +284,7 @@ class RpdReader {
         return *std::next(workingGpus_.begin(), place);
     }
 
-    RocmContext context_;
+    ProfileContext context_;
     std::set<int64_t> workingGpus_;  ///< Numbers of GPUs with work.
     MixedMap<int64_t, Launch> callers_;
     MixedMap<int64_t, Copy> copies_;

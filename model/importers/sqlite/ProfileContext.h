@@ -11,10 +11,10 @@
 
 namespace lanescope {
 
-/// The shared state of the readers of a file of ROCm's profilers: its texts and its start. Times count since boot.
-class RocmContext {
+/// The shared state of the readers of a database of nvprof or of ROCm's profilers: its texts and its start.
+class ProfileContext {
   public:
-    explicit RocmContext(LoadContext& context) : context_(context) {}
+    explicit ProfileContext(LoadContext& context) : context_(context) {}
 
     LoadContext& load() { return context_; }
     TraceBuilder& builder() { return context_.builder(); }
@@ -25,8 +25,8 @@ class RocmContext {
     TimeRange shifted(TimeRange times) const { return {times.startNs - zeroNs(), times.endNs - zeroNs()}; }
     int64_t zeroNs() const { return firstNs_ == never ? 0 : firstNs_; }
 
-    /// Reads texts by number from a table with the columns `id` and `string`. Replaces texts of an earlier table.
-    void readTexts(const char* table);
+    /// Reads texts by number. Number 0 means none. Replaces texts of an earlier table.
+    void readTexts(const char* table, const char* numberColumn = "id", const char* textColumn = "string");
     /// Returns 0 for none.
     StringIndex text(int64_t number) const;
     std::string_view wordOf(int64_t number) { return builder().text(text(number)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/importers/rocm/RocmContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 
 #include <fmt/format.h>
 
@@ -14,27 +14,28 @@
 
 namespace lanescope {
 
-void RocmContext::beginWith(const char* table, const char* column) {
+void ProfileContext::beginWith(const char* table, const char* column) {
     RowReader reader(context_, table, {column}, "times");
     while (reader.next())
         if (const std::optional<int64_t> timeNs = reader.integer(0); timeNs && *timeNs > 0)
             firstNs_ = std::min(firstNs_, *timeNs);
 }
 
-void RocmContext::readTexts(const char* table) {
+void ProfileContext::readTexts(const char* table, const char* numberColumn, const char* textColumn) {
     texts_.clear();
     demangled_.clear();
-    RowReader reader(context_, table, {"id", "string"}, "strings");
+    RowReader reader(context_, table, {numberColumn, textColumn}, "strings");
     while (reader.next())
-        if (const std::optional<int64_t> number = reader.integer(0)) texts_[*number] = builder().intern(reader.text(1));
+        if (const int64_t number = reader.integerOr(0, 0); number != 0)
+            texts_[number] = builder().intern(reader.text(1));
 }
 
-StringIndex RocmContext::text(int64_t number) const {
+StringIndex ProfileContext::text(int64_t number) const {
     const auto found = texts_.find(number);
     return found != texts_.end() ? found->second : 0;
 }
 
-void RocmContext::nameKernel(LaunchConfig& config, StringIndex name) {
+void ProfileContext::nameKernel(LaunchConfig& config, StringIndex name) {
     const auto [found, isNew] = demangled_.try_emplace(name, name);
     if (isNew) {
         std::string mangled(builder().text(name));
@@ -49,7 +50,7 @@ void RocmContext::nameKernel(LaunchConfig& config, StringIndex name) {
     config.shortName = builder().intern(kernelBaseName(whole));
 }
 
-void RocmContext::noteOthers() {
+void ProfileContext::noteOthers() {
     for (const auto& [name, count] : others_)
         builder().note(Severity::Info, HealthCode::NotShown,
                        fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name), count);
