@@ -19,51 +19,43 @@ constexpr std::string_view deepEpSource = "deepseek-ai/DeepEP: csrc/kernels";
 constexpr std::string_view torchSource = "pytorch/pytorch: torch/csrc/distributed/c10d";
 constexpr std::string_view ucxSource = "openucx/ucx: src/ucp/api/device, src/uct/cuda";
 
-constexpr std::array patterns{
+constexpr auto patterns = std::to_array<CollectivePattern>({
     // Up to 2.7 "ncclAllReduceRingLLKernel_sum_f32", then "ncclKernel_", "ncclDevKernel_" and "ncclSymkDevKernel_".
-    CollectivePattern{.begin = "nccl", .part = "Kernel", .source = ncclSource},
-    CollectivePattern{.project = "MSCCL", .begin = "msccl", .part = "Kernel", .source = ncclSource},
-    CollectivePattern{.project = "MSCCL++", .part = "mscclpp::", .source = "microsoft/mscclpp: src, apps/nccl"},
-    CollectivePattern{.project = "DeepEP", .part = "deep_ep::", .except = "::layout::", .source = deepEpSource},
-    CollectivePattern{.project = "DeepEP", .part = "hybrid_ep::dispatch", .source = deepEpSource},
-    CollectivePattern{.project = "DeepEP", .part = "hybrid_ep::combine", .source = deepEpSource},
-    CollectivePattern{
-        .project = "UCCL", .part = "uccl::", .except = "::layout::", .source = "uccl-project/uccl: ep/src"},
-    CollectivePattern{.project = "MORI", .part = "mori::", .source = "ROCm/mori: src/ops/dispatch_combine"},
-    CollectivePattern{.project = "MORI", .begin = "EpDispatch", .source = "ROCm/mori: src/ops/dispatch_combine"},
-    CollectivePattern{.project = "MORI", .begin = "EpCombine", .source = "ROCm/mori: src/ops/dispatch_combine"},
-    CollectivePattern{.project = "pplx", .begin = "a2a_", .source = "perplexityai/pplx-garden: p2p-all-to-all"},
-    CollectivePattern{.project = "vLLM",
-                      .part = "vllm::cross_device_reduce",
-                      .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
-    CollectivePattern{.project = "SGLang",
-                      .part = "sglang::cross_device_reduce",
-                      .source = "sgl-project/sglang: sgl-kernel/csrc/allreduce"},
-    CollectivePattern{.project = "aiter",
-                      .part = "aiter::cross_device_reduce",
-                      .source = "ROCm/aiter: csrc/include/custom_all_reduce.cuh"},
-    CollectivePattern{
-        .project = "custom", .part = "cross_device_reduce", .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
-    CollectivePattern{
-        .project = "quick reduce", .part = "quickreduce::", .source = "vllm-project/vllm: csrc/quickreduce"},
-    CollectivePattern{.project = "PyTorch", .part = "c10d::symmetric_memory::", .source = torchSource},
-    CollectivePattern{.project = "PyTorch", .part = "c10d::intra_node_comm::", .source = torchSource},
-    CollectivePattern{.project = "PyTorch", .part = "c10d::nvshmem_extension::", .source = torchSource},
-    CollectivePattern{.project = "Transformer Engine",
-                      .part = "userbuffers_",
-                      .source = "NVIDIA/TransformerEngine: transformer_engine/common/comm_gemm_overlap/userbuffers"},
-    CollectivePattern{
-        .project = "NVSHMEM", .part = "nvshmem", .except = "gemm", .source = "NVIDIA/nvshmem: src/device"},
-    CollectivePattern{.project = "rocSHMEM", .part = "rocshmem", .except = "gemm", .source = "ROCm/rocSHMEM: src"},
-    CollectivePattern{.project = "UCX", .begin = "ucp_", .source = ucxSource},
-    CollectivePattern{.project = "UCX", .begin = "uct_", .source = ucxSource},
-    CollectivePattern{.project = "UCX", .begin = "ucx_", .source = ucxSource},
-    CollectivePattern{.project = "UCC", .begin = "ucc_", .source = "openucx/ucc: src/components/tl/cuda/kernels"},
-    CollectivePattern{
-        .project = "oneCCL", .part = "oneapi::ccl::", .source = "uxlfoundation/oneCCL: src/coll/algorithms"},
-    CollectivePattern{
-        .project = "Apex", .part = "push_pull_halos", .source = "NVIDIA/apex: apex/contrib/csrc/peer_memory"},
-};
+    {.begin = "nccl", .part = "Kernel", .source = ncclSource},
+    {.project = "MSCCL", .begin = "msccl", .part = "Kernel", .source = ncclSource},
+    {.project = "MSCCL++", .part = "mscclpp::", .source = "microsoft/mscclpp: src, apps/nccl"},
+    {.project = "DeepEP", .part = "deep_ep::", .except = "::layout::", .source = deepEpSource},
+    {.project = "DeepEP", .part = "hybrid_ep::dispatch", .source = deepEpSource},
+    {.project = "DeepEP", .part = "hybrid_ep::combine", .source = deepEpSource},
+    {.project = "UCCL", .part = "uccl::", .except = "::layout::", .source = "uccl-project/uccl: ep/src"},
+    {.project = "MORI", .part = "mori::", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    {.project = "MORI", .begin = "EpDispatch", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    {.project = "MORI", .begin = "EpCombine", .source = "ROCm/mori: src/ops/dispatch_combine"},
+    {.project = "pplx", .begin = "a2a_", .source = "perplexityai/pplx-garden: p2p-all-to-all"},
+    {.project = "vLLM", .part = "vllm::cross_device_reduce", .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
+    {.project = "SGLang",
+     .part = "sglang::cross_device_reduce",
+     .source = "sgl-project/sglang: sgl-kernel/csrc/allreduce"},
+    {.project = "aiter",
+     .part = "aiter::cross_device_reduce",
+     .source = "ROCm/aiter: csrc/include/custom_all_reduce.cuh"},
+    {.project = "custom", .part = "cross_device_reduce", .source = "vllm-project/vllm: csrc/custom_all_reduce.cuh"},
+    {.project = "quick reduce", .part = "quickreduce::", .source = "vllm-project/vllm: csrc/quickreduce"},
+    {.project = "PyTorch", .part = "c10d::symmetric_memory::", .source = torchSource},
+    {.project = "PyTorch", .part = "c10d::intra_node_comm::", .source = torchSource},
+    {.project = "PyTorch", .part = "c10d::nvshmem_extension::", .source = torchSource},
+    {.project = "Transformer Engine",
+     .part = "userbuffers_",
+     .source = "NVIDIA/TransformerEngine: transformer_engine/common/comm_gemm_overlap/userbuffers"},
+    {.project = "NVSHMEM", .part = "nvshmem", .except = "gemm", .source = "NVIDIA/nvshmem: src/device"},
+    {.project = "rocSHMEM", .part = "rocshmem", .except = "gemm", .source = "ROCm/rocSHMEM: src"},
+    {.project = "UCX", .begin = "ucp_", .source = ucxSource},
+    {.project = "UCX", .begin = "uct_", .source = ucxSource},
+    {.project = "UCX", .begin = "ucx_", .source = ucxSource},
+    {.project = "UCC", .begin = "ucc_", .source = "openucx/ucc: src/components/tl/cuda/kernels"},
+    {.project = "oneCCL", .part = "oneapi::ccl::", .source = "uxlfoundation/oneCCL: src/coll/algorithms"},
+    {.project = "Apex", .part = "push_pull_halos", .source = "NVIDIA/apex: apex/contrib/csrc/peer_memory"},
+});
 
 /// Names of operations in lower case without separators, longest first where one begins another.
 struct OperationWord {

@@ -34,16 +34,6 @@ std::string headerOf(const ReportColumn& column) {
     return column.name;
 }
 
-std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportStyle style) {
-    switch (format) {
-        case TableFormat::Text: return style == ReportStyle::Nvprof ? makeNvprofFormatter() : makeTextFormatter();
-        case TableFormat::Csv: return makeCsvFormatter();
-        case TableFormat::NsightCsv: return makeNsightCsvFormatter();
-        case TableFormat::Json: break;
-    }
-    return makeJsonFormatter();
-}
-
 std::string formatTable(const ReportTable& table, TableFormat format) {
     const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(format, table.style);
     std::string text = formatter->next(table);
@@ -188,11 +178,8 @@ void appendField(std::string& line, std::string_view field) {
 struct PlainStyle {
     static constexpr std::string_view lineEnd = "\r\n";
     static std::string header(const ReportColumn& column) { return headerOf(column); }
-    static void appendNumber(std::string& line, int64_t whole, Unit) {
-        fmt::format_to(std::back_inserter(line), "{}", whole);
-    }
-    static void appendNumber(std::string& line, double real, Unit) {
-        fmt::format_to(std::back_inserter(line), "{}", real);
+    static void appendNumber(std::string& line, auto number, Unit) {
+        fmt::format_to(std::back_inserter(line), "{}", number);
     }
 };
 
@@ -422,13 +409,17 @@ ReportTable indentedRows(ReportTable table) {
     return table;
 }
 
-std::unique_ptr<TableFormatter> makeTextFormatter() { return std::make_unique<TextFormatter>(); }
-
-std::unique_ptr<TableFormatter> makeCsvFormatter() { return std::make_unique<CsvFormatter<PlainStyle>>(); }
-
-std::unique_ptr<TableFormatter> makeNsightCsvFormatter() { return std::make_unique<CsvFormatter<NsightStyle>>(); }
-
-std::unique_ptr<TableFormatter> makeJsonFormatter() { return std::make_unique<JsonFormatter>(); }
+std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportStyle style) {
+    switch (format) {
+        case TableFormat::Text:
+            if (style == ReportStyle::Nvprof) return std::make_unique<NvprofFormatter>();
+            return std::make_unique<TextFormatter>();
+        case TableFormat::Csv: return std::make_unique<CsvFormatter<PlainStyle>>();
+        case TableFormat::NsightCsv: return std::make_unique<CsvFormatter<NsightStyle>>();
+        case TableFormat::Json: break;
+    }
+    return std::make_unique<JsonFormatter>();
+}
 
 std::string nvprofTime(double ns) {
     const double size = std::abs(ns);
@@ -443,7 +434,5 @@ std::string nvprofTime(double ns) {
 std::string nvprofSize(double bytes) { return scaled(bytes, ""); }
 
 std::string nvprofThroughput(double gigabytesPerSecond) { return scaled(gigabytesPerSecond * 1e9, "/s"); }
-
-std::unique_ptr<TableFormatter> makeNvprofFormatter() { return std::make_unique<NvprofFormatter>(); }
 
 }  // namespace lanescope

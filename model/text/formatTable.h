@@ -43,12 +43,8 @@ class TableFormatter {
     virtual std::string end() { return {}; }
 };
 
+/// `ReportStyle::Nvprof` changes text only: it gets nvprof's columns.
 std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportStyle style = ReportStyle::Plain);
-/// Make the formatter of each format.
-std::unique_ptr<TableFormatter> makeTextFormatter();
-std::unique_ptr<TableFormatter> makeCsvFormatter();
-std::unique_ptr<TableFormatter> makeNsightCsvFormatter();
-std::unique_ptr<TableFormatter> makeJsonFormatter();
 
 /// Returns the column name with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)", "Name".
 std::string headerOf(const ReportColumn& column);
@@ -66,8 +62,5 @@ std::string nvprofTime(double ns);
 std::string nvprofSize(double bytes);
 /// Returns "9.3842GB/s" of a rate in GB/s of 10^9 bytes.
 std::string nvprofThroughput(double gigabytesPerSecond);
-
-/// Returns a formatter with nvprof's columns, for tables of `ReportStyle::Nvprof`.
-std::unique_ptr<TableFormatter> makeNvprofFormatter();
 
 }  // namespace lanescope

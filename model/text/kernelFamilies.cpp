@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "model/format/text.h"
 #include "model/text/collectiveKernels.h"
 #include "model/text/kernelNames.h"
 
@@ -12,25 +12,25 @@ namespace lanescope {
 
 namespace {
 
-template <class Texts>
-bool includesAny(std::string_view text, const Texts& parts) {
-    return std::ranges::any_of(parts,
-                               [text](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
 bool includes(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-std::string lowered(std::string_view text) {
-    std::string made(text);
-    for (char& each : made) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-    return made;
+bool includesAny(std::string_view text, std::span<const std::string_view> parts) {
+    return std::ranges::any_of(parts, [text](std::string_view part) { return includes(text, part); });
+}
+
+/// Returns true if the text contains `part` between two texts that `accepts(before, after)`.
+template <class Accepts>
+bool includes(std::string_view text, std::string_view part, Accepts accepts) {
+    for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+        if (accepts(text.substr(0, at), text.substr(at + part.size()))) return true;
+    return false;
 }
 
 /// Returns true if the text contains a word, not as the end of another word, such as "groupedgemm".
 bool hasWord(std::string_view text, std::string_view word) {
-    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
-        if (at == 0 || std::isalpha(static_cast<unsigned char>(text[at - 1])) == 0) return true;
-    return false;
+    return includes(text, word, [](std::string_view before, std::string_view) {
+        return before.empty() || !isLetter(before.back());
+    });
 }
 
 /// Returns the letter of the operands' type in "nvjet_sm90_tst_128x128_...": t is bf16, h fp16, q fp8. 0 if unknown.
@@ -46,12 +46,10 @@ char nvjetType(std::string_view name) {
 /// Returns true for templates of PyTorch that are instantiated for double. Parameters such as "optional<double>" are
 /// the same for all types.
 bool isOfDouble(std::string_view name) {
-    constexpr std::string_view type = "<double";
-    for (size_t at = name.find(type); at != std::string_view::npos; at = name.find(type, at + 1)) {
-        const std::string_view rest = name.substr(at + type.size());
-        if ((rest.starts_with(',') || rest.starts_with('>')) && !name.substr(0, at).ends_with("optional")) return true;
-    }
-    return includes(name, "lambda(double)");
+    const auto isType = [](std::string_view before, std::string_view after) {
+        return (after.starts_with(',') || after.starts_with('>')) && !before.ends_with("optional");
+    };
+    return includes(name, "<double", isType) || includes(name, "lambda(double)");
 }
 
 KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
@@ -64,14 +62,9 @@ KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
 bool isUnaligned(std::string_view name) {
     if (includes(name, "s161616gemm")) return true;
     if (!includes(name, "tensorop") && !includes(name, "_tensor16x8")) return false;
-    static constexpr std::array<std::string_view, 3> words{"align", "aligna", "alignb"};
-    return std::ranges::any_of(words, [name](std::string_view word) {
-        for (size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {
-            const std::string_view rest = name.substr(at + word.size());
-            const bool isOne = rest.starts_with('1') || rest.starts_with('2');
-            if (isOne && (rest.size() == 1 || std::isdigit(static_cast<unsigned char>(rest[1])) == 0)) return true;
-        }
-        return false;
+    return includes(name, "align", [](std::string_view, std::string_view after) {
+        if (after.starts_with('a') || after.starts_with('b')) after.remove_prefix(1);
+        return (after.starts_with('1') || after.starts_with('2')) && (after.size() == 1 || !isDigit(after[1]));
     });
 }
 
@@ -132,7 +125,7 @@ KernelOrigin originOf(const FamilyPattern* pattern, std::string_view name) {
 }  // namespace
 
 KernelPrecision productPrecision(std::string_view kernel) {
-    const std::string name = lowered(withoutParameters(kernel));
+    const std::string name = lowerCase(std::string(withoutParameters(kernel)));
     using enum KernelPrecision;
     static constexpr std::array<std::string_view, 5> fp64{"f64f64", "d884gemm", "d1684gemm", "d16816gemm", "<double"};
     static constexpr std::array<std::string_view, 4> fp8{"e4m3", "e5m2", "fp8", "float8"};
@@ -162,7 +155,7 @@ KernelPrecision productPrecision(std::string_view kernel) {
 bool hasLowerFloat(std::string_view name) {
     static constexpr std::array<std::string_view, 6> types{"<float,",       "<float>", "c10::Half",
                                                            "c10::BFloat16", "<__half", "<__nv_bfloat16"};
-    return std::ranges::any_of(types, [name](std::string_view type) { return includes(name, type); });
+    return includesAny(name, types);
 }
 
 std::string_view name(KernelFamily family) {
@@ -197,7 +190,7 @@ std::string_view identifier(KernelTrait trait) {
 KernelClass kernelClass(std::string_view name) {
     if (!collectiveOperation(name).empty()) return {.family = KernelFamily::Communication};
     const std::string_view text = withoutReturnType(name);
-    const std::string own = lowered(kernelBaseName(text));
+    const std::string own = lowerCase(std::string(kernelBaseName(text)));
     const std::span<const FamilyPattern> patterns = familyPatterns();
     const auto found = std::ranges::find_if(patterns, [&](const FamilyPattern& each) {
         return text.starts_with(each.begin) && includes(text, each.part) && includes(text, each.alsoPart) &&

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "model/format/factNames.h"
@@ -94,20 +93,11 @@ NameParts wordsOf(std::string_view text) {
 /// "128x64", "32x128x8".
 bool isTile(std::string_view word) {
     if (word.empty() || !isDigit(word.front()) || !isDigit(word.back())) return false;
-    bool hasCross = false;
-    for (const char c : word) {
-        if (c == 'x')
-            hasCross = true;
-        else if (!isDigit(c))
-            return false;
-    }
-    return hasCross;
+    return word.find('x') != word.npos && std::ranges::all_of(word, [](char c) { return c == 'x' || isDigit(c); });
 }
 
 bool isAmong(std::string_view word, std::initializer_list<std::string_view> words) {
-    for (const std::string_view each : words)
-        if (word == each) return true;
-    return false;
+    return std::ranges::find(words, word) != words.end();
 }
 
 bool isLayout(std::string_view word) {
@@ -115,14 +105,7 @@ bool isLayout(std::string_view word) {
         word, {"nn", "nt", "tn", "tt", "NN", "NT", "TN", "TT", "NNN", "NTN", "TNN", "TNT", "NNT", "NTT", "TTN", "TTT"});
 }
 
-std::string joined(const NameParts& words) {
-    std::string text;
-    for (const std::string_view each : words) {
-        if (!text.empty()) text += ' ';
-        text += each;
-    }
-    return text;
-}
+std::string joined(const NameParts& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
 /// Returns the rest of the word with that prefix; empty if there is none.
 std::string_view after(const NameParts& words, std::string_view begin) {
@@ -252,7 +235,7 @@ std::string operationOf(std::string_view name) {
             isShorter = removeEnd(name, end) || isShorter;
     }
     removeEnd(name, "Math");
-    while (!name.empty() && name.front() == '_') name.remove_prefix(1);
+    name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words{{{"direct_copy", "copy"},
                                                                                          {"multiplies", "mul"},
                                                                                          {"plus", "add"},
@@ -264,10 +247,7 @@ std::string operationOf(std::string_view name) {
         if (name == word) return std::string(brief);
     std::string operation(name);
     // A single capitalized word is lower-cased, as operations are.
-    size_t capitals = 0;
-    for (const char c : operation) capitals += isUpper(c) ? 1 : 0;
-    if (capitals == 1 && isUpper(operation.front()))
-        operation.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(operation.front())));
+    if (std::ranges::count_if(operation, isUpper) == 1) operation.front() = lowerCase(operation.front());
     return operation;
 }
 
@@ -306,22 +286,18 @@ struct Functor {
 
 /// Returns true if the functor only calls another one among its arguments.
 bool isWrapper(std::string_view base) {
-    for (const std::string_view each :
-         {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor",
-          "UnaryFunctor", "func_wrapper_t", "ReduceOp", "gpu_index_kernel", "distribution_nullary_kernel",
-          "opmath_gpu_kernel_with_scalars", "opmath_symmetric_gpu_kernel_with_scalars", "gpu_kernel_with_index"})
-        if (base == each) return true;
-    return false;
+    return isAmong(
+        base, {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor", "BinaryFunctor",
+               "UnaryFunctor", "func_wrapper_t", "ReduceOp", "gpu_index_kernel", "distribution_nullary_kernel",
+               "opmath_gpu_kernel_with_scalars", "opmath_symmetric_gpu_kernel_with_scalars", "gpu_kernel_with_index"});
 }
 
 /// Returns true if a template argument is a functor: no number, flag, type or storage.
 bool isFunctor(std::string_view text) {
-    if (text.empty() || !shortTypeName(text).empty() || text.front() == '(') return false;
-    if (isDigit(text.front())) return false;
-    for (const std::string_view each :
-         {"true", "false", "decltype(nullptr)", "float2", "float4", "double2", "ulonglong2"})
-        if (text == each) return false;
-    if (parseCppName(text).base.ends_with("TensorListMetadata")) return false;
+    if (text.empty() || !shortTypeName(text).empty() || text.front() == '(' || isDigit(text.front()) ||
+        isAmong(text, {"true", "false", "decltype(nullptr)", "float2", "float4", "double2", "ulonglong2"}) ||
+        parseCppName(text).base.ends_with("TensorListMetadata"))
+        return false;
     for (const std::string_view begin :
          {"at::detail::Array<", "std::array<", "TrivialOffsetCalculator<", "OffsetCalculator<",
           "at::native::memory::", "c10::complex<", "unsigned", "long"})
@@ -330,9 +306,8 @@ bool isFunctor(std::string_view text) {
 }
 
 std::string_view firstFunctor(const TemplateArguments& arguments) {
-    for (const std::string_view each : arguments)
-        if (isFunctor(each)) return each;
-    return {};
+    const auto found = std::ranges::find_if(arguments, isFunctor);
+    return found == arguments.end() ? std::string_view() : *found;
 }
 
 Functor functorOf(std::string_view text) {
@@ -363,12 +338,6 @@ std::string foreachName(const TemplateArguments& arguments) {
     return "foreach " + functor.text();
 }
 
-bool isOf(std::string_view base, std::initializer_list<std::string_view> names) {
-    for (const std::string_view each : names)
-        if (base == each) return true;
-    return false;
-}
-
 std::string pytorchName(const CppName& name) {
     if (name.base.starts_with("CatArrayBatchedCopy")) {
         const std::string_view type =
@@ -378,11 +347,11 @@ std::string pytorchName(const CppName& name) {
     if (name.base == "multi_tensor_apply_kernel") return foreachName(name.arguments);
     const std::string_view functor = firstFunctor(name.arguments);
     if (functor.empty()) return {};
-    if (isOf(name.base,
-             {"vectorized_elementwise_kernel", "unrolled_elementwise_kernel", "elementwise_kernel",
-              "elementwise_kernel_manual_unroll", "elementwise_kernel_with_index", "index_elementwise_kernel",
-              "unrolled_elementwise_kernel_for_multi_outputs", "reduce_kernel", "_scatter_gather_elementwise_kernel",
-              "vectorized_templated_elementwise_kernel", "distribution_elementwise_grid_stride_kernel"}))
+    if (isAmong(name.base,
+                {"vectorized_elementwise_kernel", "unrolled_elementwise_kernel", "elementwise_kernel",
+                 "elementwise_kernel_manual_unroll", "elementwise_kernel_with_index", "index_elementwise_kernel",
+                 "unrolled_elementwise_kernel_for_multi_outputs", "reduce_kernel", "_scatter_gather_elementwise_kernel",
+                 "vectorized_templated_elementwise_kernel", "distribution_elementwise_grid_stride_kernel"}))
         return functorOf(functor).text();
     return {};
 }
@@ -414,12 +383,6 @@ std::string_view withoutNumber(std::string_view name, char before) {
     return name;
 }
 
-bool removeNumber(std::string_view& text, std::string_view number) {
-    if (!text.starts_with(number)) return false;
-    text.remove_prefix(number.size());
-    return true;
-}
-
 /// Returns the position of the signature that Triton appends to a kernel's name, such as "0d1d2d3de" or "0d1d2c3c":
 /// each argument with its known properties. Returns npos if there is none.
 size_t tritonSignature(std::string_view name) {
@@ -430,12 +393,11 @@ size_t tritonSignature(std::string_view name) {
     bool isShown = false;
     while (!rest.empty()) {
         const std::string number = std::to_string(next);
-        if (!removeNumber(rest, number)) return std::string_view::npos;
-        while (!rest.empty() &&
-               (rest.front() == 'd' || rest.front() == 'e' || rest.front() == 'c' || rest.front() == 'i')) {
-            rest.remove_prefix(1);
-            isShown = true;
-        }
+        if (!rest.starts_with(number)) return std::string_view::npos;
+        rest.remove_prefix(number.size());
+        const size_t properties = std::min(rest.find_first_not_of("deci"), rest.size());
+        isShown |= properties > 0;
+        rest.remove_prefix(properties);
         ++next;
     }
     return isShown && next > 1 ? begin : std::string_view::npos;
@@ -502,7 +464,7 @@ std::string cuteTile(std::string_view text) {
             isTile = isTile && number.size() > 1;
             tile += (tile.empty() ? "" : "x") + std::string(number);
             rest.remove_prefix(std::min(number.size() + 1, rest.size()));
-            while (!rest.empty() && (rest.front() == ',' || rest.front() == ' ')) rest.remove_prefix(1);
+            rest.remove_prefix(std::min(rest.find_first_not_of(", "), rest.size()));
         }
         if (isTile) return tile;
     }
@@ -534,14 +496,9 @@ std::string cutlassDeviceName(std::string_view demangled) {
          {"cutlass::float_e5m2_t", "f8e5m2"},
          {"cutlass::tfloat32_t", "tf32"},
          {"double", "f64"}}};
-    size_t first = std::string_view::npos;
-    std::string_view type;
-    for (const auto& [text, brief] : types)
-        if (const size_t at = argument.find(text); at < first) {
-            first = at;
-            type = brief;
-        }
-    if (!type.empty()) name += fmt::format(" {}", type);
+    const auto& [type, brief] =
+        *std::ranges::min_element(types, {}, [argument](const auto& each) { return argument.find(each.first); });
+    if (argument.find(type) != std::string_view::npos) name += fmt::format(" {}", brief);
     if (const std::string tile = cuteTile(argument); !tile.empty()) name += " " + tile;
     return name + " (CUTLASS)";
 }
