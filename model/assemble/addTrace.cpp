@@ -20,6 +20,10 @@ namespace lanescope {
 
 namespace {
 
+bool isWithin(TimeRange range, TimeRange limits) {
+    return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
+}
+
 /// The rows that a trace contributes when only a part of it is merged into another trace: some
 /// processes, each within a time window. Refers to the trace. One thread.
 class WindowedRows {
@@ -36,7 +40,9 @@ class WindowedRows {
     /// calls are never truncated. GPU work that was launched outside of the window is skipped, as
     /// in a recording of limited time. O(n log n).
     template <class Table>
-    std::vector<uint32_t> of(const Table& table) const;
+    std::vector<uint32_t> of(const Table& table) const {
+        return rowsInWindow(table);
+    }
     /// Also returns the calls outside of the window that launched work inside it. The launch
     /// decides which process owns the work and where a GPU step begins. O(n log n).
     std::vector<uint32_t> of(const ApiTable& table) const;
@@ -60,10 +66,21 @@ class WindowedRows {
     /// Returns the time of a row on the clock of the whole.
     template <class Table>
     TimeRange timesOf(const Table& table, uint32_t row) const;
+    /// Returns the rows of merged processes which `accepts(row, window)`.
+    template <class Table, class Accepts>
+    std::vector<uint32_t> rowsWhere(const Table& table, Accepts accepts) const {
+        std::vector<uint32_t> rows;
+        for (uint32_t row = 0; row < table.size(); ++row)
+            if (const uint32_t process = processOf(table, row); isTaken(process) && accepts(row, windows_[process]))
+                rows.push_back(row);
+        return rows;
+    }
     template <class Table>
-    bool isInWindow(const Table& table, uint32_t row, uint32_t process) const {
-        const TimeRange times = timesOf(table, row);
-        return times.startNs < windows_[process].endNs && times.endNs >= windows_[process].startNs;
+    std::vector<uint32_t> rowsInWindow(const Table& table) const {
+        return rowsWhere(table, [&](uint32_t row, TimeRange window) {
+            const TimeRange times = timesOf(table, row);
+            return times.startNs < window.endNs && times.endNs >= window.startNs;
+        });
     }
     /// Adds the calls that launched the merged rows of a table of GPU work.
     template <class Table>
@@ -98,16 +115,6 @@ TimeRange WindowedRows::timesOf(const Table& table, uint32_t row) const {
         return clock_.at(TimeRange{table.startNs[row], table.endNs[row]});
 }
 
-template <class Table>
-std::vector<uint32_t> WindowedRows::of(const Table& table) const {
-    std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        const uint32_t process = processOf(table, row);
-        if (isTaken(process) && isInWindow(table, row, process)) rows.push_back(row);
-    }
-    return rows;
-}
-
 uint64_t callKey(uint32_t process, uint32_t correlation) { return uint64_t{process} << 32 | correlation; }
 
 WindowedRows::WindowedRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows)
@@ -129,10 +136,7 @@ void WindowedRows::takeLaunchesOf(const Table& table, EventKind kind, std::vecto
 }
 
 std::vector<uint32_t> WindowedRows::of(const ApiTable& table) const {
-    std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < table.size(); ++row)
-        if (const uint32_t process = processOf(table, row); isTaken(process) && isInWindow(table, row, process))
-            rows.push_back(row);
+    std::vector<uint32_t> rows = rowsInWindow(table);
     takeLaunchesOf(part_.kernels, EventKind::Kernel, rows);
     takeLaunchesOf(part_.memcpys, EventKind::Memcpy, rows);
     takeLaunchesOf(part_.memsets, EventKind::Memset, rows);
@@ -143,23 +147,14 @@ std::vector<uint32_t> WindowedRows::of(const ApiTable& table) const {
 }
 
 std::vector<uint32_t> WindowedRows::of(const NvtxTable& table) const {
-    std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        const uint32_t process = processOf(table, row);
-        if (!isTaken(process)) continue;
-        const TimeRange times = timesOf(table, row), window = windows_[process];
-        const bool lies = times.startNs >= window.startNs && times.endNs <= window.endNs;
-        const bool spans = times.startNs <= window.startNs && times.endNs >= window.endNs;
-        if (lies || spans) rows.push_back(row);
-    }
-    return rows;
+    return rowsWhere(table, [&](uint32_t row, TimeRange window) {
+        const TimeRange times = timesOf(table, row);
+        return isWithin(times, window) || isWithin(window, times);
+    });
 }
 
 std::vector<uint32_t> WindowedRows::of(const GraphNodeTable& table) const {
-    std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < table.size(); ++row)
-        if (isTaken(processOf(table, row))) rows.push_back(row);
-    return rows;
+    return rowsWhere(table, [](uint32_t, TimeRange) { return true; });
 }
 
 std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
@@ -173,32 +168,21 @@ std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
             live.emplace_back(process, allocations.address[row], allocations.startNs[row]);
     }
     std::ranges::sort(live);
-    std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        const uint32_t process = table.process[row];
-        if (!isTaken(process)) continue;
+    return rowsWhere(table, [&](uint32_t row, TimeRange window) {
         const int64_t timeNs = clock_.at(table.timeNs[row]);
-        if (timeNs >= windows_[process].endNs) continue;
-        if (timeNs >= windows_[process].startNs ||
-            (table.isFree[row] == 0 &&
-             std::ranges::binary_search(live, std::tuple(process, table.address[row], table.timeNs[row]))))
-            rows.push_back(row);
-    }
-    return rows;
+        const std::tuple place(table.process[row], table.address[row], table.timeNs[row]);
+        return window.contains(timeNs) ||
+               (timeNs < window.startNs && table.isFree[row] == 0 && std::ranges::binary_search(live, place));
+    });
 }
 
 std::vector<uint32_t> WindowedRows::of(const MemoryPoolTable& table) const {
-    std::vector<uint32_t> rows;
     std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> before;
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        const uint32_t process = table.process[row];
-        if (!isTaken(process)) continue;
+    std::vector<uint32_t> rows = rowsWhere(table, [&](uint32_t row, TimeRange window) {
         const int64_t timeNs = clock_.at(table.timeNs[row]);
-        if (timeNs < windows_[process].startNs)
-            before[{process, table.gpu[row], table.address[row]}] = row;
-        else if (timeNs < windows_[process].endNs)
-            rows.push_back(row);
-    }
+        if (timeNs < window.startNs) before[{table.process[row], table.gpu[row], table.address[row]}] = row;
+        return window.contains(timeNs);
+    });
     for (const auto& [pool, row] : before) rows.push_back(row);
     std::ranges::sort(rows);
     return rows;
@@ -215,10 +199,6 @@ std::vector<uint32_t> WindowedRows::of(const MigrationTable& table, const std::v
 
 bool WindowedRows::isCallTaken(uint32_t process, uint32_t correlation) const {
     return calls_.contains(callKey(process, correlation));
-}
-
-bool isWithin(TimeRange range, TimeRange limits) {
-    return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
 }
 
 /// The row of the whole for each row of a part.
@@ -668,7 +648,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         if (hasOwner && trace_->counters.size() > before)
             partCounters_.insert_or_assign(identity, static_cast<uint32_t>(before));
     }
-    Readings(part, placement, windowed ? &*windowed : nullptr).addTo(trace_->interconnect);
+    Readings(part, placement, windowedRows).addTo(trace_->interconnect);
     return true;
 }
 
