@@ -71,12 +71,9 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
     return builder;
 }
 
-constexpr std::array knownFormats{
-    &lanescopeFormat,    &nsightFormat,      &nvprofFormat,    &chromeFormat,         &rocpdFormat,
-    &rpdFormat,          &hipFormat,         &xplaneFormat,    &perfettoFormat,       &inspectorFormat,
-    &nsightReportFormat, &nvvpSessionFormat, &nvprofLogFormat, &memorySnapshotFormat, &flightRecorderFormat,
-    &pickleFormat,       &fleetReportFormat, &xzFormat,        &zstdFormat,           &bzip2Format,
-    &zipFormat,          &gzipTwiceFormat,   &tarFormat};
+constexpr std::array readFormats{&lanescopeFormat, &nsightFormat,    &nvprofFormat,      &chromeFormat,
+                                 &rocpdFormat,     &rpdFormat,       &hipFormat,         &xplaneFormat,
+                                 &perfettoFormat,  &inspectorFormat, &nsightReportFormat};
 
 /// Returns the error for a format that is recognized but not read.
 Error errorFor(const TraceFormat& format, const TraceSource& source) {
@@ -96,8 +93,8 @@ Result<void> checkGzipName(const TraceSource& source) {
 template <class IsNamed>
 std::string namesOf(IsNamed isNamed) {
     std::vector<std::string_view> readable;
-    for (const TraceFormat* format : knownFormats)
-        if (format->read != nullptr && isNamed(*format)) readable.push_back(format->name);
+    for (const TraceFormat* format : readFormats)
+        if (isNamed(*format)) readable.push_back(format->name);
     std::string names;
     for (size_t i = 0; i < readable.size(); ++i) {
         if (i > 0) names += i + 1 == readable.size() ? ", or " : ", ";
@@ -138,7 +135,14 @@ Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path
     });
 }
 
-std::span<const TraceFormat* const> traceFormats() { return knownFormats; }
+std::span<const TraceFormat* const> traceFormats() {
+    static const std::vector<const TraceFormat*> all = [] {
+        std::vector<const TraceFormat*> formats(readFormats.begin(), readFormats.end());
+        for (const TraceFormat& each : unreadableFormats()) formats.push_back(&each);
+        return formats;
+    }();
+    return all;
+}
 
 Result<const TraceFormat*> findFormat(TraceSource& source, std::span<const TraceFormat* const> formats) {
     for (const TraceFormat* format : formats) {
@@ -155,7 +159,7 @@ Result<const TraceFormat*> findFormat(TraceSource& source, std::span<const Trace
 
 Result<void> requireTables(TraceSource& source) {
     if (source.startsLikeSqlite()) return {};
-    for (const TraceFormat* format : knownFormats) {
+    for (const TraceFormat* format : traceFormats()) {
         const Result<bool> isIt = format->isRecognized(source);
         if (!isIt || !*isIt) continue;
         if (format->read == nullptr) return fail(errorFor(*format, source));
@@ -182,9 +186,9 @@ std::string formatPatterns() {
     const auto add = [&patterns](std::string pattern) {
         if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(std::move(pattern));
     };
-    for (const TraceFormat* format : knownFormats)
+    for (const TraceFormat* format : readFormats)
         for (const std::string_view ending : format->endings)
-            if (format->read != nullptr && !ending.empty()) {
+            if (!ending.empty()) {
                 add(fmt::format("*{}", ending));
                 if (format->readsGzip) add(fmt::format("*{}.gz", ending));
             }

@@ -318,57 +318,56 @@ constexpr TraceFormat packed(std::string_view identifier, std::string_view name,
     return {identifier, name, {ending}, isPackedBy<packer>, nullptr, advice};
 }
 
+constexpr auto unreadable = std::to_array<TraceFormat>(
+    {{"nvvp-session",
+      "a session of NVIDIA's Visual Profiler, which has settings and no data",
+      {".nvvp"},
+      isNvvpSession,
+      nullptr,
+      "open the .nvprof file next to it, or the one that was imported into it"},
+     {"nvprof-log",
+      "a log of nvprof from before CUDA 7",
+      {".nvvp", ".nvprof"},
+      isNvprofLog,
+      nullptr,
+      "only the Visual Profiler of that time reads it; export the profile from there, or record again"},
+     {"torch-memory-snapshot",
+      "a snapshot of PyTorch's memory, which holds no times on GPUs",
+      {".pickle", ".pkl"},
+      isPickle<Pickle::MemorySnapshot>,
+      nullptr,
+      "make a page of it with \"python -m torch.cuda._memory_viz trace_plot\""},
+     {"torch-flight-recorder",
+      "a dump of PyTorch's flight recorder, which holds no times on GPUs",
+      {".pickle", ".pkl"},
+      isPickle<Pickle::FlightRecorder>,
+      nullptr,
+      "analyze the dumps of all ranks with \"torchfrtrace\""},
+     {"pickle",
+      "a Python pickle, which could run any code when read",
+      {".pickle", ".pkl"},
+      isPickle<Pickle::Other>,
+      nullptr,
+      "write a trace in the program instead, for example with export_chrome_trace of torch.profiler"},
+     {"fleet-report",
+      "not a trace but a report of many ranks",
+      {".sqlite"},
+      isFleetReport,
+      nullptr,
+      "\"lanescope view\" shows it, and any program for SQLite reads its tables"},
+     packed<Packer::Xz>("xz", "packed by xz", ".xz", "unpack it with \"xz -dk\" and open the result"),
+     packed<Packer::Zstd>("zstd", "packed by zstd", ".zst", "unpack it with \"zstd -d\" and open the result"),
+     packed<Packer::Bzip2>("bzip2", "packed by bzip2", ".bz2", "unpack it with \"bzip2 -dk\" and open the result"),
+     packed<Packer::Zip>("zip", "an archive of zip", ".zip", "unpack it with \"unzip\" and open the trace in it"),
+     packed<Packer::Gzip>("gzip-twice", "packed by gzip twice", ".gz",
+                          "unpack it once with \"gunzip -k\" and open the result"),
+     packed<Packer::Tar>("tar", "an archive of tar", ".tar", "unpack it with \"tar -xf\" and open the trace in it")});
+
 }  // namespace
 
 bool isKnownArchive(const TraceSource& source) { return packerOf(source) != Packer::None; }
 
-const TraceFormat xzFormat =
-    packed<Packer::Xz>("xz", "packed by xz", ".xz", "unpack it with \"xz -dk\" and open the result");
-const TraceFormat zstdFormat =
-    packed<Packer::Zstd>("zstd", "packed by zstd", ".zst", "unpack it with \"zstd -d\" and open the result");
-const TraceFormat bzip2Format =
-    packed<Packer::Bzip2>("bzip2", "packed by bzip2", ".bz2", "unpack it with \"bzip2 -dk\" and open the result");
-const TraceFormat zipFormat =
-    packed<Packer::Zip>("zip", "an archive of zip", ".zip", "unpack it with \"unzip\" and open the trace in it");
-const TraceFormat gzipTwiceFormat = packed<Packer::Gzip>("gzip-twice", "packed by gzip twice", ".gz",
-                                                         "unpack it once with \"gunzip -k\" and open the result");
-const TraceFormat tarFormat =
-    packed<Packer::Tar>("tar", "an archive of tar", ".tar", "unpack it with \"tar -xf\" and open the trace in it");
-
-const TraceFormat memorySnapshotFormat{"torch-memory-snapshot",
-                                       "a snapshot of PyTorch's memory, which holds no times on GPUs",
-                                       {".pickle", ".pkl"},
-                                       isPickle<Pickle::MemorySnapshot>,
-                                       nullptr,
-                                       "make a page of it with \"python -m torch.cuda._memory_viz trace_plot\""};
-const TraceFormat flightRecorderFormat{"torch-flight-recorder",
-                                       "a dump of PyTorch's flight recorder, which holds no times on GPUs",
-                                       {".pickle", ".pkl"},
-                                       isPickle<Pickle::FlightRecorder>,
-                                       nullptr,
-                                       "analyze the dumps of all ranks with \"torchfrtrace\""};
-const TraceFormat pickleFormat{
-    "pickle",
-    "a Python pickle, which could run any code when read",
-    {".pickle", ".pkl"},
-    isPickle<Pickle::Other>,
-    nullptr,
-    "write a trace in the program instead, for example with export_chrome_trace of torch.profiler"};
-
-const TraceFormat fleetReportFormat{
-    "fleet-report", "not a trace but a report of many ranks",
-    {".sqlite"},    isFleetReport,
-    nullptr,        "\"lanescope view\" shows it, and any program for SQLite reads its tables"};
-const TraceFormat nvvpSessionFormat{
-    "nvvp-session", "a session of NVIDIA's Visual Profiler, which has settings and no data", {".nvvp"}, isNvvpSession,
-    nullptr,        "open the .nvprof file next to it, or the one that was imported into it"};
-const TraceFormat nvprofLogFormat{
-    "nvprof-log",
-    "a log of nvprof from before CUDA 7",
-    {".nvvp", ".nvprof"},
-    isNvprofLog,
-    nullptr,
-    "only the Visual Profiler of that time reads it; export the profile from there, or record again"};
+std::span<const TraceFormat> unreadableFormats() { return unreadable; }
 
 uint64_t maxJsonBytesOf(const TraceSource& source) {
     constexpr uint64_t minLimitBytes = uint64_t{256} << 20, maxExpansion = 200;
