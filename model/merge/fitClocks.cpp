@@ -216,17 +216,24 @@ class LineFitter {
         return total > 0 ? sum / total : 0;
     }
 
+    /// Returns the distance of each end from the middle one.
+    std::vector<double> fromMiddle(const std::vector<Point>& points) const {
+        std::vector<double> ends;
+        for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
+        const double middle = points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
+        for (double& end : ends) end -= middle;
+        return ends;
+    }
+
     /// Returns the weight of each point by its distance from the others. In the first round all
     /// weights are equal, as nothing is known.
     std::vector<double> weightsOf(const std::vector<Point>& points, int round) const {
         std::vector<double> weights;
         for (const Point& point : points) weights.push_back(point.weight);
         if (round == 0) return weights;
-        std::vector<double> ends;
-        for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-        const double middle = points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
+        const std::vector<double> off = fromMiddle(points);
         for (size_t i = 0; i < points.size(); ++i) {
-            const double u = (ends[i] - middle) / (6 * spreadNs_);
+            const double u = off[i] / (6 * spreadNs_);
             weights[i] *= u * u < 1 ? (1 - u * u) * (1 - u * u) : 0;
         }
         return weights;
@@ -250,9 +257,8 @@ class LineFitter {
         for (const State& state : clocks_)
             if (state.unknown != SIZE_MAX)
                 equations.right(state.unknown + 1) -= noise * noise / (expected * expected) * state.driftPerS;
-        const std::vector<double> right = equations.right();
         if (!equations.decompose()) return false;
-        const std::vector<double> change = equations.solved(right);
+        const std::vector<double> change = equations.solved(equations.right());
         for (State& state : clocks_)
             if (state.unknown != SIZE_MAX) {
                 state.offsetNs += change[state.unknown];
@@ -294,10 +300,7 @@ class LineFitter {
         std::vector<double> distances;
         for (const std::vector<Point>& points : points_) {
             if (points.size() < 2) continue;
-            std::vector<double> ends;
-            for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-            const double middle = points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
-            for (const double end : ends) distances.push_back(std::abs(end - middle));
+            for (const double off : fromMiddle(points)) distances.push_back(std::abs(off));
         }
         constexpr double normal = 1.4826;  // from a median of distances to a standard deviation
         spreadNs_ = std::max(minEndSpreadNs, normal * upperMedianOf(std::move(distances)));
@@ -572,15 +575,10 @@ class Pieces {
     const std::vector<Jump>& settingsOf(size_t clock) const { return settings_[clock]; }
     void add(size_t clock, const Jump& jump) {
         auto& own = settings_[clock];
-        own.insert(std::upper_bound(own.begin(), own.end(), jump,
-                                    [](const Jump& a, const Jump& b) { return a.afterNs < b.afterNs; }),
-                   jump);
+        own.insert(std::ranges::upper_bound(own, jump.afterNs, {}, &Jump::afterNs), jump);
     }
-    Jump remove(size_t clock, size_t place) {
-        const auto at = settings_[clock].begin() + static_cast<std::ptrdiff_t>(place);
-        const Jump jump = *at;
-        settings_[clock].erase(at);
-        return jump;
+    void remove(size_t clock, size_t place) {
+        settings_[clock].erase(settings_[clock].begin() + static_cast<std::ptrdiff_t>(place));
     }
     static int64_t timeOf(const Jump& jump) { return std::midpoint(jump.afterNs, jump.beforeNs); }
 
@@ -604,16 +602,12 @@ class Pieces {
         for (CommonTime& moment : made)
             for (Sighting& each : moment.sightings) {
                 const size_t clock = each.clock;
-                const auto placeOf = [this, clock](int64_t timeNs) {
-                    const auto& own = settings_[clock];
-                    return static_cast<size_t>(
-                        std::upper_bound(own.begin(), own.end(), timeNs,
-                                         [](int64_t ns, const Jump& jump) { return ns < timeOf(jump); }) -
-                        own.begin());
+                const auto placeOf = [&own = settings_[clock]](int64_t timeNs) {
+                    return std::ranges::upper_bound(own, timeNs, {}, timeOf) - own.begin();
                 };
                 // An event that began in one piece and ended in another has no order.
                 if (placeOf(each.beginNs) != placeOf(each.endNs)) moment.isCausal = false;
-                each.clock = static_cast<uint32_t>(firsts[clock] + placeOf(each.endNs));
+                each.clock = static_cast<uint32_t>(firsts[clock]) + static_cast<uint32_t>(placeOf(each.endNs));
             }
         return made;
     }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -23,7 +24,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr double unknownRate = std::numeric_limits<double>::quiet_NaN();
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Sum of rates that apply for an interval each.
 class RateSum {
@@ -52,7 +53,7 @@ class RateSum {
         for (size_t next = 0; next < changes_.size();) {
             const int64_t timeNs = changes_[next].timeNs;
             for (; next < changes_.size() && changes_[next].timeNs == timeNs; ++next) take(changes_[next]);
-            const double value = unknowns_ > 0 ? unknownRate : std::max(0.0, sum_);
+            const double value = unknowns_ > 0 ? unknown : std::max(0.0, sum_);
             const bool isSame =
                 !values.empty() && (values.back() == value || (std::isnan(values.back()) && unknowns_ > 0));
             if (isSame && !areReadings) continue;
@@ -163,10 +164,10 @@ void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum, 
         int64_t fromNs = whole.startNs;
         if (process.hasWindows) {
             for (const TimeRange& window : process.windows) {
-                sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknownRate);
+                sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknown);
                 fromNs = std::max(fromNs, window.endNs);
             }
-            sum.add({fromNs, whole.endNs}, unknownRate);
+            sum.add({fromNs, whole.endNs}, unknown);
         }
     }
     sum.fill(series, whole, false);
@@ -222,7 +223,7 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
             ncclTraffic(trace.strings.at(trace.nccl.operation[row]), trace.nccl.bytes[row], facts.rankCount);
         if (!traffic && facts.sharedBy > 1) continue;
         const double rate =
-            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.moving().durationNs()) : unknownRate;
+            traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.moving().durationNs()) : unknown;
         Collectives& of = byGpu.try_emplace(gpu, trace.memory.get()).first->second;
         of.sum.add(facts.moving(), rate);
         of.user.take(process);
@@ -266,10 +267,6 @@ void addPeerCopies(Trace& trace, const std::stop_token& stop) {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> directions{
     {{".tx", ".rx"}, {".read", ".write"}}};
 
-bool endsWith(std::string_view text, std::string_view end) {
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 bool areOfOneSubject(const CounterSeries& a, const CounterSeries& b) {
     return a.source == b.source && a.device == b.device && a.unit == b.unit && a.gpu == b.gpu &&
            a.process == b.process && a.link == b.link && a.core == b.core;
@@ -297,7 +294,6 @@ Peak peakOf(const CounterSeries& counter, TimeRange within) {
     return peak;
 }
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr int minWrapBits = 8, maxWrapBits = 63;
 /// Threshold of a wrap-around: a counter near its end continues near 0, both within this share of its range.
 constexpr long double wrapShare = 0.25L;
@@ -427,8 +423,8 @@ CounterPairs counterPairs(const std::vector<CounterSeries>& counters) {
     for (uint32_t counter = 0; counter < counters.size(); ++counter) {
         const CounterSeries& each = counters[counter];
         for (const auto& [upper, lower] : directions) {
-            const bool isUpper = endsWith(each.key, upper);
-            if (!isUpper && !endsWith(each.key, lower)) continue;
+            const bool isUpper = each.key.ends_with(upper);
+            if (!isUpper && !each.key.ends_with(lower)) continue;
             const size_t length = each.key.size() - (isUpper ? upper : lower).size();
             Pair& pair = places[{each.key.substr(0, length).append(upper), each.source, each.device, each.unit,
                                  each.gpu, each.process, each.link, each.core}];
@@ -453,14 +449,14 @@ uint32_t upperCounterOf(const std::vector<CounterSeries>& counters, uint32_t cou
     const auto first = [&](std::string_view stem, std::string_view direction) {
         for (uint32_t index = 0; index < counters.size(); ++index) {
             const std::string_view key = counters[index].key;
-            if (key.size() == stem.size() + direction.size() && key.starts_with(stem) && endsWith(key, direction) &&
+            if (key.size() == stem.size() + direction.size() && key.starts_with(stem) && key.ends_with(direction) &&
                 areOfOneSubject(counters[index], own))
                 return index;
         }
         return noIndex;
     };
     for (const auto& [upper, lower] : directions) {
-        if (!endsWith(own.key, lower)) continue;
+        if (!own.key.ends_with(lower)) continue;
         const std::string_view stem(own.key.data(), own.key.size() - lower.size());
         if (first(stem, lower) == counter) return first(stem, upper);
     }
@@ -503,15 +499,8 @@ bool isMomentary(const CounterSeries& counter, TimeRange range, double value) {
 }
 
 uint32_t firstInEffectAfter(const CounterSeries& counter, int64_t timeNs) {
-    uint32_t low = 0, high = counter.size();
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (counter.rangeOf(middle).endNs <= timeNs)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return *std::ranges::partition_point(std::views::iota(0u, counter.size()),
+                                         [&](uint32_t sample) { return counter.rangeOf(sample).endNs <= timeNs; });
 }
 
 int64_t medianReadingNs(const CounterSeries& counter) {
