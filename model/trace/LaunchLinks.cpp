@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "model/trace/Trace.h"
 #include "model/trace/processes.h"
@@ -47,13 +48,8 @@ Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop
 /// Returns the first link of a call, or of a later call.
 template <class Table>
 size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>& links, uint64_t key) {
-    size_t low = 0;
-    size_t high = links.size();
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        keyOf(trace, table, links[middle]) < key ? low = middle + 1 : high = middle;
-    }
-    return low;
+    return *std::ranges::lower_bound(std::views::iota(size_t{0}, links.size()), key, {},
+                                     [&](size_t link) { return keyOf(trace, table, links[link]); });
 }
 
 template <class Table>
@@ -157,9 +153,8 @@ void forEachLaunch(const Trace& trace, const std::function<void(uint32_t call, E
     std::array works{
         walk(trace.kernels, links.kernels, EventKind::Kernel), walk(trace.memcpys, links.memcpys, EventKind::Memcpy),
         walk(trace.memsets, links.memsets, EventKind::Memset), walk(trace.graphs, links.graphs, EventKind::Graph)};
-    const auto isEarlier = [](const LinkWalk& a, const LinkWalk& b) { return a.key() < b.key(); };
     for (size_t step = 0; !isStopped(stop, step); ++step) {
-        LinkWalk& work = *std::ranges::min_element(works, isEarlier);
+        LinkWalk& work = *std::ranges::min_element(works, {}, &LinkWalk::key);
         while (call.key() < work.key()) call.next();
         if (call.key() == UINT64_MAX || work.key() == UINT64_MAX) return;
         if (call.key() == work.key()) visit(call.event().row(), work.event());

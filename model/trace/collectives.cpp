@@ -131,9 +131,8 @@ CollectiveWaits::CollectiveWaits(const Trace& trace) : waits_(trace.memory.get()
 }
 
 int64_t CollectiveWaits::ofKernel(uint32_t process, int64_t startNs) const {
-    const auto found =
-        std::lower_bound(waits_.begin(), waits_.end(), std::tie(process, startNs),
-                         [](const Wait& wait, const auto& key) { return std::tie(wait.process, wait.startNs) < key; });
+    const auto keyOf = [](const Wait& wait) { return std::pair(wait.process, wait.startNs); };
+    const auto found = std::ranges::lower_bound(waits_, std::pair(process, startNs), {}, keyOf);
     const bool isKnown = found != waits_.end() && found->process == process && found->startNs == startNs;
     return isKnown ? found->waitedNs : 0;
 }

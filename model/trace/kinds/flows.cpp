@@ -2,6 +2,7 @@
 #include "model/trace/kinds/flows.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/Details.h"
@@ -109,12 +110,7 @@ class StreamWork {
 template <class KeyOf, class Key>
 std::pair<uint32_t, uint32_t> rowsBetween(uint32_t count, const KeyOf& keyOf, Key after, Key upTo) {
     const auto firstAbove = [&](const Key& key) {
-        uint32_t low = 0, high = count;
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            keyOf(middle) <= key ? low = middle + 1 : high = middle;
-        }
-        return low;
+        return *std::ranges::upper_bound(std::views::iota(0u, count), key, {}, keyOf);
     };
     const uint32_t first = firstAbove(after);
     return {first, std::min(std::max(first, firstAbove(upTo)), first + maxWaits)};
@@ -127,8 +123,7 @@ void addOnce(std::vector<EventRef>& events, EventRef event) {
 }
 
 void sortByStart(const Trace& trace, std::vector<EventRef>& events) {
-    std::ranges::stable_sort(
-        events, [&trace](EventRef a, EventRef b) { return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs; });
+    std::ranges::stable_sort(events, {}, [&trace](EventRef event) { return trace.rangeOf(event).startNs; });
 }
 
 bool isRange(EventRef event) { return event.kind() == EventKind::Nvtx || event.kind() == EventKind::Projection; }
