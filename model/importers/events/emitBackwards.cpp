@@ -94,11 +94,9 @@ class Forwards {
     void forEachThread(uint32_t process, int64_t sequence, Visitor visit) const {
         uint32_t thread = 0;
         for (int count = 0; count < maxThreads; ++count) {
-            const auto found =
-                std::lower_bound(operators_.begin(), operators_.end(), std::tuple(process, sequence, thread),
-                                 [](const NumberedOperator& each, const auto& key) {
-                                     return std::tuple(each.process, each.sequence, each.thread) < key;
-                                 });
+            const auto found = std::ranges::lower_bound(
+                operators_, std::tuple(process, sequence, thread), {},
+                [](const NumberedOperator& each) { return std::tuple(each.process, each.sequence, each.thread); });
             if (found == operators_.end() || found->process != process || found->sequence != sequence) return;
             visit(found->thread);
             thread = found->thread + 1;
@@ -107,12 +105,11 @@ class Forwards {
 
     /// Returns the last operator with that number that begins on the thread before the backward, or null.
     const NumberedOperator* lastBefore(uint32_t thread, const NumberedOperator& backward) const {
-        const auto after =
-            std::lower_bound(operators_.begin(), operators_.end(),
-                             std::tuple(backward.process, backward.sequence, thread, backward.startNs),
-                             [](const NumberedOperator& each, const auto& key) {
-                                 return std::tuple(each.process, each.sequence, each.thread, each.startNs) < key;
-                             });
+        const auto keyOf = [](const NumberedOperator& each) {
+            return std::tuple(each.process, each.sequence, each.thread, each.startNs);
+        };
+        const auto after = std::ranges::lower_bound(
+            operators_, std::tuple(backward.process, backward.sequence, thread, backward.startNs), {}, keyOf);
         if (after == operators_.begin()) return nullptr;
         const NumberedOperator& last = *std::prev(after);
         const bool isIts =
@@ -211,14 +208,12 @@ class BackwardEmitter {
         });
         findOperators(ends, operators);
         sortLarge(ends, [](const FlowEnd& a, const FlowEnd& b) { return a.order() < b.order(); });
-        const auto last = std::unique(ends.begin(), ends.end(),
-                                      [](const FlowEnd& a, const FlowEnd& b) { return a.order() == b.order(); });
-        const size_t count = static_cast<size_t>(last - ends.begin());
+        const auto last = std::ranges::unique(ends, {}, &FlowEnd::order).begin();
         FlowConnector joiner(output_, findings_, matched_);
-        for (size_t from = 0; from < count;) {
-            size_t to = from + 1;
-            while (to < count && ends[to].flow() == ends[from].flow()) ++to;
-            joiner.take(ends.data() + from, ends.data() + to);
+        for (auto from = ends.begin(); from != last;) {
+            const auto to = std::ranges::find_if(
+                from, last, [from](const auto& flow) { return flow != from->flow(); }, &FlowEnd::flow);
+            joiner.take(&*from, &*from + (to - from));
             from = to;
         }
     }
@@ -302,12 +297,11 @@ void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperato
               [](const NumberedOperator& a, const NumberedOperator& b) { return backwardKey(a) < backwardKey(b); });
     const Forwards numbers(forwards);
     const Span all(backwards.data(), backwards.size());
-    for (size_t first = 0; first < all.size();) {
-        size_t end = first + 1;
-        while (end < all.size() && all[end].process == all[first].process &&
-               all[end].forwardThread == all[first].forwardThread)
-            ++end;
-        const Span ofThread = all.subspan(first, end - first);
+    for (auto first = all.begin(); first != all.end();) {
+        const auto end = std::find_if(first, all.end(), [first](const NumberedOperator& each) {
+            return each.process != first->process || each.forwardThread != first->forwardThread;
+        });
+        const Span ofThread(first, end);
         const uint32_t thread = threadFor(numbers, ofThread);
         for (size_t at = 0; at < ofThread.size(); ++at) {
             const NumberedOperator& backward = ofThread[at];

@@ -56,20 +56,10 @@ void describeAllocator(const ImportedEvents::Counter& counter, EmitContext& outp
     const std::string_view where = isOfGpu ? "" : " on the CPU";
     series.unit = CounterUnit::Bytes;
     series.source = "torch";
-    switch (counter.meaning) {
-        case Meaning::Reserved:
-            series.key = "allocator.reserved";
-            series.name = fmt::format("Memory reserved by PyTorch{}", where);
-            break;
-        case Meaning::Change:
-            series.key = "allocator.change";
-            series.name = fmt::format("Memory allocated by PyTorch since the beginning{}", where);
-            break;
-        default:
-            series.key = "allocator.allocated";
-            series.name = fmt::format("Memory allocated by PyTorch{}", where);
-            break;
-    }
+    const bool isReserved = counter.meaning == Meaning::Reserved, isChange = counter.meaning == Meaning::Change;
+    series.key = isReserved ? "allocator.reserved" : isChange ? "allocator.change" : "allocator.allocated";
+    series.name = fmt::format("Memory {} by PyTorch{}{}", isReserved ? "reserved" : "allocated",
+                              isChange ? " since the beginning" : "", where);
 }
 
 void describe(const ImportedEvents::Counter& counter, EmitContext& output, CounterSeries& series) {
@@ -287,9 +277,7 @@ void ImportedIdentities::findMainProcess() {
         });
     const auto keyOf = [](const Call& call) { return std::tie(call.correlation, call.process); };
     std::ranges::stable_sort(calls_, {}, keyOf);
-    calls_.erase(
-        std::unique(calls_.begin(), calls_.end(), [&](const Call& a, const Call& b) { return keyOf(a) == keyOf(b); }),
-        calls_.end());
+    calls_.erase(std::ranges::unique(calls_, {}, keyOf).begin(), calls_.end());
     findOwners();
 }
 
@@ -486,6 +474,16 @@ void checkWork(EmitContext& output, EmitFindings& findings) {
     countOverlaps(events, output.builder.memory(), findings);
 }
 
+/// Adds GPU work of which the row has only what its kind alone has.
+template <class Kind>
+void addWork(EmitContext& output, const ImportedGpuWork& work, uint32_t stream, typename Kind::Row row) {
+    row.startNs = work.startNs - output.zeroNs;
+    row.endNs = row.startNs + work.durationNs;
+    row.stream = stream;
+    row.correlation = work.correlation;
+    output.builder.add<Kind>(row);
+}
+
 void emitGpuWork(EmitContext& output) {
     const std::vector<uint32_t> configs = launchConfigs(output);
     TraceBuilder& builder = output.builder;
@@ -493,45 +491,27 @@ void emitGpuWork(EmitContext& output) {
     output.events.gpuWork.consume([&](const ImportedGpuWork& work) {
         const uint32_t process = output.identities.processOfWork(work);
         const uint32_t stream = output.identities.stream(work.place, process);
-        const int64_t startNs = work.startNs - output.zeroNs;
-        const int64_t endNs = startNs + work.durationNs;
         const auto gpu = [&](int16_t device) { return device < 0 ? noIndex : builder.gpu(device); };
         switch (work.kind) {
             case ImportedEventKind::Kernel:
-                builder.add<kinds::Kernel>({.startNs = startNs,
-                                            .endNs = endNs,
-                                            .stream = stream,
-                                            .correlation = work.correlation,
-                                            .graphNode = static_cast<uint64_t>(work.amount),
-                                            .config = configs[work.config]});
+                addWork<kinds::Kernel>(
+                    output, work, stream,
+                    {.graphNode = static_cast<uint64_t>(work.amount), .config = configs[work.config]});
                 break;
             case ImportedEventKind::Memcpy:
-                builder.add<kinds::Memcpy>({.startNs = startNs,
-                                            .endNs = endNs,
-                                            .bytes = work.amount,
-                                            .kind = work.copy,
-                                            .sourceMemory = work.source,
-                                            .destinationMemory = work.destination,
-                                            .sourceGpu = gpu(work.sourceDevice),
-                                            .destinationGpu = gpu(work.destinationDevice),
-                                            .stream = stream,
-                                            .correlation = work.correlation});
+                addWork<kinds::Memcpy>(output, work, stream,
+                                       {.bytes = work.amount,
+                                        .kind = work.copy,
+                                        .sourceMemory = work.source,
+                                        .destinationMemory = work.destination,
+                                        .sourceGpu = gpu(work.sourceDevice),
+                                        .destinationGpu = gpu(work.destinationDevice)});
                 break;
             case ImportedEventKind::Memset:
-                builder.add<kinds::Memset>({.startNs = startNs,
-                                            .endNs = endNs,
-                                            .bytes = work.amount,
-                                            .memory = work.destination,
-                                            .stream = stream,
-                                            .correlation = work.correlation});
+                addWork<kinds::Memset>(output, work, stream, {.bytes = work.amount, .memory = work.destination});
                 break;
             case ImportedEventKind::Sync:
-                builder.add<kinds::Sync>({.startNs = startNs,
-                                          .endNs = endNs,
-                                          .type = work.sync,
-                                          .stream = stream,
-                                          .process = process,
-                                          .correlation = work.correlation});
+                addWork<kinds::Sync>(output, work, stream, {.type = work.sync, .process = process});
                 if (work.sync == SyncType::StreamWaitEvent && work.amount > 0) {
                     const ImportedPlace& where = output.events.places[work.place];
                     const uint32_t recorded =

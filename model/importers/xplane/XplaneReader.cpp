@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
 #include "model/format/factNames.h"
@@ -90,6 +89,10 @@ MemcpyKind directionIn(std::string_view name) {
 }
 
 bool beginsWith(std::string_view name, std::string_view lower) { return plain(name.substr(0, lower.size())) == lower; }
+
+bool isOfFamily(std::string_view function, std::string_view family) {
+    return function.starts_with(family) && function.size() > family.size() && isUpper(function[family.size()]);
+}
 
 /// Used for events if the plane lacks their kind.
 const XplaneEventKind unknownKind{"(without a name)", {}, {}};
@@ -179,16 +182,10 @@ bool isCopyName(std::string_view name) { return beginsWith(name, "memcpy"); }
 
 bool isMemsetName(std::string_view name) { return beginsWith(name, "memset"); }
 
-bool isDriverName(std::string_view name) {
-    return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
-}
+bool isDriverName(std::string_view name) { return isOfFamily(name, "cu"); }
 
 bool isApiName(std::string_view name) {
-    const auto isOf = [name](std::string_view family) {
-        return name.starts_with(family) && name.size() > family.size() &&
-               std::isupper(static_cast<unsigned char>(name[family.size()])) != 0;
-    };
-    return isOf("cu") || isOf("cuda") || isOf("hip") || name.starts_with("hsa_");
+    return isOfFamily(name, "cu") || isOfFamily(name, "cuda") || isOfFamily(name, "hip") || name.starts_with("hsa_");
 }
 
 int64_t numberAfter(std::string_view text, std::string_view word) {
