@@ -39,12 +39,33 @@ class PerfettoPackets {
     class Arguments {
       public:
         explicit Arguments(PerfettoPackets& packets) : packets_(packets) {}
-        Arguments& add(std::string_view name, int64_t value);
-        Arguments& add(std::string_view name, std::string_view value);
-        Arguments& add(std::string_view name, const std::array<uint32_t, 3>& values);
+        Arguments& add(std::string_view name, int64_t value) {
+            return added(name, [value](ProtoWriter& argument) { argument.signedNumber(4, value); });
+        }
+        Arguments& add(std::string_view name, std::string_view value) {
+            return added(name, [value](ProtoWriter& argument) { argument.bytes(6, value); });
+        }
+        Arguments& add(std::string_view name, const std::array<uint32_t, 3>& values) {
+            return added(name, [&values](ProtoWriter& argument) {
+                for (const uint32_t value : values) {
+                    ProtoWriter part;
+                    part.number(4, value);
+                    argument.message(12, part);
+                }
+            });
+        }
         void flow(uint64_t id) { event_.fixed(47, id); }
 
       private:
+        template <class Write>
+        Arguments& added(std::string_view name, Write write) {
+            ProtoWriter argument;
+            argument.number(1, packets_.numberOf(packets_.argumentNames_, ArgumentNames, name));
+            write(argument);
+            event_.message(4, argument);
+            return *this;
+        }
+
         friend class PerfettoPackets;
         PerfettoPackets& packets_;
         ProtoWriter event_;
@@ -319,18 +340,15 @@ class Writer {
             return a.event < b.event;
         });
         std::vector<int64_t> open;
-        const auto endThose = [&](uint64_t track, int64_t untilNs) {
-            for (; !open.empty() && open.back() <= untilNs; open.pop_back()) packets_.end(track, open.back());
-        };
         for (size_t at = 0; at < slices.size() && packets_.isWanted(); ++at) {
             const Placed& slice = slices[at];
-            if (at > 0 && slices[at - 1].track != slice.track) endThose(slices[at - 1].track, INT64_MAX);
+            if (at > 0 && slices[at - 1].track != slice.track) end(open, slices[at - 1].track, INT64_MAX);
             const TimeRange range = trace_.rangeOf(slice.event);
-            endThose(slice.track, range.startNs);
+            end(open, slice.track, range.startNs);
             begin(slice.track, slice.event);
             open.push_back(range.endNs);
         }
-        if (!slices.empty()) endThose(slices.back().track, INT64_MAX);
+        if (!slices.empty()) end(open, slices.back().track, INT64_MAX);
     }
 
     /// Writes ranges that may overlap in any way, waits, and events without a row: on additional
@@ -347,8 +365,7 @@ class Writer {
         }
         for (uint32_t row = 0; row < trace_.syncs.size(); ++row)
             if (trace_.syncs.stream[row] != noIndex) loose_.push_back(EventRef(EventKind::Sync, row));
-        std::ranges::stable_sort(
-            loose_, [this](EventRef a, EventRef b) { return trace_.rangeOf(a).startNs < trace_.rangeOf(b).startNs; });
+        std::ranges::stable_sort(loose_, {}, [this](EventRef event) { return trace_.rangeOf(event).startNs; });
         // For each owner the end of the last event on each of its tracks.
         std::map<std::pair<uint64_t, bool>, std::vector<std::pair<int64_t, uint64_t>>> lanes;
         for (const EventRef event : loose_) {
@@ -375,12 +392,9 @@ class Writer {
         forEachThreadRow(trace_, [&](const ThreadRow& row) {
             packets_.plainTrack(++lastTrack_, threadTracks_[row.thread], row.name);
             std::vector<int64_t> open;
-            const auto endThose = [&](int64_t untilNs) {
-                for (; !open.empty() && open.back() <= untilNs; open.pop_back()) packets_.end(lastTrack_, open.back());
-            };
             for (const ThreadRow::Slice& slice : row.slices) {
                 if (!packets_.isWanted()) return;
-                endThose(slice.times.startNs);
+                end(open, lastTrack_, slice.times.startNs);
                 Arguments arguments(packets_);
                 if (!row.isStack)
                     for (const auto& [what, fact] : threadStateFacts(trace_, slice.event.row()))
@@ -389,7 +403,7 @@ class Writer {
                                text(slice.name), arguments);
                 open.push_back(slice.times.endNs);
             }
-            endThose(INT64_MAX);
+            end(open, lastTrack_, INT64_MAX);
         });
     }
 
@@ -500,6 +514,11 @@ class Writer {
         return visitKind(trace_, event, [&](auto kind, uint32_t row) { return shown(kind, row, arguments); });
     }
 
+    /// Ends the open slices of a track that end by then, the innermost first.
+    void end(std::vector<int64_t>& open, uint64_t track, int64_t untilNs) {
+        for (; !open.empty() && open.back() <= untilNs; open.pop_back()) packets_.end(track, open.back());
+    }
+
     void begin(uint64_t track, EventRef event) {
         Arguments arguments(packets_);
         const Shown what = shownOf(event, arguments);
@@ -514,35 +533,6 @@ class Writer {
     std::vector<EventRef> loose_;
     uint64_t lastTrack_ = 0;
 };
-
-PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view name, int64_t value) {
-    ProtoWriter argument;
-    argument.number(1, packets_.numberOf(packets_.argumentNames_, ArgumentNames, name));
-    argument.signedNumber(4, value);
-    event_.message(4, argument);
-    return *this;
-}
-
-PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view name, std::string_view value) {
-    ProtoWriter argument;
-    argument.number(1, packets_.numberOf(packets_.argumentNames_, ArgumentNames, name));
-    argument.bytes(6, value);
-    event_.message(4, argument);
-    return *this;
-}
-
-PerfettoPackets::Arguments& PerfettoPackets::Arguments::add(std::string_view name,
-                                                            const std::array<uint32_t, 3>& values) {
-    ProtoWriter argument;
-    argument.number(1, packets_.numberOf(packets_.argumentNames_, ArgumentNames, name));
-    for (const uint32_t value : values) {
-        ProtoWriter part;
-        part.number(4, value);
-        argument.message(12, part);
-    }
-    event_.message(4, argument);
-    return *this;
-}
 
 }  // namespace
 
