@@ -24,6 +24,14 @@ namespace {
 /// Number of threads per process that are unfolded at first.
 constexpr size_t unfoldedThreads = 2;
 
+Track& addThreadTrack(Trace& trace, TrackKind kind, uint32_t thread, int32_t parent, std::string title,
+                      std::vector<Lane>& lanes, uint32_t droppedCount) {
+    const uint32_t track = addTrack(trace, kind, thread, parent, std::move(title));
+    trace.tracks[track].lanes = std::move(lanes);
+    noteDropped(trace, track, droppedCount);
+    return trace.tracks[track];
+}
+
 void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& work) {
     const std::string_view domain = trace.strings.at(work.domain);
     std::string title = "NVTX";
@@ -31,23 +39,15 @@ void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& 
         title = domain;
     else if (work.domain != 0)
         title += fmt::format(": {}", domain);
-    const uint32_t track = addTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title));
-    trace.tracks[track].lanes = std::move(work.lanes);
-    noteDropped(trace, track, work.droppedCount);
+    addThreadTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title), work.lanes, work.droppedCount);
 }
 
 void addStateTracks(Trace& trace, uint32_t thread, int32_t parent, StateLanes& work) {
-    if (!work.states.empty()) {
-        const uint32_t track = addTrack(trace, TrackKind::ThreadStates, thread, parent, "State");
-        trace.tracks[track].lanes = std::move(work.states);
-        noteDropped(trace, track, work.droppedCalls);
-    }
-    if (!work.stacks.empty()) {
-        const uint32_t track = addTrack(trace, TrackKind::ThreadStacks, thread, parent, "Stack");
-        trace.tracks[track].lanes = std::move(work.stacks);
-        trace.tracks[track].isInitiallyFolded = true;
-        noteDropped(trace, track, work.droppedFrames);
-    }
+    if (!work.states.empty())
+        addThreadTrack(trace, TrackKind::ThreadStates, thread, parent, "State", work.states, work.droppedCalls);
+    if (!work.stacks.empty())
+        addThreadTrack(trace, TrackKind::ThreadStacks, thread, parent, "Stack", work.stacks, work.droppedFrames)
+            .isInitiallyFolded = true;
 }
 
 void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded, std::string_view callsTitle,
@@ -61,11 +61,9 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
     const auto own = static_cast<int32_t>(threadTrack);
 
     for (DomainLanes& domain : work.domains) addDomainTrack(trace, thread, own, domain);
-    if (!work.calls.empty()) {
-        const uint32_t track = addTrack(trace, TrackKind::ThreadApi, thread, own, std::string(callsTitle));
-        trace.tracks[track].lanes = std::move(work.calls);
-        noteDropped(trace, track, work.droppedCalls);
-    }
+    if (!work.calls.empty())
+        addThreadTrack(trace, TrackKind::ThreadApi, thread, own, std::string(callsTitle), work.calls,
+                       work.droppedCalls);
     if (work.states.hasValue()) addStateTracks(trace, thread, own, work.states.edit());
     trace.tracks[threadTrack].lanes = std::move(work.busy);
 }
@@ -93,7 +91,7 @@ void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work, std::
         const bool isMain = info.tid == trace.processes[info.process].pid;
         return std::pair(isMain && count * littleOf >= maxCount, count);
     };
-    std::ranges::stable_sort(threads, [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
+    std::ranges::stable_sort(threads, std::greater(), place);
 }
 
 std::string subtitleOf(const Process& process, std::optional<int> rank) {
@@ -191,12 +189,8 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states
     lanes.count = work.count;
     std::vector<StringIndex> domains;
     for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
-    std::ranges::stable_sort(domains, [&](StringIndex a, StringIndex b) {
-        if ((a == 0) != (b == 0)) return a == 0;
-        const int placeOfA = placeOf(trace.strings.at(a));
-        const int placeOfB = placeOf(trace.strings.at(b));
-        if (placeOfA != placeOfB) return placeOfA < placeOfB;
-        return work.domains.at(a).count > work.domains.at(b).count;
+    std::ranges::stable_sort(domains, {}, [&](StringIndex domain) {
+        return std::tuple(domain != 0, placeOf(trace.strings.at(domain)), -int64_t{work.domains.at(domain).count});
     });
     for (const StringIndex domain : domains) lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
     lanes.calls = work.calls.build();
