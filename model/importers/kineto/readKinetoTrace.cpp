@@ -400,20 +400,18 @@ class Reader {
     }
 
     std::future<std::shared_ptr<Piece>> begin(const std::shared_ptr<Piece>& piece) {
+        const auto scan = [piece] {
+            piece->scan();
+            return piece;
+        };
         if (threads_ > 1) {
             try {
-                return std::async(std::launch::async, [piece] {
-                    piece->scan();
-                    return piece;
-                });
+                return std::async(std::launch::async, scan);
             } catch (const std::system_error&) {
                 threads_ = 1;
             }
         }
-        std::promise<std::shared_ptr<Piece>> done;
-        piece->scan();
-        done.set_value(piece);
-        return done.get_future();
+        return std::async(std::launch::deferred, scan);
     }
 
     void readEvents() {

@@ -344,10 +344,8 @@ class NcclPlugin {
             const uint32_t nvtx = nccl.nvtx[row];
             const std::pair from{trace.nvtx.thread[nvtx], trace.nvtx.startNs[nvtx]};
             const bool isOpen = trace.nvtx.isOpen[nvtx] != 0;
-            auto found = std::lower_bound(operations_.begin(), operations_.end(), from,
-                                          [](const Operation& one, const auto& wanted) {
-                                              return std::pair(one.thread, one.call.startNs) < wanted;
-                                          });
+            auto found = std::ranges::lower_bound(
+                operations_, from, {}, [](const Operation& one) { return std::pair(one.thread, one.call.startNs); });
             for (int searched = 0; found != operations_.end() && searched < maxOperationsPerRange;
                  ++found, ++searched) {
                 if (found->thread != from.first) break;
