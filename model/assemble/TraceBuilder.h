@@ -141,10 +141,15 @@ class TraceBuilder {
 
     // Each accepted event gets a row that is stable until `finish` sorts the rows. A skipped event gets an invalid one.
 
-    /// Adds an event: `builder.add<kinds::Kernel>({.startNs = 5, .endNs = 7, ...})`. Omitted
-    /// members keep the value for unknown.
+    /// Adds an event: `builder.add<kinds::Kernel>(times, {.stream = 5, ...})`. Omitted members keep the value for unknown.
     template <kinds::Recorded Kind>
     EventRef add(const typename Kind::Row& row);
+    template <kinds::Recorded Kind>
+    EventRef add(TimeRange times, typename Kind::Row row) {
+        row.startNs = times.startNs;
+        row.endNs = times.endNs;
+        return add<Kind>(row);
+    }
     void eventRecord(const EventCallRow& row);
     void eventWait(const EventCallRow& row);
     /// Records that the second of two operators (NVTX ranges) is the backward of the first.

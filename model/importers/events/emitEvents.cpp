@@ -477,11 +477,10 @@ void checkWork(EmitContext& output, EmitFindings& findings) {
 /// Adds GPU work of which the row has only what its kind alone has.
 template <class Kind>
 void addWork(EmitContext& output, const ImportedGpuWork& work, uint32_t stream, typename Kind::Row row) {
-    row.startNs = work.startNs - output.zeroNs;
-    row.endNs = row.startNs + work.durationNs;
     row.stream = stream;
     row.correlation = work.correlation;
-    output.builder.add<Kind>(row);
+    const int64_t startNs = work.startNs - output.zeroNs;
+    output.builder.add<Kind>({startNs, startNs + work.durationNs}, row);
 }
 
 void emitGpuWork(EmitContext& output) {

@@ -323,11 +323,8 @@ class InspectorEmitter {
     void emitOperation(const InspectorOperation& one, TimeRange call, uint32_t thread, uint32_t stream,
                        uint32_t& correlation) {
         const StringIndex function = builder_.intern(fmt::format("nccl{}", builder_.text(one.operation)));
-        const EventRef range = builder_.add<kinds::Nvtx>({.startNs = call.startNs,
-                                                          .endNs = call.endNs,
-                                                          .text = function,
-                                                          .domain = one.isTimedByWriting ? domainAtWriting_ : domain_,
-                                                          .thread = thread});
+        const EventRef range = builder_.add<kinds::Nvtx>(
+            call, {.text = function, .domain = one.isTimedByWriting ? domainAtWriting_ : domain_, .thread = thread});
         if (!range.isValid()) return;
         NcclRow row;
         row.operation = one.operation;
@@ -347,17 +344,9 @@ class InspectorEmitter {
         builder_.nccl(range, row);
         if (!one.hasKernel() || stream == noIndex) return;
         ++correlation;
-        builder_.add<kinds::Api>({.startNs = call.startNs,
-                                  .endNs = call.endNs,
-                                  .name = function,
-                                  .thread = thread,
-                                  .correlation = correlation});
+        builder_.add<kinds::Api>(call, {.name = function, .thread = thread, .correlation = correlation});
         const TimeRange kernel = one.range().shifted(-zeroNs_);
-        builder_.add<kinds::Kernel>({.startNs = kernel.startNs,
-                                     .endNs = kernel.endNs,
-                                     .stream = stream,
-                                     .correlation = correlation,
-                                     .config = configOf(one)});
+        builder_.add<kinds::Kernel>(kernel, {.stream = stream, .correlation = correlation, .config = configOf(one)});
     }
 
     /// Returns the kernel name by operation, algorithm, protocol and channels.

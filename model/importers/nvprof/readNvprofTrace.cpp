@@ -184,13 +184,11 @@ void readCalls(NvprofContext& context, bool isDriver, Tally& tally) {
                               : std::string(known));
         }
         const TimeRange times = context.shifted(*found);
-        context.builder().add<kinds::Api>({.startNs = times.startNs,
-                                           .endNs = times.endNs,
-                                           .name = name->second,
-                                           .thread = thread,
-                                           .correlation = reader.unsigned32(Correlation),
-                                           .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
-                                           .isDriver = isDriver});
+        context.builder().add<kinds::Api>(times, {.name = name->second,
+                                                  .thread = thread,
+                                                  .correlation = reader.unsigned32(Correlation),
+                                                  .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
+                                                  .isDriver = isDriver});
     }
     tally.add(reader);
 }
@@ -230,11 +228,8 @@ void readKernels(NvprofContext& context, const char* table, Tally& tally) {
         config.registersPerThread = reader.unsigned32(Registers);
         config.staticSharedBytes = reader.unsigned32(StaticShared);
         config.dynamicSharedBytes = reader.unsigned32(DynamicShared);
-        context.builder().add<kinds::Kernel>({.startNs = times.startNs,
-                                              .endNs = times.endNs,
-                                              .stream = stream,
-                                              .correlation = correlation,
-                                              .config = context.builder().launchConfig(config)});
+        context.builder().add<kinds::Kernel>(
+            times, {.stream = stream, .correlation = correlation, .config = context.builder().launchConfig(config)});
     });
     tally.add(reader);
 }
@@ -251,16 +246,14 @@ void readCopies(NvprofContext& context, const char* table, Tally& tally) {
         return device < 0 ? noIndex : context.builder().gpu(device);
     };
     forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
-        context.builder().add<kinds::Memcpy>({.startNs = times.startNs,
-                                              .endNs = times.endNs,
-                                              .bytes = reader.bytes(Bytes),
-                                              .kind = memcpyKindFrom(reader.integerOr(Kind, 0)),
-                                              .sourceMemory = memoryFrom(reader.integerOr(Source, 0)),
-                                              .destinationMemory = memoryFrom(reader.integerOr(Destination, 0)),
-                                              .sourceGpu = gpuIn(SourceDevice),
-                                              .destinationGpu = gpuIn(DestinationDevice),
-                                              .stream = stream,
-                                              .correlation = correlation});
+        context.builder().add<kinds::Memcpy>(times, {.bytes = reader.bytes(Bytes),
+                                                     .kind = memcpyKindFrom(reader.integerOr(Kind, 0)),
+                                                     .sourceMemory = memoryFrom(reader.integerOr(Source, 0)),
+                                                     .destinationMemory = memoryFrom(reader.integerOr(Destination, 0)),
+                                                     .sourceGpu = gpuIn(SourceDevice),
+                                                     .destinationGpu = gpuIn(DestinationDevice),
+                                                     .stream = stream,
+                                                     .correlation = correlation});
     });
     tally.add(reader);
 }
@@ -272,13 +265,11 @@ void readMemsets(NvprofContext& context) {
         {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes", "value", "memoryKind"},
         "memsets");
     forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
-        context.builder().add<kinds::Memset>({.startNs = times.startNs,
-                                              .endNs = times.endNs,
-                                              .bytes = reader.bytes(Bytes),
-                                              .value = reader.unsigned32(Value),
-                                              .memory = memoryFrom(reader.integerOr(Memory, 0)),
-                                              .stream = stream,
-                                              .correlation = correlation});
+        context.builder().add<kinds::Memset>(times, {.bytes = reader.bytes(Bytes),
+                                                     .value = reader.unsigned32(Value),
+                                                     .memory = memoryFrom(reader.integerOr(Memory, 0)),
+                                                     .stream = stream,
+                                                     .correlation = correlation});
     });
     reader.countAs(kinds::Memset::plural);
 }
@@ -426,12 +417,10 @@ void readNvprofWaits(NvprofContext& context) {
         const int64_t type = reader.integerOr(Type, 0);
         const bool isKnown = type >= 0 && type <= static_cast<int64_t>(SyncType::Context);
         context.builder().add<kinds::Sync>(
-            {.startNs = times.startNs,
-             .endNs = times.endNs,
-             .type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
-             .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
-             .process = context.process(),
-             .correlation = reader.unsigned32(OfCall)});
+            times, {.type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
+                    .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
+                    .process = context.process(),
+                    .correlation = reader.unsigned32(OfCall)});
     }
     reader.countAs(kinds::Sync::plural);
 }

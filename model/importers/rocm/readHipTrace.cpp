@@ -101,11 +101,8 @@ class HipReader {
             const std::string_view arguments = reader.text(Arguments);
             const StringIndex name = isOfHipprof_ ? builder().intern(arguments.substr(0, arguments.find('(')))
                                                   : builder().intern(reader.text(Name));
-            builder().add<kinds::Api>({.startNs = range.startNs,
-                                       .endNs = range.endNs,
-                                       .name = name,
-                                       .thread = thread,
-                                       .correlation = correlationOf(reader, Index)});
+            builder().add<kinds::Api>(range,
+                                      {.name = name, .thread = thread, .correlation = correlationOf(reader, Index)});
         }
     }
 
@@ -129,11 +126,9 @@ class HipReader {
             const TimeRange range = context_.shifted(*times);
             LaunchConfig config;
             context_.nameKernel(config, nameIn(reader, Name, reader.integerOr(Pid, 0)));
-            builder().add<kinds::Kernel>({.startNs = range.startNs,
-                                          .endNs = range.endNs,
-                                          .stream = stream,
-                                          .correlation = correlationOf(reader, Index),
-                                          .config = builder().launchConfig(config)});
+            builder().add<kinds::Kernel>(range, {.stream = stream,
+                                                 .correlation = correlationOf(reader, Index),
+                                                 .config = builder().launchConfig(config)});
         }
     }
 
@@ -154,17 +149,10 @@ class HipReader {
             const MemcpyKind kind = isOfHipprof_ ? copyKindOf(command) : rocmCopyKind(reader.text(Kind));
             const bool isFill = command == fillCommand || reader.text(Kind).find("Fill") != std::string_view::npos;
             if (kind != MemcpyKind::Unknown)
-                builder().add<kinds::Memcpy>({.startNs = range.startNs,
-                                              .endNs = range.endNs,
-                                              .kind = kind,
-                                              .stream = stream,
-                                              .correlation = correlation});
+                builder().add<kinds::Memcpy>(range, {.kind = kind, .stream = stream, .correlation = correlation});
             else if (isFill)
-                builder().add<kinds::Memset>({.startNs = range.startNs,
-                                              .endNs = range.endNs,
-                                              .memory = MemoryKind::Device,
-                                              .stream = stream,
-                                              .correlation = correlation});
+                builder().add<kinds::Memset>(
+                    range, {.memory = MemoryKind::Device, .stream = stream, .correlation = correlation});
             else
                 context_.addOther(reader.text(Kind));
         }

@@ -247,20 +247,16 @@ class RocpdReader {
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const std::string_view category = builder().text(event.category);
             if (isApi(category)) {
-                builder().add<kinds::Api>({.startNs = range.startNs,
-                                           .endNs = range.endNs,
-                                           .name = name,
-                                           .thread = thread,
-                                           .correlation = correlationOf(event),
-                                           .isDriver = category.starts_with("HSA_")});
+                builder().add<kinds::Api>(range, {.name = name,
+                                                  .thread = thread,
+                                                  .correlation = correlationOf(event),
+                                                  .isDriver = category.starts_with("HSA_")});
                 continue;
             }
-            builder().add<kinds::Nvtx>({.startNs = range.startNs,
-                                        .endNs = range.endNs,
-                                        .text = event.message != 0 ? event.message : name,
-                                        .domain = isMarker(category) ? StringIndex{0} : event.category,
-                                        .thread = thread,
-                                        .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+            builder().add<kinds::Nvtx>(range, {.text = event.message != 0 ? event.message : name,
+                                               .domain = isMarker(category) ? StringIndex{0} : event.category,
+                                               .thread = thread,
+                                               .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
         }
     }
 
@@ -296,11 +292,9 @@ class RocpdReader {
                     block > 0 ? threads / block + (threads % block > 0 ? 1 : 0) : threads;
             }
             const TimeRange range = context_.shifted(*times);
-            builder().add<kinds::Kernel>({.startNs = range.startNs,
-                                          .endNs = range.endNs,
-                                          .stream = stream,
-                                          .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
-                                          .config = builder().launchConfig(config)});
+            builder().add<kinds::Kernel>(range, {.stream = stream,
+                                                 .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
+                                                 .config = builder().launchConfig(config)});
         }
         reader.countAs(kinds::Kernel::plural);
     }
@@ -323,9 +317,8 @@ class RocpdReader {
             if (from != noIndex && to != noIndex) kind = from == to ? MemcpyKind::DtoD : MemcpyKind::PtoP;
             const TimeRange range = context_.shifted(*times);
             const bool areTwo = kind == MemcpyKind::PtoP;
-            builder().add<kinds::Memcpy>({.startNs = range.startNs,
-                                          .endNs = range.endNs,
-                                          .bytes = reader.bytes(Bytes),
+            builder().add<kinds::Memcpy>(range,
+                                         {.bytes = reader.bytes(Bytes),
                                           .kind = kind,
                                           .sourceMemory = from != noIndex ? MemoryKind::Device : MemoryKind::Unknown,
                                           .destinationMemory = to != noIndex ? MemoryKind::Device : MemoryKind::Unknown,

@@ -84,19 +84,13 @@ class RpdReader {
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const int64_t id = reader.integerOr(Id, 0);
             if (builder().text(name) == markerCall) {
-                builder().add<kinds::Nvtx>({.startNs = range.startNs,
-                                            .endNs = range.endNs,
-                                            .text = context_.text(reader.integerOr(Arguments, 0)),
-                                            .thread = thread,
-                                            .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+                builder().add<kinds::Nvtx>(range, {.text = context_.text(reader.integerOr(Arguments, 0)),
+                                                   .thread = thread,
+                                                   .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
                 continue;
             }
             callers_[id] = {id, builder().trace().threads[thread].process, builder().text(name)};
-            builder().add<kinds::Api>({.startNs = range.startNs,
-                                       .endNs = range.endNs,
-                                       .name = name,
-                                       .thread = thread,
-                                       .correlation = correlationOf(id)});
+            builder().add<kinds::Api>(range, {.name = name, .thread = thread, .correlation = correlationOf(id)});
         }
     }
 
@@ -163,12 +157,10 @@ class RpdReader {
             emitCopy(kind, range, stream, launch);
         } else if (type.find("Fill") != std::string_view::npos) {
             const auto copy = copies_.find(launch.call);
-            builder().add<kinds::Memset>({.startNs = range.startNs,
-                                          .endNs = range.endNs,
-                                          .bytes = copy != copies_.end() ? copy->second.bytes : 0,
-                                          .memory = MemoryKind::Device,
-                                          .stream = stream,
-                                          .correlation = correlation});
+            builder().add<kinds::Memset>(range, {.bytes = copy != copies_.end() ? copy->second.bytes : 0,
+                                                 .memory = MemoryKind::Device,
+                                                 .stream = stream,
+                                                 .correlation = correlation});
         } else if (description != 0 || type.starts_with("Kernel")) {
             emitKernel(range, stream, launch, description);
         } else {
@@ -215,11 +207,9 @@ class RpdReader {
             if (description == 0) description = context_.text(size->second.name);
         }
         context_.nameKernel(config, description);
-        builder().add<kinds::Kernel>({.startNs = range.startNs,
-                                      .endNs = range.endNs,
-                                      .stream = stream,
-                                      .correlation = correlationOf(launch.call),
-                                      .config = builder().launchConfig(config)});
+        builder().add<kinds::Kernel>(
+            range,
+            {.stream = stream, .correlation = correlationOf(launch.call), .config = builder().launchConfig(config)});
     }
 
     struct Monitored {

@@ -59,11 +59,7 @@ int64_t readCalls(LoadContext& context, FileDirectory& directory, const CallTabl
         if (reader.skipRowIf(index == noIndex)) continue;
         std::optional<StringIndex> name = reader.string(Text, directory.strings);
         if (!name) name = reader.string(Name, directory.strings);
-        context.builder().add<kinds::Nvtx>({.startNs = times->startNs,
-                                            .endNs = times->endNs,
-                                            .text = name.value_or(domain),
-                                            .domain = domain,
-                                            .thread = index});
+        context.builder().add<kinds::Nvtx>(*times, {.text = name.value_or(domain), .domain = domain, .thread = index});
         ++taken;
     }
     return taken;
@@ -158,14 +154,12 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
         const auto [name, isNew] = plainNames.try_emplace(entryPoint, 0);
         if (isNew)
             name->second = directory.strings.intern(std::string(plainApiName(directory.strings.text(entryPoint))));
-        context.builder().add<kinds::Api>({.startNs = times.startNs,
-                                           .endNs = times.endNs,
-                                           .name = name->second,
-                                           .thread = thread,
-                                           .correlation = reader.unsigned32(t.correlationId),
-                                           .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
-                                           .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
-                                           .stack = directory.stackOf(reader.integer(t.callchainId))});
+        context.builder().add<kinds::Api>(times, {.name = name->second,
+                                                  .thread = thread,
+                                                  .correlation = reader.unsigned32(t.correlationId),
+                                                  .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
+                                                  .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
+                                                  .stack = directory.stackOf(reader.integer(t.callchainId))});
     };
     forEachThreadRow(reader, t, directory.identities, UnnamedRows::Kept, take);
     reader.countAs(kinds::Api::plural);
@@ -191,12 +185,8 @@ void readSyncs(LoadContext& context, FileDirectory& directory) {
             const int64_t number = reader.integerOr(t.syncType, 0);
             const bool isKnown = number >= 0 && number <= static_cast<int64_t>(SyncType::Context);
             const auto type = isKnown ? static_cast<SyncType>(number) : SyncType::Unknown;
-            context.builder().add<kinds::Sync>({.startNs = times.startNs,
-                                                .endNs = times.endNs,
-                                                .type = type,
-                                                .stream = place.stream,
-                                                .process = place.process,
-                                                .correlation = correlation});
+            context.builder().add<kinds::Sync>(
+                times, {.type = type, .stream = place.stream, .process = place.process, .correlation = correlation});
             if (type == SyncType::StreamWaitEvent && place.stream != noIndex)
                 context.builder().eventWait(eventCall(reader, t, place.stream));
         },
@@ -241,12 +231,10 @@ void readKernels(LoadContext& context, FileDirectory& directory) {
                        "kernels");
     forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
         context.builder().add<kinds::Kernel>(
-            {.startNs = times.startNs,
-             .endNs = times.endNs,
-             .stream = place.stream,
-             .correlation = correlation,
-             .graphNode = static_cast<uint64_t>(reader.integerOr(t.graphNodeId, 0)),
-             .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
+            times, {.stream = place.stream,
+                    .correlation = correlation,
+                    .graphNode = static_cast<uint64_t>(reader.integerOr(t.graphNodeId, 0)),
+                    .config = context.builder().launchConfig(readConfig(reader, directory.strings))});
     });
     reader.countAs(kinds::Kernel::plural);
 }
@@ -269,18 +257,16 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
             context.builder().add<kinds::Memcpy>(
-                {.startNs = times.startNs,
-                 .endNs = times.endNs,
-                 .bytes = reader.bytes(t.bytes),
-                 .kind = kind,
-                 .sourceMemory = memory<tables::Memcpys>(reader, t.srcKind, directory.kinds),
-                 .destinationMemory = memory<tables::Memcpys>(reader, t.dstKind, directory.kinds),
-                 .sourceGpu = gpuIn(t.srcDeviceId, place.process),
-                 .destinationGpu = gpuIn(t.dstDeviceId, place.process),
-                 .stream = place.stream,
-                 .correlation = correlation,
-                 .address = static_cast<uint64_t>(reader.integerOr(t.virtualAddress, 0)),
-                 .cause = causeFrom(reader.integerOr(t.migrationCause, 0))});
+                times, {.bytes = reader.bytes(t.bytes),
+                        .kind = kind,
+                        .sourceMemory = memory<tables::Memcpys>(reader, t.srcKind, directory.kinds),
+                        .destinationMemory = memory<tables::Memcpys>(reader, t.dstKind, directory.kinds),
+                        .sourceGpu = gpuIn(t.srcDeviceId, place.process),
+                        .destinationGpu = gpuIn(t.dstDeviceId, place.process),
+                        .stream = place.stream,
+                        .correlation = correlation,
+                        .address = static_cast<uint64_t>(reader.integerOr(t.virtualAddress, 0)),
+                        .cause = causeFrom(reader.integerOr(t.migrationCause, 0))});
         },
         false,
         [&](bool isUntimed) {
@@ -304,9 +290,8 @@ void readMemsets(LoadContext& context, FileDirectory& directory) {
                         t.value, t.memKind},
                        "memsets");
     forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-        context.builder().add<kinds::Memset>({.startNs = times.startNs,
-                                              .endNs = times.endNs,
-                                              .bytes = reader.bytes(t.bytes),
+        context.builder().add<kinds::Memset>(times,
+                                             {.bytes = reader.bytes(t.bytes),
                                               .value = reader.unsigned32(t.value),
                                               .memory = memory<tables::Memsets>(reader, t.memKind, directory.kinds),
                                               .stream = place.stream,
@@ -321,11 +306,8 @@ void readGraphs(LoadContext& context, FileDirectory& directory) {
                        {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.graphId},
                        "CUDA graphs");
     forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-        context.builder().add<kinds::Graph>({.startNs = times.startNs,
-                                             .endNs = times.endNs,
-                                             .graph = reader.integerOr(t.graphId, 0),
-                                             .stream = place.stream,
-                                             .correlation = correlation});
+        context.builder().add<kinds::Graph>(
+            times, {.graph = reader.integerOr(t.graphId, 0), .stream = place.stream, .correlation = correlation});
     });
     if (reader.totalCount() > 0) reader.countAs(kinds::Graph::plural);
 }

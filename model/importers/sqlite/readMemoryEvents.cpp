@@ -135,9 +135,8 @@ void readOfGpus(LoadContext& context, FileDirectory& directory) {
         const uint32_t gpu =
             process == noIndex ? noIndex : directory.identities.gpuOf(process, reader.integerOr(t.deviceId, -1));
         if (reader.skipRowIf(gpu == noIndex)) continue;
-        context.builder().add<kinds::PageFault>({.startNs = times->startNs,
-                                                 .endNs = times->endNs,
-                                                 .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
+        context.builder().add<kinds::PageFault>(*times,
+                                                {.address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
                                                  .count = of,
                                                  .access = accessFrom(reader.integerOr(t.faultAccessType, 0)),
                                                  .process = process,

@@ -414,12 +414,10 @@ class NcclPlugin {
                 one.facts.launchThread == one.thread && sharing[{one.thread, one.facts.launch.startNs}] == 1;
             if (one.hasCall && one.hasEnqueue && isLast && isAlone) range = range.united(one.enqueue);
             const EventRef added =
-                builder.add<kinds::Nvtx>({.startNs = range.startNs,
-                                          .endNs = range.endNs,
-                                          .text = builder.intern("nccl" + std::string(builder.text(one.name))),
-                                          .domain = domain,
-                                          .thread = one.thread,
-                                          .stack = one.stack});
+                builder.add<kinds::Nvtx>(range, {.text = builder.intern("nccl" + std::string(builder.text(one.name))),
+                                                 .domain = domain,
+                                                 .thread = one.thread,
+                                                 .stack = one.stack});
             builder.nccl(
                 added,
                 {.operation = one.name, .bytes = one.bytes, .communicator = one.communicator, .facts = one.facts});

@@ -262,13 +262,11 @@ void readSystemCalls(LoadContext& context, FileDirectory& directory) {
         const StringIndex name = reader.string(t.nameId, directory.strings).value_or(0);
         const auto [reason, isNew] = reasons.try_emplace(name, ThreadState::Blocked);
         if (isNew) reason->second = reasonOf(directory.strings.text(name));
-        context.builder().add<kinds::CpuState>({.startNs = times.startNs,
-                                                .endNs = times.endNs,
-                                                .thread = thread,
-                                                .state = reason->second,
-                                                .source = StateSource::Calls,
-                                                .call = name,
-                                                .stack = stacks.of(reader.integerOr(t.callchainId, -1))});
+        context.builder().add<kinds::CpuState>(times, {.thread = thread,
+                                                       .state = reason->second,
+                                                       .source = StateSource::Calls,
+                                                       .call = name,
+                                                       .stack = stacks.of(reader.integerOr(t.callchainId, -1))});
     };
     forEachThreadRow(reader, t, directory.identities, UnnamedRows::Skipped, take);
 }
