@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -33,6 +34,24 @@ class ProtoCursor {
 
     /// Reads the next field. Returns false at the end, or if no complete field follows.
     bool next(ProtoField& field);
+    /// Iterates over the fields that `next` reads.
+    class Iterator {
+      public:
+        explicit Iterator(ProtoCursor& cursor) : cursor_(cursor) { ++*this; }
+        Iterator& operator++() {
+            isEnd_ = !cursor_.next(field_);
+            return *this;
+        }
+        const ProtoField& operator*() const { return field_; }
+        bool operator==(std::default_sentinel_t) const { return isEnd_; }
+
+      private:
+        ProtoCursor& cursor_;
+        ProtoField field_;
+        bool isEnd_ = false;
+    };
+    Iterator begin() { return Iterator(*this); }
+    std::default_sentinel_t end() const { return {}; }
     /// Returns true if the fields end before the message, at an invalid one.
     bool isMalformed() const { return isMalformed_; }
     /// Returns true if the fields end within a byte field that extends beyond the message. `field`

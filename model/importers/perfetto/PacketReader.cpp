@@ -59,8 +59,7 @@ Value nestedValueOf(std::string_view message, int depth) {
     size_t next = 0;
     Value value = word("");
     bool isGroup = false;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         switch (field.number) {
             case 2:
                 isGroup = true;
@@ -84,8 +83,7 @@ Value valueOf(std::string_view message, const PacketSequence& sequence, std::str
     Value value = word("");
     if (depth >= maxValueDepth) return value;
     Parts list, group;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         switch (field.number) {
             case 1: name = sequence.text(Texts::ArgumentNames, field.value); break;
             case 10: name = field.bytes; break;
@@ -160,16 +158,14 @@ constexpr uint64_t internedFlag = uint64_t{1} << 63;
 
 std::string sizesIn(std::string_view message) {
     std::array<uint64_t, 3> sizes{1, 1, 1};
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);)
+    for (const ProtoField& field : ProtoCursor(message))
         if (field.isNumber() && field.number >= 1 && field.number <= 3) sizes[field.number - 1] = field.value;
     return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
 }
 
 /// Reads a launch: its grid and block sizes become arguments.
 void takeLaunch(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);)
+    for (const ProtoField& field : ProtoCursor(message))
         if (field.isBytes() && (field.number == 1 || field.number == 2))
             arguments.push_back({field.number == 1 ? "grid" : "block",
                                  {JsonValue::Kind::Nested, false, texts.kept(sizesIn(field.bytes))}});
@@ -178,8 +174,7 @@ void takeLaunch(std::string_view message, KeptTexts& texts, std::vector<EventDec
 void takeExtra(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
     constexpr size_t maxArguments = 256;
     std::string_view name, value;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isBytes()) name = field.bytes;
         if (field.number == 2 && field.isBytes()) value = field.bytes;
     }
@@ -276,7 +271,7 @@ void PacketReader::takePacked(std::string_view packed, Unpacker unpack, int dept
     const UnpackedPackets packets = unpack(packed);
     unpackedBytes_ += packets.bytes.size();
     ProtoCursor cursor(packets.bytes);
-    for (ProtoField field; cursor.next(field);)
+    for (const ProtoField& field : cursor)
         if (field.number == 1 && field.isBytes()) take(field.bytes, depth + 1);
     corruptCount_ += !packets.isWhole || cursor.isMalformed() ? 1 : 0;
 }
@@ -287,7 +282,7 @@ void PacketReader::take(std::string_view packet, int depth) {
     bool isCleared = false;
     std::string_view interned, defaults;
     ProtoCursor head(packet);
-    for (ProtoField field; head.next(field);) {
+    for (const ProtoField& field : head) {
         if (field.number == 8 && field.isNumber()) time = field.value;
         if (field.number == 58 && field.isNumber()) clock = field.value;
         if (field.number == 10 && field.isNumber()) sequenceNumber = field.value;
@@ -311,8 +306,7 @@ void PacketReader::take(std::string_view packet, int depth) {
         if (time && !timeNs) timeNs = clocks_.timeOf(*time, clock, sequence);
         return timeNs.value_or(0);
     };
-    ProtoCursor cursor(packet);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(packet)) {
         if (!field.isBytes() || isOfHead(field.number)) continue;
         switch (field.number) {
             case 2: takeProcessTree(field.bytes); break;
@@ -340,8 +334,7 @@ void PacketReader::take(std::string_view packet, int depth) {
 
 void PacketReader::takeThread(std::string_view message, PacketSequence& sequence) {
     std::string_view name;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isNumber()) sequence.process = static_cast<int32_t>(field.value);
         if (field.number == 2 && field.isNumber()) sequence.thread = field.signedValue();
         if (field.number == 5 && field.isBytes()) name = field.bytes;
@@ -362,14 +355,12 @@ void PacketReader::takeProcessTree(std::string_view message) {
         chunk_->names.push_back(named);
         flushIfFull();
     };
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         const bool isProcess = field.number == 1;
         if (!field.isBytes() || (!isProcess && field.number != 2)) continue;
         int64_t own = 0, process = 0;
         std::string_view name;
-        ProtoCursor each(field.bytes);
-        for (ProtoField part; each.next(part);) {
+        for (const ProtoField& part : ProtoCursor(field.bytes)) {
             if (part.number == 1 && part.isNumber()) own = part.signedValue();
             if (part.number == 3 && part.isNumber()) process = part.signedValue();
             if (part.number == (isProcess ? 3u : 2u) && part.isBytes() && name.empty()) name = part.bytes;
@@ -387,8 +378,7 @@ void PacketReader::takeRenderStage(std::string_view message, PacketSequence& seq
     event.timeNs = timeNs;
     int64_t gpu = 0, queue = -1, eventNumber = 0;
     std::string_view kernel, stage, queueName;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         switch (field.number) {
             case 1: eventNumber = field.signedValue(); break;
             case 2: event.durationNs = field.signedValue(); break;
@@ -434,13 +424,11 @@ void PacketReader::takeRenderStage(std::string_view message, PacketSequence& seq
 }
 
 void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t owner) {
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number != 1 || !field.isBytes()) continue;
         uint64_t counter = 0;
         std::string_view name;
-        ProtoCursor spec(field.bytes);
-        for (ProtoField part; spec.next(part);) {
+        for (const ProtoField& part : ProtoCursor(field.bytes)) {
             if (part.number == 1 && part.isNumber()) counter = part.value;
             if (part.number == 2 && part.isBytes()) name = part.bytes;
         }
@@ -450,14 +438,12 @@ void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t owne
 }
 
 void PacketReader::takeGpuCounterNames(std::string_view interned) {
-    ProtoCursor cursor(interned);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(interned)) {
         if (field.number != 47 || !field.isBytes()) continue;
         uint64_t number = 0;
         int64_t gpu = 0;
         std::string_view descriptor;
-        ProtoCursor each(field.bytes);
-        for (ProtoField part; each.next(part);) {
+        for (const ProtoField& part : ProtoCursor(field.bytes)) {
             if (part.number == 1 && part.isNumber()) number = part.value;
             if (part.number == 2 && part.isBytes()) descriptor = part.bytes;
             if (part.number == 3 && part.isNumber()) gpu = static_cast<int32_t>(part.value);
@@ -470,8 +456,7 @@ void PacketReader::takeGpuCounterNames(std::string_view interned) {
 void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
     uint64_t owner = 0;
     int64_t gpu = 0;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 3 && field.isNumber()) {
             gpu = static_cast<int32_t>(field.value);
             owner = static_cast<uint64_t>(gpu) & ~internedFlag;
@@ -483,15 +468,13 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
         }
     }
     const std::string process = fmt::format("GPU {} counters", gpu);
-    ProtoCursor again(message);
-    for (ProtoField field; again.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (!field.isBytes()) continue;
         if (field.number == 1) takeCounterDescriptor(field.bytes, owner);
         if (field.number != 2) continue;
         uint64_t counter = 0;
         std::string value;
-        ProtoCursor each(field.bytes);
-        for (ProtoField part; each.next(part);) {
+        for (const ProtoField& part : ProtoCursor(field.bytes)) {
             if (part.number == 1 && part.isNumber()) counter = part.value;
             if (part.number == 2 && part.isNumber()) value = std::to_string(part.signedValue());
             if (part.number == 3) value = fmt::format("{}", part.real());

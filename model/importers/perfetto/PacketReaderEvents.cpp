@@ -116,8 +116,7 @@ void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence,
 
 void PacketReader::takeLegacy(std::string_view message, PacketSequence& sequence, Event& event) {
     std::optional<int64_t> process, thread;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         switch (field.number) {
             case 1:
                 if (event.name.empty()) event.name = sequence.text(Texts::Names, field.value);
@@ -153,7 +152,7 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     constexpr size_t maxValues = 256;
     bool hasOwnCounters = false, hasOwnReals = false;
     ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : cursor) {
         const auto numbers = [&](ProtoField::Wire wire, auto take) { ProtoCursor::forEachNumber(field, wire, take); };
         if (field.number == 1 && field.value < uint64_t{1} << 50 && !timeNs)
             timeNs = sequence.oldTimeNs += field.signedValue() * 1000;

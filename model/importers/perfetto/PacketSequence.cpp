@@ -31,8 +31,7 @@ bool isOwn(uint64_t clock) { return clock >= firstOwnClock && clock <= lastOwnCl
 
 PerfettoClock clockIn(std::string_view message) {
     PerfettoClock clock;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (!field.isNumber()) continue;
         if (field.number == 1) clock.id = field.value;
         if (field.number == 2) clock.time = field.signedValue();
@@ -54,8 +53,7 @@ void PacketSequence::clear() {
 bool PacketSequence::takeText(Texts which, std::string_view message, uint32_t nameField) {
     uint64_t number = 0;
     std::string_view name;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isNumber()) number = field.value;
         if (field.number == nameField && field.isBytes()) name = field.bytes;
     }
@@ -68,8 +66,7 @@ bool PacketSequence::takeText(Texts which, std::string_view message, uint32_t na
 
 bool PacketSequence::takeTexts(std::string_view message) {
     bool isRoom = true;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (!field.isBytes()) continue;
         switch (field.number) {
             case 1: isRoom = takeText(Texts::Categories, field.bytes, 2) && isRoom; break;
@@ -89,12 +86,10 @@ void PacketSequence::takeDefaults(std::string_view message) {
     defaultClock.reset();
     extraCounters.clear();
     extraRealCounters.clear();
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 58 && field.isNumber()) defaultClock = field.value;
         if (field.number != 11 || !field.isBytes()) continue;
-        ProtoCursor events(field.bytes);
-        for (ProtoField each; events.next(each);) {
+        for (const ProtoField& each : ProtoCursor(field.bytes)) {
             if (each.number == 11 && each.isNumber()) defaultTrack = each.value;
             if (each.number == 31) takeNumbers(each, extraCounters);
             if (each.number == 45) takeNumbers(each, extraRealCounters);
@@ -111,8 +106,7 @@ std::string_view PacketSequence::text(Texts which, uint64_t number) const {
 void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequence) {
     std::vector<PerfettoClock> clocks;
     uint64_t primary = bootClock;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isBytes() && clocks.size() < maxClocks) clocks.push_back(clockIn(field.bytes));
         if (field.number == 2 && field.isNumber()) primary = field.value;
     }

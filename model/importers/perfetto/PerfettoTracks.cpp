@@ -28,8 +28,7 @@ std::string shortened(std::string_view text) { return std::string(text.substr(0,
 int64_t small(uint64_t value) { return static_cast<int32_t>(value); }
 
 void takeProcess(std::string_view message, PerfettoTrack& track) {
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isNumber()) track.process = small(field.value);
         if (field.number == 6 && field.isBytes()) track.processName = shortened(field.bytes);
     }
@@ -37,8 +36,7 @@ void takeProcess(std::string_view message, PerfettoTrack& track) {
 
 void takeThread(std::string_view message, PerfettoTrack& track) {
     for (const uint32_t number : {1u, 2u, 5u}) {
-        ProtoCursor cursor(message);
-        for (ProtoField field; cursor.next(field);) {
+        for (const ProtoField& field : ProtoCursor(message)) {
             if (field.number != number) continue;
             if (number == 1 && field.isNumber()) track.process = small(field.value);
             if (number == 2 && field.isNumber()) track.thread = field.signedValue();
@@ -49,8 +47,7 @@ void takeThread(std::string_view message, PerfettoTrack& track) {
 
 void takeCounter(std::string_view message, PerfettoTrack& track) {
     track.isCounter = true;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 3 && field.isNumber())
             track.unit = field.value == 3 ? "bytes" : field.value == 1 ? "ns" : "";
         if (field.number == 6 && field.isBytes()) track.unit = shortened(field.bytes);
@@ -193,14 +190,12 @@ void PerfettoTracks::nameThread(int64_t process, int64_t thread, std::string_vie
 
 void PerfettoTracks::describe(std::string_view message) {
     uint64_t uuid = 0;
-    ProtoCursor first(message);
-    for (ProtoField field; first.next(field);)
+    for (const ProtoField& field : ProtoCursor(message))
         if (field.number == 1 && field.isNumber()) uuid = field.value;
     const uint32_t number = numberOf(uuid);
     if (number == noTrack) return;
     PerfettoTrack& track = tracks_[number];
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 5 && field.isNumber()) track.parent = field.value;
         if (!field.isBytes()) continue;
         if (field.number == 2 || field.number == 10 || field.number == 13) track.name = shortened(field.bytes);

@@ -113,8 +113,7 @@ struct Entry {
 
 Entry entryIn(std::string_view message) {
     Entry entry;
-    ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isNumber()) entry.number = field.value;
         if (field.number == 2 && field.isBytes()) entry.value = field.bytes;
     }
@@ -199,7 +198,7 @@ int64_t numberAfter(std::string_view text, std::string_view word) {
 
 XplanePlane::XplanePlane(std::string_view message) {
     ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : cursor) {
         if (!field.isBytes()) continue;
         switch (field.number) {
             case 2: name_ = field.bytes; break;
@@ -218,7 +217,7 @@ void XplanePlane::addEventKind(std::string_view entry) {
     if (eventKinds_.size() >= maxNames) return;
     XplaneEventKind& kind = eventKinds_[found.number] = {};
     ProtoCursor cursor(found.value);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : cursor) {
         if (!field.isBytes()) continue;
         if (field.number == 2) kind.name = field.bytes;
         if (field.number == 4) kind.displayName = field.bytes;
@@ -232,7 +231,7 @@ void XplanePlane::addStatName(std::string_view entry) {
     if (statNames_.size() >= maxNames) return;
     std::string_view& name = statNames_[found.number] = {};
     ProtoCursor cursor(found.value);
-    for (ProtoField field; cursor.next(field);)
+    for (const ProtoField& field : cursor)
         if (field.number == 2 && field.isBytes()) name = field.bytes;
     see(cursor);
 }
@@ -241,7 +240,7 @@ XplaneLine XplanePlane::line(std::string_view message) {
     XplaneLine line;
     line.message = message;
     ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : cursor) {
         if (field.number == 1 && field.isNumber()) line.id = field.signedValue();
         if (field.number == 2 && field.isBytes()) line.name = field.bytes;
         if (field.number == 3 && field.isNumber()) line.timeNs = field.signedValue();
@@ -256,7 +255,7 @@ XplaneEvent XplanePlane::event(std::string_view message) {
     event.message = message;
     uint64_t kind = 0;
     ProtoCursor cursor(message);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : cursor) {
         if (!field.isNumber()) continue;
         if (field.number == 1) kind = field.value;
         if (field.number == 2) event.offsetPs = field.signedValue();

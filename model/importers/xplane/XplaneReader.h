@@ -88,15 +88,13 @@ class XplanePlane {
     /// Calls `visit(event)` for each event of a line, in order.
     template <class Visitor>
     void forEachEvent(const XplaneLine& line, Visitor visit) {
-        ProtoCursor cursor(line.message);
-        for (ProtoField field; cursor.next(field);)
+        for (const ProtoField& field : ProtoCursor(line.message))
             if (field.number == 4 && field.isBytes()) visit(event(field.bytes));
     }
     /// Calls `visit(stat)` for each stat of an event, then for each stat of its kind.
     template <class Visitor>
     void forEachStat(const XplaneEvent& event, Visitor visit) {
-        ProtoCursor cursor(event.message);
-        for (ProtoField field; cursor.next(field);)
+        for (const ProtoField& field : ProtoCursor(event.message))
             if (field.number == 4 && field.isBytes()) visit(stat(field.bytes));
         for (const std::string_view each : event.kind->stats) visit(stat(each));
     }

@@ -24,8 +24,7 @@ constexpr uint32_t planeField = 1, errorField = 2, hostField = 4;
 
 /// Returns the name of a plane from its possibly truncated message. Empty without a name.
 std::string_view nameOfPlane(std::string_view plane) {
-    ProtoCursor cursor(plane);
-    for (ProtoField field; cursor.next(field);) {
+    for (const ProtoField& field : ProtoCursor(plane)) {
         if (field.number == 2) return field.bytes;
         if (field.number != 1 || !field.isNumber()) return {};
     }
