@@ -171,8 +171,8 @@ void readCalls(NvprofContext& context, bool isDriver, Tally& tally) {
                      {"start", "end", "cbid", "threadId", "correlationId", "returnValue"}, "CUDA API calls");
     MixedMap<int64_t, StringIndex> names;
     while (reader.next()) {
-        const std::optional<TimeRange> found = reader.times(Start, End);
-        if (!found) continue;
+        const std::optional<TimeRange> times = context.times(reader, Start, End);
+        if (!times) continue;
         const uint32_t thread = context.thread(reader.integerOr(Thread, 0));
         if (reader.skipRowIf(thread == noIndex)) continue;
         const int64_t function = reader.integerOr(Function, 0);
@@ -183,12 +183,11 @@ void readCalls(NvprofContext& context, bool isDriver, Tally& tally) {
                 known.empty() ? fmt::format("CUDA {} call {}", isDriver ? "driver" : "runtime", function)
                               : std::string(known));
         }
-        const TimeRange times = context.shifted(*found);
-        context.builder().add<kinds::Api>(times, {.name = name->second,
-                                                  .thread = thread,
-                                                  .correlation = reader.unsigned32(Correlation),
-                                                  .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
-                                                  .isDriver = isDriver});
+        context.builder().add<kinds::Api>(*times, {.name = name->second,
+                                                   .thread = thread,
+                                                   .correlation = reader.unsigned32(Correlation),
+                                                   .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
+                                                   .isDriver = isDriver});
     }
     tally.add(reader);
 }
@@ -204,12 +203,12 @@ enum Place : int { Start, End, Device, Context, Stream, Correlation, firstOwn };
 template <class Take>
 void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
     while (reader.next()) {
-        const std::optional<TimeRange> times = reader.times(Start, End);
+        const std::optional<TimeRange> times = context.times(reader, Start, End);
         if (!times) continue;
         const uint32_t stream =
             context.stream(reader.integerOr(Device, 0), reader.integerOr(Context, 0), reader.integerOr(Stream, 0));
         if (reader.skipRowIf(stream == noIndex)) continue;
-        take(stream, context.shifted(*times), reader.unsigned32(Correlation));
+        take(stream, *times, reader.unsigned32(Correlation));
     }
 }
 
@@ -410,17 +409,16 @@ void readNvprofWaits(NvprofContext& context) {
     RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
                      {"start", "end", "type", "contextId", "streamId", "correlationId"}, "waits");
     while (reader.next()) {
-        const std::optional<TimeRange> found = reader.times(Begin, Until);
-        if (!found) continue;
-        const TimeRange times = context.shifted(*found);
+        const std::optional<TimeRange> times = context.times(reader, Begin, Until);
+        if (!times) continue;
         const int64_t ofContext = reader.integerOr(OfContext, 0);
         const int64_t type = reader.integerOr(Type, 0);
         const bool isKnown = type >= 0 && type <= static_cast<int64_t>(SyncType::Context);
         context.builder().add<kinds::Sync>(
-            times, {.type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
-                    .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
-                    .process = context.process(),
-                    .correlation = reader.unsigned32(OfCall)});
+            *times, {.type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
+                     .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
+                     .process = context.process(),
+                     .correlation = reader.unsigned32(OfCall)});
     }
     reader.countAs(kinds::Sync::plural);
 }

@@ -92,16 +92,15 @@ class HipReader {
         RowReader reader(context_.load(), "HIP", {"BeginNs", "EndNs", "pid", "tid", "Name", "args", columns_.index},
                          "API calls");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
             if (reader.skipRowIf(thread == noIndex)) continue;
-            const TimeRange range = context_.shifted(*times);
             // hipprof stores the function as a number, and its name in front of the arguments.
             const std::string_view arguments = reader.text(Arguments);
             const StringIndex name = isOfHipprof_ ? builder().intern(arguments.substr(0, arguments.find('(')))
                                                   : builder().intern(reader.text(Name));
-            builder().add<kinds::Api>(range,
+            builder().add<kinds::Api>(*times,
                                       {.name = name, .thread = thread, .correlation = correlationOf(reader, Index)});
         }
     }
@@ -119,16 +118,15 @@ class HipReader {
                          {"BeginNs", "EndNs", columns_.device, columns_.queue, "Name", "pid", columns_.index},
                          "kernels");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t stream = streamOf(reader, Pid, Device, Queue);
             if (reader.skipRowIf(stream == noIndex)) continue;
-            const TimeRange range = context_.shifted(*times);
             LaunchConfig config;
             context_.nameKernel(config, nameIn(reader, Name, reader.integerOr(Pid, 0)));
-            builder().add<kinds::Kernel>(range, {.stream = stream,
-                                                 .correlation = correlationOf(reader, Index),
-                                                 .config = builder().launchConfig(config)});
+            builder().add<kinds::Kernel>(*times, {.stream = stream,
+                                                  .correlation = correlationOf(reader, Index),
+                                                  .config = builder().launchConfig(config)});
         }
     }
 
@@ -139,20 +137,19 @@ class HipReader {
                           columns_.index},
                          "memcpys");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t stream = streamOf(reader, Pid, Device, Queue);
             if (reader.skipRowIf(stream == noIndex)) continue;
-            const TimeRange range = context_.shifted(*times);
             const uint32_t correlation = correlationOf(reader, Index);
             const int64_t command = isOfHipprof_ ? reader.integerOr(Kind, -1) : -1;
             const MemcpyKind kind = isOfHipprof_ ? copyKindOf(command) : rocmCopyKind(reader.text(Kind));
             const bool isFill = command == fillCommand || reader.text(Kind).find("Fill") != std::string_view::npos;
             if (kind != MemcpyKind::Unknown)
-                builder().add<kinds::Memcpy>(range, {.kind = kind, .stream = stream, .correlation = correlation});
+                builder().add<kinds::Memcpy>(*times, {.kind = kind, .stream = stream, .correlation = correlation});
             else if (isFill)
                 builder().add<kinds::Memset>(
-                    range, {.memory = MemoryKind::Device, .stream = stream, .correlation = correlation});
+                    *times, {.memory = MemoryKind::Device, .stream = stream, .correlation = correlation});
             else
                 context_.addOther(reader.text(Kind));
         }

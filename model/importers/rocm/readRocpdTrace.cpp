@@ -238,25 +238,24 @@ class RocpdReader {
         RowReader reader(context_.load(), tables_.regions.c_str(),
                          {"pid", "tid", "start", "end", "name_id", "event_id"}, "API calls");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t thread = threadOf(reader.integerOr(Thread, 0), reader.integerOr(Process, 0));
             if (reader.skipRowIf(thread == noIndex)) continue;
-            const TimeRange range = context_.shifted(*times);
             const Event event = eventOf(reader.integerOr(Id, 0));
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const std::string_view category = builder().text(event.category);
             if (isApi(category)) {
-                builder().add<kinds::Api>(range, {.name = name,
-                                                  .thread = thread,
-                                                  .correlation = correlationOf(event),
-                                                  .isDriver = category.starts_with("HSA_")});
+                builder().add<kinds::Api>(*times, {.name = name,
+                                                   .thread = thread,
+                                                   .correlation = correlationOf(event),
+                                                   .isDriver = category.starts_with("HSA_")});
                 continue;
             }
-            builder().add<kinds::Nvtx>(range, {.text = event.message != 0 ? event.message : name,
-                                               .domain = isMarker(category) ? StringIndex{0} : event.category,
-                                               .thread = thread,
-                                               .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+            builder().add<kinds::Nvtx>(*times, {.text = event.message != 0 ? event.message : name,
+                                                .domain = isMarker(category) ? StringIndex{0} : event.category,
+                                                .thread = thread,
+                                                .style = times->isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
         }
     }
 
@@ -268,7 +267,7 @@ class RocpdReader {
              "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z", "event_id"},
             "kernels");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t stream =
                 builder().stream(processOf(reader.integerOr(Process, 0)), gpuOf(reader.integerOr(Agent, -1)), 0,
@@ -291,10 +290,9 @@ class RocpdReader {
                 config.grid[static_cast<size_t>(axis)] =
                     block > 0 ? threads / block + (threads % block > 0 ? 1 : 0) : threads;
             }
-            const TimeRange range = context_.shifted(*times);
-            builder().add<kinds::Kernel>(range, {.stream = stream,
-                                                 .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
-                                                 .config = builder().launchConfig(config)});
+            builder().add<kinds::Kernel>(*times, {.stream = stream,
+                                                  .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
+                                                  .config = builder().launchConfig(config)});
         }
         reader.countAs(kinds::Kernel::plural);
     }
@@ -306,7 +304,7 @@ class RocpdReader {
             {"pid", "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "stream_id", "event_id"},
             "memcpys");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t from = gpuOf(reader.integerOr(Source, -1));
             const uint32_t to = gpuOf(reader.integerOr(Destination, -1));
@@ -315,9 +313,8 @@ class RocpdReader {
             if (reader.skipRowIf(stream == noIndex)) continue;
             MemcpyKind kind = rocmCopyKind(context_.wordOf(reader.integerOr(Name, 0)));
             if (from != noIndex && to != noIndex) kind = from == to ? MemcpyKind::DtoD : MemcpyKind::PtoP;
-            const TimeRange range = context_.shifted(*times);
             const bool areTwo = kind == MemcpyKind::PtoP;
-            builder().add<kinds::Memcpy>(range,
+            builder().add<kinds::Memcpy>(*times,
                                          {.bytes = reader.bytes(Bytes),
                                           .kind = kind,
                                           .sourceMemory = from != noIndex ? MemoryKind::Device : MemoryKind::Unknown,

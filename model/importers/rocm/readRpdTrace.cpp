@@ -76,21 +76,20 @@ class RpdReader {
         RowReader reader(context_.load(), "rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"},
                          "API calls");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
             if (reader.skipRowIf(thread == noIndex)) continue;
-            const TimeRange range = context_.shifted(*times);
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const int64_t id = reader.integerOr(Id, 0);
             if (builder().text(name) == markerCall) {
-                builder().add<kinds::Nvtx>(range, {.text = context_.text(reader.integerOr(Arguments, 0)),
-                                                   .thread = thread,
-                                                   .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+                builder().add<kinds::Nvtx>(*times, {.text = context_.text(reader.integerOr(Arguments, 0)),
+                                                    .thread = thread,
+                                                    .style = times->isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
                 continue;
             }
             callers_[id] = {id, builder().trace().threads[thread].process, builder().text(name)};
-            builder().add<kinds::Api>(range, {.name = name, .thread = thread, .correlation = correlationOf(id)});
+            builder().add<kinds::Api>(*times, {.name = name, .thread = thread, .correlation = correlationOf(id)});
         }
     }
 
@@ -136,7 +135,7 @@ class RpdReader {
         RowReader reader(context_.load(), "rocpd_op",
                          {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"}, "GPU work");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const Launch launch = launchOf(reader.integerOr(Id, 0));
             const int64_t device = std::max<int64_t>(0, reader.integerOr(Gpu, 0));
@@ -144,7 +143,7 @@ class RpdReader {
             const uint32_t gpu = builder().gpu(device);
             const uint32_t stream = builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
             if (reader.skipRowIf(stream == noIndex)) continue;
-            emitWork(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream, launch,
+            emitWork(context_.wordOf(reader.integerOr(Type, 0)), *times, stream, launch,
                      context_.text(reader.integerOr(Description, 0)));
         }
         context_.noteOthers();
@@ -234,17 +233,16 @@ class RpdReader {
         RowReader reader(context_.load(), "rocpd_monitor",
                          {"deviceType", "deviceId", "monitorType", "start", "end", "value"}, "counters");
         while (reader.next()) {
-            const std::optional<TimeRange> times = reader.times(Start, End);
+            const std::optional<TimeRange> times = context_.times(reader, Start, End);
             if (!times) continue;
             const std::optional<int64_t> thousandths = decimalOf(reader.text(Value), 3);
             if (reader.skipRowIf(reader.text(Kind) != "gpu" || !thousandths)) continue;
-            const TimeRange range = context_.shifted(*times);
             const std::pair key{reader.integerOr(Device, 0), std::string(reader.text(Name))};
             if (reader.skipRowIf(counters.size() >= builder().remainingCounters() && !counters.contains(key))) continue;
             Samples& counter = counters[key];
-            counter.samples.timesNs.push_back(range.startNs);
+            counter.samples.timesNs.push_back(times->startNs);
             counter.samples.values.push_back(static_cast<long double>(*thousandths) / 1000);
-            counter.endNs = std::max(counter.endNs, range.endNs);
+            counter.endNs = std::max(counter.endNs, times->endNs);
         }
         std::set<int64_t> monitored;
         for (const auto& [key, counter] : counters) monitored.insert(std::max<int64_t>(0, key.first));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/importers/sqlite/LoadContext.h"
+#include "model/importers/sqlite/RowReader.h"
 #include "model/numbers/MixedMap.h"
 #include "model/trace/Tables.h"
 
@@ -21,8 +22,11 @@ class ProfileContext {
 
     /// Moves the start of the trace to the first row of the table, by that column, if it is earlier.
     void beginWith(const char* table, const char* column);
-    /// Returns a time of the file on the clock of the trace, which begins with the first event.
-    TimeRange shifted(TimeRange times) const { return {times.startNs - zeroNs(), times.endNs - zeroNs()}; }
+    /// Returns the times of a row on the clock of the trace, which begins with the first event; as `RowReader::times`.
+    std::optional<TimeRange> times(RowReader& reader, int start, int end) const {
+        const std::optional<TimeRange> found = reader.times(start, end);
+        return found ? std::optional(found->shifted(-zeroNs())) : std::nullopt;
+    }
     int64_t zeroNs() const { return firstNs_ == never ? 0 : firstNs_; }
 
     /// Reads texts by number. Number 0 means none. Replaces texts of an earlier table.
