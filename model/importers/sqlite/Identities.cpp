@@ -64,10 +64,7 @@ void Identities::readGpus(LoadContext& context, const Table& t) {
 
 void Identities::readOldGpus(LoadContext& context) {
     constexpr const auto& t = tables::cudaGpus;
-    TableReader reader(context, t,
-                       {t.deviceId, t.name, t.pciBusId, t.globalMemorySize, t.globalMemoryBandwidth,
-                        t.numMultiprocessors, t.computeCapabilityMajor, t.computeCapabilityMinor},
-                       "GPUs");
+    TableReader reader(context, t, "GPUs");
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.deviceId);
         const uint32_t index = id ? builder_.gpu(*id) : noIndex;

@@ -250,6 +250,13 @@ class TableReader : private RowReader {
         for (const Column column : columns) places_[column.number()] = place++;
     }
 
+    /// Reads all columns of the table.
+    TableReader(LoadContext& context, const Table& table, const char* what)
+        : RowReader(context, table.tableName(), namesOf(table), what) {
+        for (size_t column = 0; column < places_.size(); ++column)
+            places_[column] = column < table.columns().size() ? static_cast<int>(column) : unusedColumn;
+    }
+
     bool isNull(Column column) const { return RowReader::isNull(placeOf(column)); }
     std::optional<int64_t> integer(Column column) { return RowReader::integer(placeOf(column)); }
     int64_t integerOr(Column column, int64_t fallback) { return RowReader::integerOr(placeOf(column), fallback); }
@@ -271,6 +278,11 @@ class TableReader : private RowReader {
         std::vector<const char*> names;
         for (const Column column : columns)
             names.push_back(column.number() < table.columns().size() ? table.columns()[column.number()].name : "rowid");
+        return names;
+    }
+    static std::vector<const char*> namesOf(const Table& table) {
+        std::vector<const char*> names;
+        for (const tables::ColumnInfo& column : table.columns()) names.push_back(column.name);
         return names;
     }
     int placeOf(Column column) const {

@@ -319,10 +319,7 @@ void readTopology(LoadContext& context) {
 void readLinkPeaks(LoadContext& context) {
     constexpr const auto& t = tables::linkPeaks;
     std::vector<LinkPeak>& peaks = context.description().interconnect.peaks;
-    TableReader reader(context, t,
-                       {t.kind, t.gpuId, t.peerGpuId, t.direction, t.memory, t.bytesPerSecond, t.links, t.generation,
-                        t.width, t.origin},
-                       "description");
+    TableReader reader(context, t, "description");
     while (reader.next()) {
         const std::optional<LinkKind> link = linkKindFrom(reader.text(t.kind));
         const int64_t bytesPerSecond = reader.integerOr(t.bytesPerSecond, 0);
@@ -347,10 +344,7 @@ void readLinkPeaks(LoadContext& context) {
 void readRoofs(LoadContext& context) {
     constexpr const auto& t = tables::roofs;
     std::vector<Roof>& roofs = context.description().interconnect.roofs;
-    TableReader reader(context, t,
-                       {t.kind, t.gpuId, t.operation, t.m, t.n, t.k, t.perSecond, t.smClockHz, t.powerMilliwatts,
-                        t.temperature, t.software},
-                       "description");
+    TableReader reader(context, t, "description");
     while (reader.next()) {
         Roof roof;
         const std::string_view kind = reader.text(t.kind);
@@ -376,8 +370,7 @@ void readRoofs(LoadContext& context) {
 void readSampledRanges(LoadContext& context) {
     constexpr const auto& t = tables::samplingMoments;
     std::map<std::tuple<int64_t, std::string, int64_t>, RangeTimes> found;
-    TableReader reader(context, t, {t.timestamp, t.range, t.occurrence, t.isEnd, t.globalPid, t.readStart, t.readEnd},
-                       "counters");
+    TableReader reader(context, t, "counters");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         if (!timeNs) continue;

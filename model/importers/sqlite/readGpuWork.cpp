@@ -132,8 +132,7 @@ void addGraphNode(LoadContext& context, FileDirectory& directory, TableReader<Ta
 /// Reads nodes of a Lanescope trace before version 7.
 void readOldGraphNodes(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::oldGraphNodes;
-    TableReader reader(context, t, {t.globalTid, t.timestamp, t.graphNodeId, t.originalNodeId, t.callchainId},
-                       "nodes of CUDA graphs");
+    TableReader reader(context, t, "nodes of CUDA graphs");
     while (reader.next()) {
         addGraphNode(context, directory, reader, t, t.timestamp, t.originalNodeId,
                      directory.stackOf(reader.integer(t.callchainId)));
@@ -144,10 +143,7 @@ void readOldGraphNodes(LoadContext& context, FileDirectory& directory) {
 
 void readApiCalls(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::apiCalls;
-    TableReader reader(
-        context, t,
-        {t.start, t.end, t.globalTid, t.correlationId, t.nameId, t.returnValue, t.eventClass, t.callchainId},
-        "CUDA API calls");
+    TableReader reader(context, t, "CUDA API calls");
     std::unordered_map<StringIndex, StringIndex> plainNames;
     const auto take = [&](uint32_t thread, TimeRange times) {
         const StringIndex entryPoint = reader.string(t.nameId, directory.strings).value_or(0);

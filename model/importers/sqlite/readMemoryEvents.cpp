@@ -120,9 +120,7 @@ void readOfCpu(LoadContext& context, FileDirectory& directory) {
 
 void readOfGpus(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::gpuPageFaults;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.address, t.numberOfPageFaults, t.faultAccessType},
-                       "page faults");
+    TableReader reader(context, t, "page faults");
     int64_t faults = 0, untimed = 0;  // a row represents several faults
     while (reader.next()) {
         const int64_t of = std::max<int64_t>(0, reader.integerOr(t.numberOfPageFaults, 1));

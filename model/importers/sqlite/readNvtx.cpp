@@ -247,15 +247,7 @@ class NcclPlugin {
     explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
 
     void read(LoadContext& context, FileDirectory& directory, const NcclCommunicators& communicators) {
-        Reader reader(context, o, {o.globalTid,    o.start,        o.end,
-                                   o.operation,    o.datatype,     o.count,
-                                   o.bytes,        o.communicator, o.rank,
-                                   o.root,         o.peer,         o.sequence,
-                                   o.algorithm,    o.protocol,     o.channels,
-                                   o.warps,        o.isCaptured,   o.enqueueGlobalTid,
-                                   o.enqueueStart, o.enqueueEnd,   o.launchGlobalTid,
-                                   o.launchStart,  o.launchEnd,    o.callchainId},
-                      "NCCL operations");
+        Reader reader(context, o, "NCCL operations");
         FileStrings& strings = directory.strings;
         const auto textAt = [&](Reader::Column column) {
             return reader.isNull(column) ? StringIndex{0} : strings.intern(reader.text(column));

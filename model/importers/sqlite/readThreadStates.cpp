@@ -253,8 +253,7 @@ void readSamples(LoadContext& context, FileDirectory& directory, const CoreTimes
 
 void readSystemCalls(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::systemCalls;
-    TableReader reader(context, t, {t.start, t.end, t.globalTid, t.nameId, t.callchainId},
-                       "calls of the operating system");
+    TableReader reader(context, t, "calls of the operating system");
     if (!reader.hasTable()) return;
     const CallchainStacks stacks(context, directory, tables::systemCallchains);
     std::unordered_map<StringIndex, ThreadState> reasons;
@@ -306,10 +305,7 @@ SampledStates readThreadStates(LoadContext& context, FileDirectory& directory) {
     const bool isScheduled = context.database().hasTable(tables::scheduleEvents.tableName());
     SampledStates samples;
     constexpr const auto& t = tables::threadStates;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalTid, t.state, t.callchainId, t.cpuNs, t.delayNs, t.callId, t.holderTid,
-                        t.holderCallchainId},
-                       "thread states");
+    TableReader reader(context, t, "thread states");
     const auto take = [&](uint32_t thread, TimeRange times) {
         const std::optional<int64_t> holder = reader.integer(t.holderTid);
         const kinds::CpuState::Row row{.startNs = times.startNs,

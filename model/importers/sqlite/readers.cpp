@@ -64,8 +64,7 @@ MemoryKind MemoryKinds::memoryKind(int64_t number) const {
 
 void readStacks(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::stacks;
-    TableReader reader(context, t, {t.id, t.parentId, t.functionId, t.fileId, t.line, t.moduleId, t.operatorsId},
-                       "Python stacks");
+    TableReader reader(context, t, "Python stacks");
     const auto text = [&](const auto& column) { return reader.string(column, directory.strings).value_or(0); };
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(t.id);
