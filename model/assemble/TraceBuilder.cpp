@@ -167,9 +167,8 @@ TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Tra
 }
 
 void TraceBuilder::noteNotShown(int64_t count, std::string_view what) {
-    if (count > 0)
-        note(Severity::Info, HealthCode::NotShown, fmt::format("Not shown here: {} {}.", formatCount(count), what),
-             count);
+    noteSome(count, Severity::Info, HealthCode::NotShown,
+             fmt::format("Not shown here: {} {}.", formatCount(count), what));
 }
 
 StringIndex TraceBuilder::intern(std::string_view text) {

@@ -97,6 +97,10 @@ class TraceBuilder {
     void note(Severity severity, HealthCode code, std::string sentence, std::optional<int64_t> count = {}) {
         note({severity, code, std::move(sentence), {}, {}, count});
     }
+    /// Adds a note about `count` things of the file. Adds nothing if `count` is 0.
+    void noteSome(int64_t count, Severity severity, HealthCode code, std::string sentence) {
+        if (count > 0) note(severity, code, std::move(sentence), count);
+    }
     /// Adds the note "Not shown here: 12 {what}." Adds nothing if `count` is 0.
     void noteNotShown(int64_t count, std::string_view what);
     LargeMemory* memory() const { return trace_->memory.get(); }

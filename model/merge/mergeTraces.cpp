@@ -500,12 +500,10 @@ class Descriptions {
                                              unknown + 1)
                                : "Some files have no start time and no common collectives or steps; they start where "
                                  "the first file starts."});
-        if (clocks_.violations > 0)
-            builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
-                           fmt::format("In {} of {} collectives a rank ends before the last one starts: clocks ran "
-                                       "unevenly, or files do not belong together.",
-                                       clocks_.violations, clocks_.causalTimes),
-                           std::nullopt, std::nullopt, clocks_.violations});
+        builder_.noteSome(clocks_.violations, Severity::Warning, HealthCode::ClocksContradicted,
+                          fmt::format("In {} of {} collectives a rank ends before the last one starts: clocks ran "
+                                      "unevenly, or files do not belong together.",
+                                      clocks_.violations, clocks_.causalTimes));
     }
 
     /// Returns false if nothing is known of it.
@@ -520,8 +518,7 @@ class Descriptions {
                       name, reference, clock.moments, plural(clock.method, clocks_), clock.map.offsetNs < 0 ? "-" : "+",
                       formatDuration(std::abs(clock.map.offsetNs)), clock.map.driftNsPerNs * 1e6,
                       formatDuration(clock.errorNs));
-        builder_.note({Severity::Info, HealthCode::ClocksAligned, std::move(sentence), std::nullopt, std::nullopt,
-                       clock.moments});
+        builder_.note(Severity::Info, HealthCode::ClocksAligned, std::move(sentence), clock.moments);
         return true;
     }
 

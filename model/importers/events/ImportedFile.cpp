@@ -103,13 +103,11 @@ void addOther(const TopLevelFacts& facts, std::string_view key, std::string_view
 
 void noteCorruption(const ImportedFile& file, const CorruptionTally& corruption, HealthCode code,
                     TraceBuilder& builder) {
-    if (corruption.places > 0)
-        builder.note(Severity::Warning, code,
+    builder.noteSome(corruption.places, Severity::Warning, code,
                      fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the first at byte {}. "
                                  "The intact part is shown.",
                                  formatCount(corruption.places), corruption.places == 1 ? "" : "s",
-                                 formatCount(corruption.bytes), formatCount(static_cast<int64_t>(corruption.firstAt))),
-                     corruption.places);
+                                 formatCount(corruption.bytes), formatCount(static_cast<int64_t>(corruption.firstAt))));
     if (file.isTopLevelCorrupt)
         builder.note(Severity::Warning, code,
                      "Some metadata of the file is corrupt; GPUs, ranks or the time of day may be missing.");
@@ -156,34 +154,26 @@ void countUntimed(const ImportedTally& tally, TraceBuilder& builder) {
 /// `isWhole` means that no part of the file is known to be missing.
 void noteFit(const EmitFindings& findings, bool isWhole, TraceBuilder& builder) {
     noteCallsWithoutWork(findings, isWhole, builder);
-    if (findings.workWithoutCall > 0)
-        builder.note(
-            Severity::Info, HealthCode::WorkWithoutCall,
-            fmt::format("{} GPU operations have no call in the file: launched before the profiler started, or by "
-                        "a CUDA graph{}.",
-                        formatCount(findings.workWithoutCall), isWhole ? "" : ", or their call is missing"),
-            findings.workWithoutCall);
-    if (findings.unmatchedFlowEnds > 0)
-        builder.note(
-            Severity::Info, HealthCode::BackwardUnknown,
-            fmt::format("{} ends of flow events between forward and backward operators are ignored: they have no "
-                        "other end, several ends, or no operator around them.",
-                        formatCount(findings.unmatchedFlowEnds)),
-            findings.unmatchedFlowEnds);
-    if (findings.unmatchedBackwards > 0)
-        builder.note(
-            Severity::Info, HealthCode::BackwardUnknown,
-            fmt::format("{} backward operators have no flow event, because their forward operators ran before the "
-                        "profiler started, or have ambiguous numbers.",
-                        formatCount(findings.unmatchedBackwards)),
-            findings.unmatchedBackwards);
-    if (findings.overlaps > 0)
-        builder.note(
-            Severity::Info, HealthCode::StreamOverlap,
-            fmt::format("{} GPU operations start before the previous one on their stream ends, by up to {}; they "
-                        "are drawn below it.",
-                        formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
-            findings.overlaps);
+    builder.noteSome(
+        findings.workWithoutCall, Severity::Info, HealthCode::WorkWithoutCall,
+        fmt::format("{} GPU operations have no call in the file: launched before the profiler started, or by "
+                    "a CUDA graph{}.",
+                    formatCount(findings.workWithoutCall), isWhole ? "" : ", or their call is missing"));
+    builder.noteSome(
+        findings.unmatchedFlowEnds, Severity::Info, HealthCode::BackwardUnknown,
+        fmt::format("{} ends of flow events between forward and backward operators are ignored: they have no "
+                    "other end, several ends, or no operator around them.",
+                    formatCount(findings.unmatchedFlowEnds)));
+    builder.noteSome(
+        findings.unmatchedBackwards, Severity::Info, HealthCode::BackwardUnknown,
+        fmt::format("{} backward operators have no flow event, because their forward operators ran before the "
+                    "profiler started, or have ambiguous numbers.",
+                    formatCount(findings.unmatchedBackwards)));
+    builder.noteSome(
+        findings.overlaps, Severity::Info, HealthCode::StreamOverlap,
+        fmt::format("{} GPU operations start before the previous one on their stream ends, by up to {}; they "
+                    "are drawn below it.",
+                    formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)));
 }
 
 }  // namespace
@@ -256,12 +246,10 @@ void noteImportedFile(const ImportedFile& file, const EmitFindings& findings, Em
 }
 
 void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder) {
-    if (count > 0)
-        builder.note(
-            Severity::Warning, HealthCode::FileDamaged,
-            fmt::format("The file is corrupt: {} of its {} could not be read. The intact part is shown. Copy it again.",
-                        formatCount(count), what),
-            count);
+    builder.noteSome(
+        count, Severity::Warning, HealthCode::FileDamaged,
+        fmt::format("The file is corrupt: {} of its {} could not be read. The intact part is shown. Copy it again.",
+                    formatCount(count), what));
 }
 
 void noteTruncation(TraceBuilder& builder, uint64_t bytes, std::string_view what,

@@ -126,17 +126,14 @@ void placeOperations(LargeVector<InspectorOperation>& operations) {
 /// Adds health notes on the unreadable parts of the file and on the precision of its times.
 void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     const auto addCoarse = [&](Severity severity, int64_t count, std::string_view format) {
-        if (count > 0)
-            builder.note(severity, HealthCode::CoarseTimes, fmt::format(fmt::runtime(format), formatCount(count)),
-                         count);
+        builder.noteSome(count, severity, HealthCode::CoarseTimes,
+                         fmt::format(fmt::runtime(format), formatCount(count)));
     };
     // The format gets the number of occurrences and the line of the first.
     const auto addSkipped = [&](const InspectorFile::Skips& skips, Severity severity, HealthCode code,
                                 std::string_view format) {
-        if (skips.count > 0)
-            builder.note(severity, code,
-                         fmt::format(fmt::runtime(format), formatCount(skips.count), formatCount(skips.firstLine)),
-                         skips.count);
+        builder.noteSome(skips.count, severity, code,
+                         fmt::format(fmt::runtime(format), formatCount(skips.count), formatCount(skips.firstLine)));
     };
     const auto timedBy = [&file](InspectorTiming timing) { return file.timings[static_cast<size_t>(timing)]; };
     addCoarse(Severity::Warning, std::ranges::count(file.operations, true, &InspectorOperation::isTimedByWriting),

@@ -51,11 +51,9 @@ void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
             unknown += packets;
     }
     builder.noteNotShown(unknown, "packets of an unknown kind");
-    if (reader.lostPackets() > 0)
-        builder.note(Severity::Warning, HealthCode::EventsDropped,
+    builder.noteSome(reader.lostPackets(), Severity::Warning, HealthCode::EventsDropped,
                      fmt::format("The writer lost packets in {} place{} (buffer full).",
-                                 formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
-                     reader.lostPackets());
+                                 formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"));
 }
 
 void describe(const ImportedFile& file, const PacketReader& reader, EmitContext& output) {
@@ -131,11 +129,9 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     noteOtherPackets(reader, builder);
     noteCorruptParts("packets", reader.corruptCount(), builder);
     const int64_t open = reader.unmatched().begins;
-    if (open > 0)
-        builder.note(Severity::Info, HealthCode::NvtxUnmatched,
+    builder.noteSome(open, Severity::Info, HealthCode::NvtxUnmatched,
                      fmt::format("{} slice{} in the file; they are shown until its last event.", formatCount(open),
-                                 open == 1 ? " never ends" : "s never end"),
-                     open);
+                                 open == 1 ? " never ends" : "s never end"));
     return {};
 }
 

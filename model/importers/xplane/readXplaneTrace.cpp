@@ -104,10 +104,8 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     noteImportedFile(file, findings, output, HealthCode::FileDamaged);
     noteCorruptParts("messages", reader.corruptCount(), builder);
     builder.skip("events with only their count", reader.aggregated());
-    if (errors > 0)
-        builder.note(Severity::Warning, HealthCode::ExportDiagnostic,
-                     fmt::format("The profiler reported {} error{} of its own.", errors, errors == 1 ? "" : "s"),
-                     errors);
+    builder.noteSome(errors, Severity::Warning, HealthCode::ExportDiagnostic,
+                     fmt::format("The profiler reported {} error{} of its own.", errors, errors == 1 ? "" : "s"));
     return {};
 }
 
