@@ -89,13 +89,10 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
     if (noted >= found) return;
     for (const EventCount& count : counts)
         if (count.untimed > 0)
-            health.push_back({Severity::Warning,
-                              HealthCode::Untimed,
-                              fmt::format("{} of {} {} have no time and are not shown.", formatCount(count.untimed),
-                                          formatCount(count.total), count.name),
-                              {},
-                              {},
-                              count.untimed});
+            health.push_back(counted(Severity::Warning, HealthCode::Untimed,
+                                     fmt::format("{} of {} {} have no time and are not shown.",
+                                                 formatCount(count.untimed), formatCount(count.total), count.name),
+                                     count.untimed));
 }
 
 bool isNoted(std::span<const HealthNote> health, HealthCode code) {
@@ -124,33 +121,23 @@ void SkipTally::addCounter(const CounterValues& values) {
     wraps_ += values.wrapCount;
 }
 
-void SkipTally::note(std::vector<HealthNote>& health) const {
-    if (resets_ > 0)
-        health.push_back(counted(
-            Severity::Warning, HealthCode::CountersReset,
-            fmt::format(
-                "Sampled counters were reset {} time{} (GPU reset?); their values in those intervals are unknown.",
-                formatCount(resets_), resets_ == 1 ? "" : "s"),
-            resets_));
-    if (wraps_ > 0)
-        health.push_back(counted(Severity::Info, HealthCode::CountersWrapped,
-                                 fmt::format("Sampled counters wrapped around to 0 {} time{}; corrected.",
-                                             formatCount(wraps_), wraps_ == 1 ? "" : "s"),
-                                 wraps_));
+void SkipTally::note(TraceBuilder& builder) const {
+    builder.noteSome(
+        resets_, Severity::Warning, HealthCode::CountersReset,
+        fmt::format("Sampled counters were reset {} time{} (GPU reset?); their values in those intervals are unknown.",
+                    formatCount(resets_), resets_ == 1 ? "" : "s"));
+    builder.noteSome(wraps_, Severity::Info, HealthCode::CountersWrapped,
+                     fmt::format("Sampled counters wrapped around to 0 {} time{}; corrected.", formatCount(wraps_),
+                                 wraps_ == 1 ? "" : "s"));
     for (const auto& [where, tally] : byPlace_) {
-        if (tally.rows > 0)
-            health.push_back(counted(Severity::Warning, HealthCode::RowsLeftOut,
-                                     fmt::format("{} {} skipped: invalid content.", formatCount(tally.rows),
-                                                 tally.rows == 1 ? fmt::format("row of {} was", where)
-                                                                 : fmt::format("rows of {} were", where)),
-                                     tally.rows));
-        if (tally.values > 0)
-            health.push_back(
-                counted(Severity::Warning, HealthCode::ValuesIgnored,
-                        fmt::format("{} in {} {} of the wrong kind or out of range.",
-                                    tally.values == 1 ? "1 value" : formatCount(tally.values) + " values", where,
-                                    tally.values == 1 ? "was ignored: it is" : "were ignored: they are"),
-                        tally.values));
+        builder.noteSome(
+            tally.rows, Severity::Warning, HealthCode::RowsLeftOut,
+            fmt::format("{} {} skipped: invalid content.", formatCount(tally.rows),
+                        tally.rows == 1 ? fmt::format("row of {} was", where) : fmt::format("rows of {} were", where)));
+        builder.noteSome(tally.values, Severity::Warning, HealthCode::ValuesIgnored,
+                         fmt::format("{} in {} {} of the wrong kind or out of range.",
+                                     tally.values == 1 ? "1 value" : formatCount(tally.values) + " values", where,
+                                     tally.values == 1 ? "was ignored: it is" : "were ignored: they are"));
     }
 }
 
@@ -378,7 +365,7 @@ void TraceBuilder::countRemainingKinds() {
 bool TraceBuilder::finish(unsigned threads, const std::stop_token& stop) {
     assignNames();
     countRemainingKinds();
-    skipped_.note(trace_->health);
+    skipped_.note(*this);
     noteMissingEvents(trace_->counts, trace_->processes, trace_->health);
     return finishTrace(*trace_, threads, stop);
 }

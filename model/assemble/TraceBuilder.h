@@ -38,6 +38,8 @@ class LaunchConfigs {
     std::unordered_map<LaunchConfig, uint32_t, Hash> indexOf_;
 };
 
+class TraceBuilder;
+
 /// Counts skipped rows and values and adds notes about them.
 class SkipTally {
   public:
@@ -47,7 +49,7 @@ class SkipTally {
     /// Adds the resets and wraparounds of a cumulative counter.
     void addCounter(const CounterValues& values);
     /// Adds a note for each place and for counters that went backwards.
-    void note(std::vector<HealthNote>& health) const;
+    void note(TraceBuilder& builder) const;
 
   private:
     struct Tally {
@@ -145,7 +147,8 @@ class TraceBuilder {
 
     // Each accepted event gets a row that is stable until `finish` sorts the rows. A skipped event gets an invalid one.
 
-    /// Adds an event: `builder.add<kinds::Kernel>(times, {.stream = 5, ...})`. Omitted members keep the value for unknown.
+    /// Adds an event: `builder.add<kinds::Kernel>(times, {.stream = 5, ...})`. Omitted members keep the value for
+    /// unknown.
     template <kinds::Recorded Kind>
     EventRef add(const typename Kind::Row& row);
     template <kinds::Recorded Kind>

@@ -49,8 +49,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 31> categories{{
 }};
 
 bool isSameWord(std::string_view a, std::string_view b) {
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lowerCase(x) == y; });
+    return std::ranges::equal(a, b, {}, [](char c) { return lowerCase(c); });
 }
 
 MemcpyKind directionOf(std::string_view word) {
@@ -144,20 +143,12 @@ uint32_t ChunkStrings::addMade(const std::string& text) {
 }
 
 ImportedTally& ImportedTally::operator+=(const ImportedTally& other) {
-    events += other.events;
-    flows += other.flows;
-    otherFlows += other.otherFlows;
-    overheads += other.overheads;
-    overheadNs += other.overheadNs;
-    callStacks += other.callStacks;
-    untimed += other.untimed;
-    negative += other.negative;
-    unknown += other.unknown;
-    fractions += other.fractions;
-    oddWork += other.oddWork;
-    untimedKernels += other.untimedKernels;
-    untimedCopies += other.untimedCopies;
-    untimedMemsets += other.untimedMemsets;
+    using Tally = ImportedTally;
+    for (int64_t Tally::*each :
+         {&Tally::events, &Tally::flows, &Tally::otherFlows, &Tally::overheads, &Tally::overheadNs, &Tally::callStacks,
+          &Tally::untimed, &Tally::negative, &Tally::unknown, &Tally::fractions, &Tally::oddWork,
+          &Tally::untimedKernels, &Tally::untimedCopies, &Tally::untimedMemsets})
+        this->*each += other.*each;
     return *this;
 }
 
