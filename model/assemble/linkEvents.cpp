@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -59,8 +58,7 @@ class Records {
   public:
     explicit Records(LargeVector<Record> records)
         : byEvent_(std::move(records)), bySync_(byEvent_.size(), byEvent_.get_allocator()) {
-        std::ranges::sort(byEvent_, {},
-                          [](const Record& each) { return std::tie(each.process, each.event, each.correlation); });
+        std::ranges::sort(byEvent_, {}, eventKey);
         std::iota(bySync_.begin(), bySync_.end(), 0u);
         std::erase_if(bySync_, [this](uint32_t each) { return !isNumber(byEvent_[each].eventSync); });
         std::ranges::sort(bySync_, {}, [this](uint32_t each) { return syncKey(each); });
@@ -69,14 +67,11 @@ class Records {
     const Record* awaitedBy(const Record& wait) const {
         if (isNumber(wait.eventSync)) {
             const auto key = std::pair(wait.process, wait.eventSync);
-            const auto found = std::lower_bound(bySync_.begin(), bySync_.end(), key,
-                                                [this](uint32_t each, const auto& k) { return syncKey(each) < k; });
+            const auto found =
+                std::ranges::lower_bound(bySync_, key, {}, [this](uint32_t each) { return syncKey(each); });
             if (found != bySync_.end() && syncKey(*found) == key) return &byEvent_[*found];
         }
-        const auto after =
-            std::lower_bound(byEvent_.begin(), byEvent_.end(), wait, [](const Record& a, const Record& b) {
-                return std::tie(a.process, a.event, a.correlation) < std::tie(b.process, b.event, b.correlation);
-            });
+        const auto after = std::ranges::lower_bound(byEvent_, eventKey(wait), {}, eventKey);
         // Event numbers are unique in a context. Some recorders count them per process.
         const Record* last = nullptr;
         size_t searched = 0;
@@ -90,6 +85,9 @@ class Records {
     }
 
   private:
+    static std::tuple<uint32_t, uint32_t, uint32_t> eventKey(const Record& each) {
+        return {each.process, each.event, each.correlation};
+    }
     std::pair<uint32_t, uint32_t> syncKey(uint32_t each) const {
         return {byEvent_[each].process, byEvent_[each].eventSync};
     }
@@ -284,10 +282,9 @@ void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stre
         while (from < work.size() && work[from].callStartNs < startNs) ++from;
         if (from == work.size()) break;
         if (work[from].callStartNs >= endNs) continue;
-        const auto to =
-            static_cast<size_t>(std::partition_point(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
-                                                     [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
-                                work.begin());
+        const auto end = std::ranges::lower_bound(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(), endNs,
+                                                  {}, &LaunchedWork::callStartNs);
+        const auto to = static_cast<size_t>(end - work.begin());
         append(table, spans.of(from, to), row, stream, static_cast<uint32_t>(to - from));
     }
 }

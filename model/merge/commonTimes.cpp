@@ -160,8 +160,7 @@ bool areAlike(Sides& sides) {
     const auto byTime = [](const Side& a, const Side& b) { return a.sighting.beginNs < b.sighting.beginNs; };
     std::ranges::sort(sides.sent, byTime);
     std::ranges::sort(sides.received, byTime);
-    return std::ranges::equal(sides.sent, sides.received,
-                              [](const Side& a, const Side& b) { return a.bytes == b.bytes; });
+    return std::ranges::equal(sides.sent, sides.received, {}, &Side::bytes, &Side::bytes);
 }
 
 /// Returns the minimum time of sending, by size.

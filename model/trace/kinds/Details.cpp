@@ -77,10 +77,8 @@ std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, 
     }
     for (const auto& [each, count] : countOf)
         if (count > 0) result.push_back({each, count});
-    std::ranges::stable_sort(result, [thread](const auto& a, const auto& b) {
-        if ((a.thread == thread) != (b.thread == thread)) return a.thread == thread;
-        return a.count > b.count;
-    });
+    std::ranges::stable_sort(result, {},
+                             [thread](const auto& each) { return std::pair(each.thread != thread, -each.count); });
     return result;
 }
 
