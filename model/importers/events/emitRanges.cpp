@@ -154,15 +154,12 @@ class EdgeConnector {
         for (const ImportedEdge& each : open) emitRange(each, each.timeNs, true);
     }
     void emitRange(const ImportedEdge& begin, int64_t endNs, bool isOpen) {
-        kinds::Nvtx::Row row;
-        row.startNs = begin.timeNs - output_.zeroNs;
-        row.endNs = endNs - output_.zeroNs;
-        row.text = begin.name;
-        row.domain = begin.category;
-        row.thread = output_.identities.thread(begin.thread);
-        row.style = begin.phase == 'b' ? NvtxStyle::StartEnd : NvtxStyle::PushPop;
-        row.isOpen = isOpen;
-        output_.builder.add<kinds::Nvtx>(row);
+        output_.builder.add<kinds::Nvtx>({begin.timeNs - output_.zeroNs, endNs - output_.zeroNs},
+                                         {.text = begin.name,
+                                          .domain = begin.category,
+                                          .thread = output_.identities.thread(begin.thread),
+                                          .style = begin.phase == 'b' ? NvtxStyle::StartEnd : NvtxStyle::PushPop,
+                                          .isOpen = isOpen});
     }
 
     EmitContext& output_;
@@ -212,9 +209,8 @@ void emitCalls(EmitContext& output) {
     for (const ImportedEventKind kind : {ImportedEventKind::RuntimeCall, ImportedEventKind::DriverCall})
         output.events.slices(kind).consume([&](const ImportedSlice& slice) {
             const int64_t startNs = slice.startNs - output.zeroNs;
-            output.builder.add<kinds::Api>({.startNs = startNs,
-                                            .endNs = startNs + slice.durationNs,
-                                            .name = slice.name,
+            output.builder.add<kinds::Api>({startNs, startNs + slice.durationNs},
+                                           {.name = slice.name,
                                             .thread = output.identities.thread(slice.thread),
                                             .correlation = slice.extra,
                                             .isDriver = kind == ImportedEventKind::DriverCall});

@@ -109,11 +109,9 @@ void readOfCpu(LoadContext& context, FileDirectory& directory) {
         const uint32_t process = processIn(reader, t, directory.identities);
         if (reader.skipRowIf(process == noIndex)) continue;
         context.builder().add<kinds::PageFault>(
-            {.startNs = *timeNs,
-             .endNs = *timeNs,
-             .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
-             .process = process,
-             .instruction = reader.string(t.cpuInstruction, directory.strings).value_or(0)});
+            {*timeNs, *timeNs}, {.address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
+                                 .process = process,
+                                 .instruction = reader.string(t.cpuInstruction, directory.strings).value_or(0)});
     }
     if (reader.rowCount() > 0) reader.countAs(tables::cpuFaultsCounted);
 }

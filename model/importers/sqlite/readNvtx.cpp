@@ -529,17 +529,15 @@ class NvtxReader {
         if (thread == noIndex) return reader_.skipRow();
         const int64_t row = areRowsNamed_ ? reader_.integerOr(rowNumber, -1) : -1;
         const EventRef range = context_.builder().add<kinds::Nvtx>(
-            {.startNs = *startNs,
-             .endNs = endNs,
-             .text = nameOfRow(),
-             .domain = domains_.number({process, domain}),
-             .category = categories_.number({process, domain, reader_.integerOr(t.category, 0)}),
-             .colorArgb = reader_.unsigned32(t.color),
-             .thread = thread,
-             .style = style,
-             .isOpen = isOpen,
-             .payload = payload(),
-             .stack = stacks_.of(row)});
+            {*startNs, endNs}, {.text = nameOfRow(),
+                                .domain = domains_.number({process, domain}),
+                                .category = categories_.number({process, domain, reader_.integerOr(t.category, 0)}),
+                                .colorArgb = reader_.unsigned32(t.color),
+                                .thread = thread,
+                                .style = style,
+                                .isOpen = isOpen,
+                                .payload = payload(),
+                                .stack = stacks_.of(row)});
         if (calls_.isListed()) calls_.addListed(row, range, context_.builder());
         backwards_.see(row, range);
     }

@@ -55,12 +55,10 @@ void emitSamples(TraceBuilder& builder, uint32_t thread, std::vector<Sample>& sa
         int64_t endNs = samples[at].timeNs + maxSampleNs;
         if (at + 1 < samples.size()) endNs = std::min(endNs, samples[at + 1].timeNs);
         endNs = untilLost(onCore, samples[at].timeNs, endNs);
-        builder.add<kinds::CpuState>({.startNs = samples[at].timeNs,
-                                      .endNs = endNs,
-                                      .thread = thread,
-                                      .state = ThreadState::Running,
-                                      .source = StateSource::Samples,
-                                      .stack = samples[at].stack});
+        builder.add<kinds::CpuState>({samples[at].timeNs, endNs}, {.thread = thread,
+                                                                   .state = ThreadState::Running,
+                                                                   .source = StateSource::Samples,
+                                                                   .stack = samples[at].stack});
     }
 }
 
