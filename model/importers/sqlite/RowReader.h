@@ -243,7 +243,7 @@ class TableReader : private RowReader {
     using RowReader::untimedCount;
 
     /// `columns` may contain `tables::rowNumber<Table>`. `what` names the rows in progress reports.
-    TableReader(LoadContext& context, const Table& table, std::initializer_list<Column> columns, const char* what)
+    TableReader(LoadContext& context, const Table& table, const std::vector<Column>& columns, const char* what)
         : RowReader(context, table.tableName(), namesOf(table, columns), what) {
         places_.fill(unusedColumn);
         int place = 0;
@@ -274,7 +274,7 @@ class TableReader : private RowReader {
   private:
     static constexpr int unusedColumn = -1;
 
-    static std::vector<const char*> namesOf(const Table& table, std::initializer_list<Column> columns) {
+    static std::vector<const char*> namesOf(const Table& table, const std::vector<Column>& columns) {
         std::vector<const char*> names;
         for (const Column column : columns)
             names.push_back(column.number() < table.columns().size() ? table.columns()[column.number()].name : "rowid");
@@ -344,6 +344,13 @@ GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities
     if (device < 0) return place;
     place.stream = identities.stream(place.process, device, context, stream);
     return place;
+}
+
+/// Returns the columns that `forEachGpuRow` reads, and more.
+template <class Table>
+std::vector<tables::ColumnOf<Table>> gpuRowColumns(const Table& t, std::vector<tables::ColumnOf<Table>> more) {
+    more.insert(more.end(), {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId});
+    return more;
 }
 
 /// Reads a table of GPU activity. Calls `take(place, times, correlation)` for each valid row and tallies the others. A

@@ -330,8 +330,7 @@ void readProcessStates(LoadContext& context, FileDirectory& directory) {
         return static_cast<int>(*value);
     };
     while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(k.globalPid);
-        const uint32_t index = id ? directory.identities.process(*id) : noIndex;
+        const uint32_t index = processIn(reader, k, directory.identities);
         if (reader.skipRowIf(index == noIndex)) continue;
         Process& process = context.builder().processes()[index];
         process.rank = countIn(k.rank);
@@ -354,8 +353,7 @@ void readFacts(LoadContext& context, FileDirectory& directory) {
             takeRunFact(context.description(), name, value);
             continue;
         }
-        const std::optional<int64_t> id = reader.integer(k.globalPid);
-        const uint32_t process = id ? directory.identities.process(*id) : noIndex;
+        const uint32_t process = processIn(reader, k, directory.identities);
         if (!reader.skipRowIf(process == noIndex)) takeProcessFact(context.builder().processes()[process], name, value);
     }
 }

@@ -171,10 +171,7 @@ void readOtherCalls(LoadContext& context, FileDirectory& directory) {
 void readSyncs(LoadContext& context, FileDirectory& directory) {
     constexpr bool mayBeOfContext = true;
     constexpr const auto& t = tables::syncs;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.syncType,
-                        t.eventId, t.eventSyncId},
-                       "waits");
+    TableReader reader(context, t, gpuRowColumns(t, {t.syncType, t.eventId, t.eventSyncId}), "waits");
     forEachGpuRow(
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
@@ -203,28 +200,11 @@ void readEventRecords(LoadContext& context, FileDirectory& directory) {
 
 void readKernels(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::kernels;
-    TableReader reader(context, t,
-                       {t.start,
-                        t.end,
-                        t.globalPid,
-                        t.deviceId,
-                        t.contextId,
-                        t.streamId,
-                        t.correlationId,
-                        t.demangledName,
-                        t.shortName,
-                        t.mangledName,
-                        t.gridX,
-                        t.gridY,
-                        t.gridZ,
-                        t.blockX,
-                        t.blockY,
-                        t.blockZ,
-                        t.registersPerThread,
-                        t.staticSharedMemory,
-                        t.dynamicSharedMemory,
-                        t.graphNodeId},
-                       "kernels");
+    TableReader reader(
+        context, t,
+        gpuRowColumns(t, {t.demangledName, t.shortName, t.mangledName, t.gridX, t.gridY, t.gridZ, t.blockX, t.blockY,
+                          t.blockZ, t.registersPerThread, t.staticSharedMemory, t.dynamicSharedMemory, t.graphNodeId}),
+        "kernels");
     forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
         context.builder().add<kinds::Kernel>(
             times, {.stream = place.stream,
@@ -238,11 +218,10 @@ void readKernels(LoadContext& context, FileDirectory& directory) {
 void readMemcpys(LoadContext& context, FileDirectory& directory) {
     using Column = tables::ColumnOf<tables::Memcpys>;
     constexpr const auto& t = tables::memcpys;
-    TableReader reader(
-        context, t,
-        {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.bytes, t.copyKind,
-         t.srcKind, t.dstKind, t.srcDeviceId, t.dstDeviceId, t.migrationCause, t.virtualAddress},
-        "memcpys");
+    TableReader reader(context, t,
+                       gpuRowColumns(t, {t.bytes, t.copyKind, t.srcKind, t.dstKind, t.srcDeviceId, t.dstDeviceId,
+                                         t.migrationCause, t.virtualAddress}),
+                       "memcpys");
     const auto gpuIn = [&](Column column, uint32_t process) {
         return directory.identities.gpuOf(process, reader.integerOr(column, -1));
     };
@@ -281,10 +260,7 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
 
 void readMemsets(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::memsets;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.bytes,
-                        t.value, t.memKind},
-                       "memsets");
+    TableReader reader(context, t, gpuRowColumns(t, {t.bytes, t.value, t.memKind}), "memsets");
     forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
         context.builder().add<kinds::Memset>(times,
                                              {.bytes = reader.bytes(t.bytes),
@@ -298,9 +274,7 @@ void readMemsets(LoadContext& context, FileDirectory& directory) {
 
 void readGraphs(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::graphs;
-    TableReader reader(context, t,
-                       {t.start, t.end, t.globalPid, t.deviceId, t.contextId, t.streamId, t.correlationId, t.graphId},
-                       "CUDA graphs");
+    TableReader reader(context, t, gpuRowColumns(t, {t.graphId}), "CUDA graphs");
     forEachGpuRow(reader, t, directory.identities, [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
         context.builder().add<kinds::Graph>(
             times, {.graph = reader.integerOr(t.graphId, 0), .stream = place.stream, .correlation = correlation});
