@@ -15,6 +15,7 @@
 #include "model/format/GlobalId.h"
 #include "model/numbers/MixedMap.h"
 #include "model/trace/Trace.h"
+#include "model/trace/counterReadings.h"
 
 namespace lanescope {
 
@@ -424,16 +425,15 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartT
     to.core = from.core;
     to.device = from.device;
     to.intervalNs = from.intervalNs;
-    LargeVector<int64_t> timesNs(memory);
-    LargeVector<double> values(memory);
+    CollectedValues kept(memory);
     for (uint32_t sample = 0; sample < from.size(); ++sample) {
         const TimeRange held = times.clock.at(from.rangeOf(sample));
         if (times.limits && (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs)) continue;
         const bool isSplitMean = from.isMeanOfInterval && times.limits && !isWithin(held, *times.limits);
-        timesNs.push_back(times.at(from.timeNs(sample)));
-        values.push_back(isSplitMean ? std::numeric_limits<double>::quiet_NaN() : from.value(sample));
+        kept.add(times.at(from.timeNs(sample)),
+                 isSplitMean ? std::numeric_limits<double>::quiet_NaN() : from.value(sample));
     }
-    if (!timesNs.empty()) to.set(timesNs, values, times.at(from.endNs()));
+    if (!kept.timesNs.empty()) to.set(kept.timesNs, kept.values, times.at(from.endNs()));
     return to;
 }
 
@@ -495,16 +495,11 @@ bool join(CounterSeries& to, const CounterSeries& more, LargeMemory* memory) {
     const bool isAfter = more.timeNs(0) >= to.endNs();
     const CounterSeries &first = isAfter ? to : more, &second = isAfter ? more : to;
     if (second.timeNs(0) < first.endNs()) return false;
-    LargeVector<int64_t> timesNs(memory);
-    LargeVector<double> values(memory);
-    const auto add = [&](int64_t timeNs, double value) {
-        timesNs.push_back(timeNs);
-        values.push_back(value);
-    };
-    for (uint32_t sample = 0; sample < first.size(); ++sample) add(first.timeNs(sample), first.value(sample));
-    if (first.endNs() < second.timeNs(0)) add(first.endNs(), std::numeric_limits<double>::quiet_NaN());
-    for (uint32_t sample = 0; sample < second.size(); ++sample) add(second.timeNs(sample), second.value(sample));
-    to.set(timesNs, values, second.endNs());
+    CollectedValues all(memory);
+    for (uint32_t sample = 0; sample < first.size(); ++sample) all.add(first.timeNs(sample), first.value(sample));
+    if (first.endNs() < second.timeNs(0)) all.add(first.endNs(), std::numeric_limits<double>::quiet_NaN());
+    for (uint32_t sample = 0; sample < second.size(); ++sample) all.add(second.timeNs(sample), second.value(sample));
+    to.set(all.timesNs, all.values, second.endNs());
     return true;
 }
 

@@ -156,18 +156,11 @@ Use useOf(MemoryKind kind) {
     return Use::Device;
 }
 
-struct GrowingCounter {
-    explicit GrowingCounter(LargeMemory* memory) : timesNs(memory), values(memory) {}
-
-    LargeVector<int64_t> timesNs;
-    LargeVector<double> values;
+struct GrowingCounter : CollectedValues {
+    using CollectedValues::CollectedValues;
     double current = 0;
 
-    void change(int64_t timeNs, double by) {
-        current += by;
-        timesNs.push_back(timeNs);
-        values.push_back(current);
-    }
+    void change(int64_t timeNs, double by) { add(timeNs, current += by); }
 };
 
 /// By use, process and GPU. Host memory and managed memory have no GPU.
@@ -275,35 +268,29 @@ class MemoryBuilder {
     void addSeries(const CounterKey& key, GrowingCounter& grown) {
         const auto& [gpu, processIndex, use] = key;
         const Process& process = trace_.processes[processIndex];
-        LargeMemory* const memory = trace_.memory.get();
-        LargeVector<int64_t> timesNs(memory);
-        LargeVector<double> values(memory);
-        const auto add = [&](int64_t timeNs, double bytes) {
-            timesNs.push_back(timeNs);
-            values.push_back(bytes);
-        };
-        if (!process.hasWindows && process.range.startNs < grown.timesNs.front()) add(process.range.startNs, 0.0);
+        CollectedValues bytes(trace_.memory.get());
+        if (!process.hasWindows && process.range.startNs < grown.timesNs.front()) bytes.add(process.range.startNs, 0);
         size_t next = 0;
         double value = 0;
         for (const TimeRange& window : process.windows) {
             for (; next < grown.timesNs.size() && grown.timesNs[next] < window.startNs; ++next)
                 value = grown.values[next];
             const int64_t endNs = std::min(window.endNs, std::max(window.startNs, process.range.endNs));
-            add(window.startNs, value);
+            bytes.add(window.startNs, value);
             for (; next < grown.timesNs.size() && grown.timesNs[next] < window.endNs; ++next) {
                 value = grown.values[next];
-                add(grown.timesNs[next], value);
+                bytes.add(grown.timesNs[next], value);
             }
-            if (endNs < process.range.endNs) add(endNs, unknown);
+            if (endNs < process.range.endNs) bytes.add(endNs, unknown);
         }
         if (!process.hasWindows)
-            for (; next < grown.timesNs.size(); ++next) add(grown.timesNs[next], grown.values[next]);
+            for (; next < grown.timesNs.size(); ++next) bytes.add(grown.timesNs[next], grown.values[next]);
         CounterSeries series;
         series.name = nameOf(use);
         series.unit = CounterUnit::Bytes;
         series.gpu = gpu;
         series.process = processIndex;
-        series.set(timesNs, values, process.range.endNs);
+        series.set(bytes.timesNs, bytes.values, process.range.endNs);
         trace_.counters.push_back(std::move(series));
     }
 

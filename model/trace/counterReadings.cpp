@@ -43,25 +43,18 @@ class RateSum {
     /// so that the times of the readings remain known.
     void fill(CounterSeries& series, TimeRange whole, bool areReadings) {
         std::ranges::sort(changes_, {}, &Change::timeNs);
-        LargeMemory* const memory = changes_.get_allocator().memory();
-        LargeVector<int64_t> timesNs(memory);
-        LargeVector<double> values(memory);
-        if (whole.startNs < changes_.front().timeNs) {
-            timesNs.push_back(whole.startNs);
-            values.push_back(0);
-        }
+        CollectedValues sums(changes_.get_allocator().memory());
+        if (whole.startNs < changes_.front().timeNs) sums.add(whole.startNs, 0);
         for (size_t next = 0; next < changes_.size();) {
             const int64_t timeNs = changes_[next].timeNs;
             for (; next < changes_.size() && changes_[next].timeNs == timeNs; ++next) take(changes_[next]);
             const double value = unknowns_ > 0 ? unknown : std::max(0.0, sum_);
-            const bool isSame =
-                !values.empty() && (values.back() == value || (std::isnan(values.back()) && unknowns_ > 0));
-            if (isSame && !areReadings) continue;
-            timesNs.push_back(timeNs);
-            values.push_back(value);
+            const bool isSame = !sums.values.empty() &&
+                                (sums.values.back() == value || (std::isnan(sums.values.back()) && unknowns_ > 0));
+            if (!isSame || areReadings) sums.add(timeNs, value);
         }
         series.unit = CounterUnit::BytesPerSecond;
-        series.set(timesNs, values, std::max(whole.endNs, endNs()));
+        series.set(sums.timesNs, sums.values, std::max(whole.endNs, endNs()));
     }
     int64_t endNs() const { return changes_.empty() ? 0 : changes_.back().timeNs; }
 

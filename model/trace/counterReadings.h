@@ -103,6 +103,18 @@ struct CounterValues {
     int64_t resetCount = 0;  ///< Number of decreases without a wrap-around, each of which leaves an interval unknown.
 };
 
+/// Values of a counter in order of time, while they are collected.
+struct CollectedValues {
+    explicit CollectedValues(LargeMemory* memory) : timesNs(memory), values(memory) {}
+    void add(int64_t timeNs, double value) {
+        timesNs.push_back(timeNs);
+        values.push_back(value);
+    }
+
+    LargeVector<int64_t> timesNs;
+    LargeVector<double> values;
+};
+
 /// Converts samples to values. Uses the memory of the samples. O(n), O(n log n) if they are not in order.
 /// - Gauges stay unchanged. The last one is in effect for a sampling interval or the typical
 ///   distance of samples; an unknown last value ends the counter.
