@@ -412,10 +412,8 @@ void readNvprofWaits(NvprofContext& context) {
         const std::optional<TimeRange> times = context.times(reader, Begin, Until);
         if (!times) continue;
         const int64_t ofContext = reader.integerOr(OfContext, 0);
-        const int64_t type = reader.integerOr(Type, 0);
-        const bool isKnown = type >= 0 && type <= static_cast<int64_t>(SyncType::Context);
         context.builder().add<kinds::Sync>(
-            *times, {.type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
+            *times, {.type = enumeratorFrom(reader.integerOr(Type, 0), SyncType::Context),
                      .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
                      .process = context.process(),
                      .correlation = reader.unsigned32(OfCall)});

@@ -294,6 +294,19 @@ class TableReader : private RowReader {
     std::array<int, tables::Table::maxColumns + 1> places_;  ///< By column. The last is the row number.
 };
 
+/// Returns the enumerator of a number in a file; the first one, for unknown, if it is beyond `last`.
+template <class Enum>
+Enum enumeratorFrom(int64_t number, Enum last) {
+    return number >= 0 && number <= static_cast<int64_t>(last) ? static_cast<Enum>(number) : Enum{};
+}
+
+/// Returns the process of a row; the only one, or one without a name, if the row names none.
+template <class Table>
+uint32_t ownerIn(TableReader<Table>& reader, const Table& table, Identities& identities) {
+    const std::optional<int64_t> pid = reader.integer(table.globalPid);
+    return pid ? identities.process(*pid) : identities.unnamedProcess();
+}
+
 /// The handling of a row without a thread.
 enum class UnnamedRows : uint8_t {
     Skipped,  ///< Skipped and tallied.
@@ -332,8 +345,7 @@ template <class Table>
 GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
     constexpr int64_t wholeContext = 0xffffffff;
     GpuPlace place;
-    const std::optional<int64_t> pid = reader.integer(table.globalPid);
-    place.process = pid ? identities.process(*pid) : identities.unnamedProcess();
+    place.process = ownerIn(reader, table, identities);
     if (place.process == noIndex) return {};
     const int64_t stream = reader.integerOr(table.streamId, 0);
     if (stream == wholeContext || stream < 0) return place;

@@ -108,11 +108,6 @@ MemoryKind memory(TableReader<Table>& reader, tables::ColumnOf<Table> column, co
     return number ? kinds.memoryKind(*number) : MemoryKind::Unknown;
 }
 
-MigrationCause causeFrom(int64_t number) {
-    const bool isKnown = number >= 0 && number <= static_cast<int64_t>(MigrationCause::AccessCounters);
-    return isKnown ? static_cast<MigrationCause>(number) : MigrationCause::Unknown;
-}
-
 /// Adds the node of a row, or skips the row if it is incomplete. The tables call time and origin by other names.
 template <class Table, class Time, class Original>
 void addGraphNode(LoadContext& context, FileDirectory& directory, TableReader<Table>& reader, const Table& table,
@@ -175,9 +170,7 @@ void readSyncs(LoadContext& context, FileDirectory& directory) {
     forEachGpuRow(
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
-            const int64_t number = reader.integerOr(t.syncType, 0);
-            const bool isKnown = number >= 0 && number <= static_cast<int64_t>(SyncType::Context);
-            const auto type = isKnown ? static_cast<SyncType>(number) : SyncType::Unknown;
+            const SyncType type = enumeratorFrom(reader.integerOr(t.syncType, 0), SyncType::Context);
             context.builder().add<kinds::Sync>(
                 times, {.type = type, .stream = place.stream, .process = place.process, .correlation = correlation});
             if (type == SyncType::StreamWaitEvent && place.stream != noIndex)
@@ -232,16 +225,17 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
             context.builder().add<kinds::Memcpy>(
-                times, {.bytes = reader.bytes(t.bytes),
-                        .kind = kind,
-                        .sourceMemory = memory<tables::Memcpys>(reader, t.srcKind, directory.kinds),
-                        .destinationMemory = memory<tables::Memcpys>(reader, t.dstKind, directory.kinds),
-                        .sourceGpu = gpuIn(t.srcDeviceId, place.process),
-                        .destinationGpu = gpuIn(t.dstDeviceId, place.process),
-                        .stream = place.stream,
-                        .correlation = correlation,
-                        .address = static_cast<uint64_t>(reader.integerOr(t.virtualAddress, 0)),
-                        .cause = causeFrom(reader.integerOr(t.migrationCause, 0))});
+                times,
+                {.bytes = reader.bytes(t.bytes),
+                 .kind = kind,
+                 .sourceMemory = memory<tables::Memcpys>(reader, t.srcKind, directory.kinds),
+                 .destinationMemory = memory<tables::Memcpys>(reader, t.dstKind, directory.kinds),
+                 .sourceGpu = gpuIn(t.srcDeviceId, place.process),
+                 .destinationGpu = gpuIn(t.dstDeviceId, place.process),
+                 .stream = place.stream,
+                 .correlation = correlation,
+                 .address = static_cast<uint64_t>(reader.integerOr(t.virtualAddress, 0)),
+                 .cause = enumeratorFrom(reader.integerOr(t.migrationCause, 0), MigrationCause::AccessCounters)});
         },
         false,
         [&](bool isUntimed) {

@@ -29,8 +29,7 @@ template <class Table>
 std::optional<MemoryPlace> readPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
     const std::optional<int64_t> timeNs = reader.time(table.start);
     if (!timeNs) return std::nullopt;
-    const std::optional<int64_t> pid = reader.integer(table.globalPid);
-    const uint32_t process = pid ? identities.process(*pid) : identities.unnamedProcess();
+    const uint32_t process = ownerIn(reader, table, identities);
     const uint32_t gpu = process != noIndex ? identities.gpuOf(process, reader.integerOr(table.deviceId, -1)) : noIndex;
     if (reader.skipRowIf(gpu == noIndex)) return std::nullopt;
     return MemoryPlace{*timeNs, process, gpu};
@@ -89,24 +88,13 @@ void readPools(LoadContext& context, FileDirectory& directory) {
     }
 }
 
-FaultAccess accessFrom(int64_t number) {
-    const bool isKnown = number >= 0 && number <= static_cast<int64_t>(FaultAccess::Prefetch);
-    return isKnown ? static_cast<FaultAccess>(number) : FaultAccess::Unknown;
-}
-
-template <class Table>
-uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& identities) {
-    const std::optional<int64_t> pid = reader.integer(table.globalPid);
-    return pid ? identities.process(*pid) : identities.unnamedProcess();
-}
-
 void readOfCpu(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::cpuPageFaults;
     TableReader reader(context, t, {t.start, t.globalPid, t.address, t.cpuInstruction}, "page faults");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.start);
         if (!timeNs) continue;
-        const uint32_t process = processIn(reader, t, directory.identities);
+        const uint32_t process = ownerIn(reader, t, directory.identities);
         if (reader.skipRowIf(process == noIndex)) continue;
         context.builder().add<kinds::PageFault>(
             {*timeNs, *timeNs}, {.address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
@@ -127,16 +115,16 @@ void readOfGpus(LoadContext& context, FileDirectory& directory) {
         faults = saturatingSum(faults, of);
         if (reader.untimedCount() > untimedRows) untimed = saturatingSum(untimed, of);
         if (!times) continue;
-        const uint32_t process = processIn(reader, t, directory.identities);
+        const uint32_t process = ownerIn(reader, t, directory.identities);
         const uint32_t gpu =
             process == noIndex ? noIndex : directory.identities.gpuOf(process, reader.integerOr(t.deviceId, -1));
         if (reader.skipRowIf(gpu == noIndex)) continue;
-        context.builder().add<kinds::PageFault>(*times,
-                                                {.address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
-                                                 .count = of,
-                                                 .access = accessFrom(reader.integerOr(t.faultAccessType, 0)),
-                                                 .process = process,
-                                                 .gpu = gpu});
+        context.builder().add<kinds::PageFault>(
+            *times, {.address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
+                     .count = of,
+                     .access = enumeratorFrom(reader.integerOr(t.faultAccessType, 0), FaultAccess::Prefetch),
+                     .process = process,
+                     .gpu = gpu});
     }
     if (reader.rowCount() > 0) context.builder().count(tables::gpuFaultsCounted, faults, untimed);
 }
