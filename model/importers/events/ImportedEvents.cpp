@@ -165,6 +165,10 @@ ImportedEventKind eventKindOf(std::string_view category) {
     return Kind::Other;
 }
 
+bool isFunctionOf(std::string_view api, std::string_view name) {
+    return name.starts_with(api) && name.size() > api.size() && isUpper(name[api.size()]);
+}
+
 bool isAnnotationName(std::string_view name) {
     constexpr std::array<std::string_view, 5> beginnings{"ProfilerStep#", "enumerate(DataLoader)#", "Optimizer.",
                                                          "nccl:", "DistributedDataParallel."};

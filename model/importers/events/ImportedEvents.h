@@ -221,6 +221,9 @@ struct ImportedChunk {
 /// as are upper and lower case. `Other` for categories that it does not write.
 ImportedEventKind eventKindOf(std::string_view category);
 
+/// Returns true for a function of an API: "cudaMalloc" of "cuda", not "custom" of "cu".
+bool isFunctionOf(std::string_view api, std::string_view name);
+
 /// Returns true for the name of an annotation. Versions up to 1.9 list annotations among the operators.
 bool isAnnotationName(std::string_view name);
 

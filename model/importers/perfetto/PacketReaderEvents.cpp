@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "model/importers/events/ImportedEvents.h"
@@ -35,11 +34,7 @@ std::string microseconds(int64_t timeNs) {
 }
 
 bool isApiName(std::string_view name) {
-    for (const std::string_view family : {"cuda", "cu", "hip"})
-        if (name.starts_with(family) && name.size() > family.size() &&
-            std::isupper(static_cast<unsigned char>(name[family.size()])) != 0)
-            return true;
-    return false;
+    return isFunctionOf("cuda", name) || isFunctionOf("cu", name) || isFunctionOf("hip", name);
 }
 
 }  // namespace

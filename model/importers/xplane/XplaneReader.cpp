@@ -90,10 +90,6 @@ MemcpyKind directionIn(std::string_view name) {
 
 bool beginsWith(std::string_view name, std::string_view lower) { return plain(name.substr(0, lower.size())) == lower; }
 
-bool isOfFamily(std::string_view function, std::string_view family) {
-    return function.starts_with(family) && function.size() > family.size() && isUpper(function[family.size()]);
-}
-
 /// Used for events if the plane lacks their kind.
 const XplaneEventKind unknownKind{"(without a name)", {}, {}};
 
@@ -181,10 +177,11 @@ bool isCopyName(std::string_view name) { return beginsWith(name, "memcpy"); }
 
 bool isMemsetName(std::string_view name) { return beginsWith(name, "memset"); }
 
-bool isDriverName(std::string_view name) { return isOfFamily(name, "cu"); }
+bool isDriverName(std::string_view name) { return isFunctionOf("cu", name); }
 
 bool isApiName(std::string_view name) {
-    return isOfFamily(name, "cu") || isOfFamily(name, "cuda") || isOfFamily(name, "hip") || name.starts_with("hsa_");
+    return isFunctionOf("cu", name) || isFunctionOf("cuda", name) || isFunctionOf("hip", name) ||
+           name.starts_with("hsa_");
 }
 
 int64_t numberAfter(std::string_view text, std::string_view word) {
