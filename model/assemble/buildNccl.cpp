@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -18,6 +17,7 @@
 
 #include "model/format/ncclFunctions.h"
 #include "model/numbers/LargeMemory.h"
+#include "model/numbers/groups.h"
 #include "model/text/formatValue.h"
 #include "model/trace/collectives.h"
 #include "model/trace/processes.h"
@@ -118,19 +118,6 @@ struct Numbered {
     auto ofRank() const { return std::tuple(communicator, operation, process, rank); }
 };
 using Operations = std::span<const Numbered>;
-
-/// Calls `visit` with the operations of each key, which are adjacent.
-template <class KeyOf, class Visit>
-void forEachOf(Operations operations, KeyOf keyOf, Visit visit) {
-    while (!operations.empty()) {
-        const auto end = std::ranges::find_if(operations, [&](const Numbered& each) {
-            return std::invoke(keyOf, each) != std::invoke(keyOf, operations.front());
-        });
-        const auto count = static_cast<size_t>(end - operations.begin());
-        visit(operations.first(count));
-        operations = operations.subspan(count);
-    }
-}
 
 /// Operations of one process that its log lacks.
 struct Missing {
@@ -233,18 +220,18 @@ void noteMissingOperations(Trace& trace, const std::stop_token& stop) {
         return std::tuple(a.ofRank(), a.number) < std::tuple(b.ofRank(), b.number);
     });
     std::map<uint32_t, Missing> ofProcesses;
-    forEachOf({operations.data(), operations.size()}, &Numbered::ofAll, [&](Operations ofAll) {
+    forEachGroup(operations, &Numbered::ofAll, [&](Operations ofAll) {
         int64_t first = std::numeric_limits<int64_t>::max(), last = 0;
         size_t most = 0;
-        forEachOf(ofAll, &Numbered::ofRank, [&](Operations each) {
+        forEachGroup(ofAll, &Numbered::ofRank, [&](Operations each) {
             first = std::min(first, each.front().number);
             last = std::max(last, each.back().number);
             most = std::max(most, each.size());
         });
         // A corrupt number could claim any gap.
         if (last - first >= 2 * static_cast<int64_t>(most)) return;
-        forEachOf(ofAll, &Numbered::ofRank,
-                  [&](Operations each) { addMissing(each, first, last, ofProcesses[each.front().process]); });
+        forEachGroup(ofAll, &Numbered::ofRank,
+                     [&](Operations each) { addMissing(each, first, last, ofProcesses[each.front().process]); });
     });
     for (const auto& [process, missing] : ofProcesses) {
         // Logs that end a moment apart are whole.

@@ -14,6 +14,7 @@
 
 #include "model/analysis/StepSelection.h"
 #include "model/format/text.h"
+#include "model/numbers/groups.h"
 #include "model/trace/collectives.h"
 
 namespace lanescope {
@@ -189,22 +190,18 @@ std::vector<CommonTime> commonCollectives(std::span<const ClockedTrace> traces) 
     std::ranges::sort(parts, {},
                       [&](const Part& each) { return std::tuple(ofOne(each), each.rank, each.sighting.beginNs); });
     std::vector<CommonTime> moments;
-    for (auto begin = parts.begin(); begin != parts.end();) {
-        const auto end =
-            std::find_if(begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
-        const bool isNumbered = std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
-        if (isNumbered || number({begin, end})) {
-            std::map<int64_t, Collected> byNumber;
-            for (auto part = begin; part != end; ++part) {
-                Collected& collected = byNumber[part->number];
-                collected.isCalledTwice |= !collected.ranks.insert(part->rank).second;
-                collected.moment.sightings.push_back(part->sighting);
-            }
-            for (auto& [unused, each] : byNumber)
-                if (!each.isCalledTwice && isOfSeveralClocks(each.moment)) moments.push_back(std::move(each.moment));
+    forEachGroup(parts, ofOne, [&moments](std::span<Part> alike) {
+        const bool isNumbered = std::ranges::all_of(alike, [](const Part& part) { return part.number >= 0; });
+        if (!isNumbered && !number(alike)) return;
+        std::map<int64_t, Collected> byNumber;
+        for (const Part& part : alike) {
+            Collected& collected = byNumber[part.number];
+            collected.isCalledTwice |= !collected.ranks.insert(part.rank).second;
+            collected.moment.sightings.push_back(part.sighting);
         }
-        begin = end;
-    }
+        for (auto& [unused, each] : byNumber)
+            if (!each.isCalledTwice && isOfSeveralClocks(each.moment)) moments.push_back(std::move(each.moment));
+    });
     return thinned(std::move(moments));
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "model/format/ncclFunctions.h"
+#include "model/numbers/groups.h"
 #include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
 
@@ -34,29 +35,6 @@ Number numberAt(std::string_view text) {
 }
 
 using Calls = std::span<CollectiveCall>;
-
-/// Returns the prefix of `calls` with the same `keyOf`.
-template <class KeyOf>
-Calls firstGroup(Calls calls, KeyOf keyOf) {
-    const auto end =
-        std::ranges::find_if(calls, [&](const CollectiveCall& call) { return keyOf(call) != keyOf(calls.front()); });
-    return calls.first(static_cast<size_t>(end - calls.begin()));
-}
-
-/// Splits `calls` where `keyOf` changes.
-template <class KeyOf, class Visit>
-void forEachGroup(Calls calls, KeyOf keyOf, Visit visit) {
-    while (!calls.empty()) {
-        const Calls group = firstGroup(calls, keyOf);
-        visit(group);
-        calls = calls.subspan(group.size());
-    }
-}
-
-uint64_t communicatorOf(const CollectiveCall& call) { return call.communicator; }
-StringIndex operationOf(const CollectiveCall& call) { return call.operation; }
-CommunicatorRank rankOf(const CollectiveCall& call) { return call.rank; }
-int64_t numberOf(const CollectiveCall& call) { return call.number; }
 
 }  // namespace
 
@@ -149,7 +127,7 @@ class MatchedCollectives::Matcher {
         for (const CollectiveCall& call : calls) ranks.insert(call.rank);
         if (ranks.size() < 2) return;
         out_.hasSeveralRanks_ = true;
-        forEachGroup(calls, operationOf, [&](Calls each) { addOperation(each, ranks.size()); });
+        forEachGroup(calls, &CollectiveCall::operation, [&](Calls each) { addOperation(each, ranks.size()); });
     }
 
   private:
@@ -159,7 +137,7 @@ class MatchedCollectives::Matcher {
     }
 
     void number(Calls calls, bool isNumbered) {
-        forEachGroup(calls, rankOf, [&](Calls ofRank) {
+        forEachGroup(calls, &CollectiveCall::rank, [&](Calls ofRank) {
             int64_t number = 0;
             for (CollectiveCall& call : ofRank)
                 call.number = isNumbered ? trace_.nccl.facts[call.row].sequence : number++;
@@ -181,16 +159,16 @@ class MatchedCollectives::Matcher {
     void addOperation(Calls calls, size_t rankCount) {
         const bool isNumbered = areNumbered(calls);
         size_t callers = 0;
-        forEachGroup(calls, rankOf, [&](Calls) { ++callers; });
+        forEachGroup(calls, &CollectiveCall::rank, [&](Calls) { ++callers; });
         number(calls, isNumbered);
         std::ranges::sort(calls, {}, [](const auto& each) { return std::tie(each.number, each.rank, each.row); });
         bool areAlike = callers == rankCount;
         if (areAlike && !isNumbered)
-            forEachGroup(calls, numberOf,
+            forEachGroup(calls, &CollectiveCall::number,
                          [&](Calls each) { areAlike = areAlike && each.size() == rankCount && isOfOneSize(each); });
         size_t added = 0;
         if (areAlike)
-            forEachGroup(calls, numberOf, [&](Calls each) {
+            forEachGroup(calls, &CollectiveCall::number, [&](Calls each) {
                 if (!isWhole(each, rankCount)) return;
                 for (const CollectiveCall& call : each) out_.calls_.push_back(call);
                 out_.ends_.push_back(static_cast<uint32_t>(out_.calls_.size()));
@@ -229,7 +207,7 @@ MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token
         stop);
     if (stop.stop_requested()) return;
     Matcher matcher(trace, *this);
-    forEachGroup(calls, communicatorOf, [&](Calls each) { matcher.addCommunicator(each); });
+    forEachGroup(calls, &CollectiveCall::communicator, [&](Calls each) { matcher.addCommunicator(each); });
 }
 
 Collective MatchedCollectives::at(size_t index) const {

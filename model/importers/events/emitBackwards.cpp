@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/importers/events/ImportedEvents.h"
+#include "model/numbers/groups.h"
 #include "model/trace/EventRef.h"
 
 namespace lanescope {
@@ -208,14 +209,11 @@ class BackwardEmitter {
         });
         findOperators(ends, operators);
         sortLarge(ends, [](const FlowEnd& a, const FlowEnd& b) { return a.order() < b.order(); });
-        const auto last = std::ranges::unique(ends, {}, &FlowEnd::order).begin();
+        ends.erase(std::ranges::unique(ends, {}, &FlowEnd::order).begin(), ends.end());
         FlowConnector joiner(output_, findings_, matched_);
-        for (auto from = ends.begin(); from != last;) {
-            const auto to = std::ranges::find_if(
-                from, last, [from](const auto& flow) { return flow != from->flow(); }, &FlowEnd::flow);
-            joiner.take(&*from, &*from + (to - from));
-            from = to;
-        }
+        forEachGroup(ends, &FlowEnd::flow, [&joiner](std::span<const FlowEnd> ofFlow) {
+            joiner.take(ofFlow.data(), ofFlow.data() + ofFlow.size());
+        });
     }
 
     /// Handles the processes in which no flow event connects two operators.
@@ -296,12 +294,8 @@ void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperato
     sortLarge(backwards,
               [](const NumberedOperator& a, const NumberedOperator& b) { return backwardKey(a) < backwardKey(b); });
     const Forwards numbers(forwards);
-    const Span all(backwards.data(), backwards.size());
-    for (auto first = all.begin(); first != all.end();) {
-        const auto end = std::find_if(first, all.end(), [first](const NumberedOperator& each) {
-            return each.process != first->process || each.forwardThread != first->forwardThread;
-        });
-        const Span ofThread(first, end);
+    const auto keyOf = [](const NumberedOperator& each) { return std::pair(each.process, each.forwardThread); };
+    forEachGroup(backwards, keyOf, [&](Span ofThread) {
         const uint32_t thread = threadFor(numbers, ofThread);
         for (size_t at = 0; at < ofThread.size(); ++at) {
             const NumberedOperator& backward = ofThread[at];
@@ -312,8 +306,7 @@ void joinBySequence(EmitContext& output, EmitFindings& findings, NumberedOperato
             else
                 ++findings.unmatchedBackwards;
         }
-        first = end;
-    }
+    });
 }
 
 void emitBackwards(EmitContext& output, EmitFindings& findings, uint32_t first, uint32_t end) {

@@ -18,6 +18,7 @@
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/inspector/InspectorRecords.h"
 #include "model/numbers/LargeMemory.h"
+#include "model/numbers/groups.h"
 #include "model/text/formatValue.h"
 #include "model/trace/collectives.h"
 #include "model/trace/healthNotes.h"
@@ -92,18 +93,6 @@ void placeBackwards(std::span<InspectorOperation*> untimed) {
         one->call = TimeRange{startNs, startNs + one->durationNs};
         one->kernelNs = startNs;
         nextNs = startNs;
-    }
-}
-
-/// Calls `visit` with the operations of each rank of each communicator of each process.
-void forEachRank(std::span<const InspectorOperation> operations,
-                 const std::function<void(std::span<const InspectorOperation>)>& visit) {
-    while (!operations.empty()) {
-        const auto end = std::ranges::find_if(
-            operations, [&](const auto& each) { return ownerOf(each) != ownerOf(operations.front()); });
-        const auto count = static_cast<size_t>(end - operations.begin());
-        visit(operations.first(count));
-        operations = operations.subspan(count);
     }
 }
 
@@ -218,17 +207,14 @@ class InspectorEmitter {
     void emitOperations() {
         findProcesses();
         describe();
-        forEachRank(operations(), [this](std::span<const InspectorOperation> each) { emitOperations(each); });
+        forEachGroup(file_.operations, ownerOf,
+                     [this](std::span<const InspectorOperation> each) { emitOperations(each); });
         for (const auto& [key, process] : processes_) describe(process, key.first);
     }
 
   private:
-    std::span<const InspectorOperation> operations() const {
-        return {file_.operations.data(), file_.operations.size()};
-    }
-
     void findProcesses() {
-        forEachRank(operations(), [this](std::span<const InspectorOperation> each) {
+        forEachGroup(file_.operations, ownerOf, [this](std::span<const InspectorOperation> each) {
             const InspectorContext& of = each.front().of;
             const size_t number = hosts_.try_emplace(of.host, hosts_.size()).first->second;
             if (number >= maxHosts) return;
