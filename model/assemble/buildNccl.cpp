@@ -68,8 +68,8 @@ LargeVector<Launch> launchesOf(const Trace& trace, const std::stop_token& stop) 
 
 NcclFacts workOfLaunch(const Trace& trace, const Calls& calls, TimeRange launch) {
     NcclFacts found;
-    auto call = std::lower_bound(calls.begin(), calls.end(), launch.startNs,
-                                 [&](uint32_t row, int64_t startNs) { return trace.apiCalls.startNs[row] < startNs; });
+    auto call =
+        std::ranges::lower_bound(calls, launch.startNs, {}, [&](uint32_t row) { return trace.apiCalls.startNs[row]; });
     for (; call != calls.end() && trace.apiCalls.startNs[*call] < launch.endNs; ++call)
         for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, *call)))
             add(found, trace.rangeOf(work), 1);

@@ -244,8 +244,7 @@ void addHostTracks(Trace& trace, const TrackSources& sources) {
     }
     if (cores.empty() && machine.empty() && others.empty()) return;
     const uint32_t host = addFoldedGroup(trace, noIndex, -1, "Host");
-    std::ranges::stable_sort(
-        cores, [&trace](uint32_t a, uint32_t b) { return trace.counters[a].core < trace.counters[b].core; });
+    std::ranges::stable_sort(cores, {}, [&trace](uint32_t core) { return trace.counters[core].core; });
     if (machine.empty()) {
         addGroup(trace, sources, cores, noIndex, host, "Cores");
     } else {

@@ -26,8 +26,6 @@ constexpr size_t maxWindows = 4096;
 /// Later than any time that a table reader accepts.
 constexpr int64_t neverNs = int64_t{1} << 62;
 
-bool startsBefore(const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; }
-
 template <class Table>
 uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& identities) {
     const std::optional<int64_t> id = reader.integer(table.globalPid);
@@ -36,7 +34,7 @@ uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& i
 
 /// Sorts windows and merges overlaps, which only odd files have.
 void tidy(std::vector<TimeRange>& windows) {
-    std::ranges::sort(windows, startsBefore);
+    std::ranges::sort(windows, {}, &TimeRange::startNs);
     std::vector<TimeRange> all;
     for (const TimeRange& window : windows) {
         if (!all.empty() && window.startNs < all.back().endNs)
@@ -82,8 +80,7 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
                         std::max<int64_t>(0, reader.integerOr(k.count, 0))});
     }
     for (Process& process : context.builder().processes())
-        std::ranges::stable_sort(process.gaps,
-                                 [](const Gap& a, const Gap& b) { return startsBefore(a.range, b.range); });
+        std::ranges::stable_sort(process.gaps, {}, [](const Gap& gap) { return gap.range.startNs; });
 }
 
 /// The entries of `ENUM_CUPTI_OVERHEAD_TYPE` that cost nothing without a profiler. Others, such as

@@ -47,10 +47,9 @@ void emitSamples(TraceBuilder& builder, uint32_t thread, std::vector<Sample>& sa
     for (size_t at = 1; at < samples.size(); ++at) stepsNs.push_back(samples[at].timeNs - samples[at - 1].timeNs);
     constexpr int64_t aloneNs = 1'000'000;
     int64_t maxSampleNs = aloneNs;
-    if (!stepsNs.empty()) {
+    if (!stepsNs.empty())
         maxSampleNs =
             std::clamp<int64_t>(2 * std::min(upperMedianOf(std::move(stepsNs)), maxTimestampNs / 4), 1, 10 * aloneNs);
-    }
     for (size_t at = 0; at < samples.size(); ++at) {
         int64_t endNs = samples[at].timeNs + maxSampleNs;
         if (at + 1 < samples.size()) endNs = std::min(endNs, samples[at + 1].timeNs);

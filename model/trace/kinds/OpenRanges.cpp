@@ -2,6 +2,7 @@
 #include "model/trace/kinds/OpenRanges.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/trace/rangeDomains.h"
 
@@ -50,9 +51,7 @@ std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
             open.push_back({lane.startNs[slice], lane.durationNs[slice], range.row()});
         }
     }
-    std::ranges::stable_sort(open, [](const Open& a, const Open& b) {
-        return a.startNs != b.startNs ? a.startNs < b.startNs : a.durationNs > b.durationNs;
-    });
+    std::ranges::stable_sort(open, {}, [](const Open& each) { return std::pair(each.startNs, -each.durationNs); });
     std::vector<uint32_t> rows;
     for (const Open& each : open) rows.push_back(each.row);
     return rows;
