@@ -200,10 +200,9 @@ void TraceFileWriter::memcpys() {
 void TraceFileWriter::memsets() {
     constexpr const auto& t = tables::memsets;
     const MemsetTable& table = trace_.memsets;
-    for (uint32_t row = 0; row < table.size(); ++row) {
+    for (uint32_t row = 0; row < table.size(); ++row)
         add(t, workOf(table, row), t.bytes = table.bytes[row], t.value = table.value[row],
             t.memKind = table.memory[row]);
-    }
 }
 
 }  // namespace lanescope

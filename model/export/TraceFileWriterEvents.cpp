@@ -79,11 +79,10 @@ std::optional<int64_t> gpuOrNone(int64_t gpu) { return gpu == noGpuId ? std::nul
 void TraceFileWriter::apiCalls() {
     constexpr const auto& t = tables::apiCalls;
     const ApiTable& table = trace_.apiCalls;
-    for (uint32_t row = 0; row < table.size(); ++row) {
+    for (uint32_t row = 0; row < table.size(); ++row)
         add(t, t.start = table.startNs[row], t.end = table.endNs[row], t.eventClass = table.isDriver[row],
             t.globalTid = trace_.threads[table.thread[row]].globalTid, t.correlationId = table.correlation[row],
             t.nameId = table.name[row], t.returnValue = table.returnValue[row], t.callchainId = ownStack(table, row));
-    }
 }
 
 /// Waits of streams are linked to the awaited records by numbers from 1.
@@ -217,9 +216,8 @@ void TraceFileWriter::counters() {
 void TraceFileWriter::graphs() {
     constexpr const auto& t = tables::graphs;
     const GraphTable& table = trace_.graphs;
-    for (uint32_t row = 0; row < table.size(); ++row) {
+    for (uint32_t row = 0; row < table.size(); ++row)
         add(t, workOf(table, row), t.graphId = table.graph[row], t.graphExecId = table.graph[row]);
-    }
 }
 
 /// A pool has rows of its own, so memory rows only name their pool.

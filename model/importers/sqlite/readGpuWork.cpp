@@ -128,10 +128,9 @@ void addGraphNode(LoadContext& context, FileDirectory& directory, TableReader<Ta
 void readOldGraphNodes(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::oldGraphNodes;
     TableReader reader(context, t, "nodes of CUDA graphs");
-    while (reader.next()) {
+    while (reader.next())
         addGraphNode(context, directory, reader, t, t.timestamp, t.originalNodeId,
                      directory.stackOf(reader.integer(t.callchainId)));
-    }
 }
 
 }  // namespace
