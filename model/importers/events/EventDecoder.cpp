@@ -306,12 +306,9 @@ void EventDecoder::keepEdge(char phase) {
 void EventDecoder::keepName() {
     const bool isOfThread = event_.name.text == "thread_name";
     if (!isOfThread && event_.name.text != "process_name") return;
-    ImportedName named;
-    named.owner.process = chunk_.strings.kept(event_.process);
-    if (isOfThread) named.owner.thread = chunk_.strings.kept(event_.thread);
-    named.isOfThread = isOfThread;
-    named.name = textOf("name");
-    chunk_.names.push_back(named);
+    ImportedThread owner{.process = chunk_.strings.kept(event_.process), .thread = {}};
+    if (isOfThread) owner.thread = chunk_.strings.kept(event_.thread);
+    chunk_.names.push_back({owner, isOfThread, textOf("name")});
 }
 
 void EventDecoder::keepOperator(ImportedSlice slice) {
@@ -387,15 +384,10 @@ void EventDecoder::keepFlow() {
 void EventDecoder::keepFlowEnd() {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ImportedFlowEnd end;
-    end.timeNs = *timeNs;
     // Ids are numbers in known files. A text is hashed, so that it need not be kept.
     Fnv1a hash;
     hash.add(event_.id.text);
-    end.id = hash.value();
-    end.thread = thread();
-    end.phase = event_.phase.front();
-    chunk_.flowEnds.push_back(end);
+    chunk_.flowEnds.push_back({*timeNs, hash.value(), thread(), event_.phase.front()});
 }
 
 void EventDecoder::addSample(const ImportedCounter& counter, int64_t timeNs, double value) {

@@ -17,6 +17,7 @@ namespace {
 constexpr int maxValueDepth = 16;
 /// Maximum for a list as text. Longer ones are not useful.
 constexpr size_t maxListTextBytes = size_t{1} << 16;
+constexpr size_t maxArguments = 256;
 
 using Texts = PacketSequence::Texts;
 
@@ -150,8 +151,6 @@ bool isOfHead(uint32_t number) {
     return std::ranges::find(numbers, number) != numbers.end();
 }
 
-using Texts = PacketSequence::Texts;
-
 constexpr size_t maxCounterNames = size_t{1} << 16;
 /// Marks numbers of interned descriptors, to separate them from those of GPUs.
 constexpr uint64_t internedFlag = uint64_t{1} << 63;
@@ -172,7 +171,6 @@ void takeLaunch(std::string_view message, KeptTexts& texts, std::vector<EventDec
 }
 
 void takeExtra(std::string_view message, KeptTexts& texts, std::vector<EventDecoder::Argument>& arguments) {
-    constexpr size_t maxArguments = 256;
     std::string_view name, value;
     for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number == 1 && field.isBytes()) name = field.bytes;
@@ -186,7 +184,6 @@ void takeExtra(std::string_view message, KeptTexts& texts, std::vector<EventDeco
 
 void takeDebugArgument(std::string_view message, const PacketSequence& sequence, KeptTexts& keeper,
                        std::vector<EventDecoder::Argument>& arguments) {
-    constexpr size_t maxArguments = 256;
     if (arguments.size() >= maxArguments) return;
     std::string name;
     const Value value = valueOf(message, sequence, name, 0);
@@ -349,10 +346,8 @@ void PacketReader::takeProcessTree(std::string_view message) {
     const auto keep = [this](std::string_view process, std::string_view thread, bool isOfThread,
                              std::string_view name) {
         if (name.empty()) return;
-        ImportedName named{.owner = {texts_->kept(process), texts_->kept(thread)},
-                           .isOfThread = isOfThread,
-                           .name = chunk_->strings.add(texts_->kept(name))};
-        chunk_->names.push_back(named);
+        chunk_->names.push_back(
+            {{texts_->kept(process), texts_->kept(thread)}, isOfThread, chunk_->strings.add(texts_->kept(name))});
         flushIfFull();
     };
     for (const ProtoField& field : ProtoCursor(message)) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 #include "model/importers/events/ImportedEvents.h"
 #include "model/importers/events/JsonCursor.h"
@@ -35,6 +37,17 @@ std::string microseconds(int64_t timeNs) {
 
 bool isApiName(std::string_view name) {
     return isFunctionOf("cuda", name) || isFunctionOf("cu", name) || isFunctionOf("hip", name);
+}
+
+/// Values of counters in one event.
+constexpr size_t maxValues = 256;
+
+/// Adds the counters of an event, which replace those of its sequence.
+void takeUuids(const ProtoField& field, std::vector<uint64_t>& uuids, bool& areOwn) {
+    if (!std::exchange(areOwn, true)) uuids.clear();
+    ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&uuids](uint64_t uuid) {
+        if (uuids.size() < maxValues) uuids.push_back(uuid);
+    });
 }
 
 }  // namespace
@@ -144,37 +157,26 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     Event event;
     std::vector<uint64_t> counters = sequence.extraCounters, reals = sequence.extraRealCounters;
     std::vector<double> values, realValues;
-    constexpr size_t maxValues = 256;
     bool hasOwnCounters = false, hasOwnReals = false;
     ProtoCursor cursor(message);
     for (const ProtoField& field : cursor) {
-        const auto numbers = [&](ProtoField::Wire wire, auto take) { ProtoCursor::forEachNumber(field, wire, take); };
         if (field.number == 1 && field.value < uint64_t{1} << 50 && !timeNs)
             timeNs = sequence.oldTimeNs += field.signedValue() * 1000;
         if (field.number == 16 && field.value < uint64_t{1} << 50 && !timeNs) timeNs = field.signedValue() * 1000;
-        if (field.number == 31) {
-            if (!hasOwnCounters) counters.clear();
-            hasOwnCounters = true;
-            numbers(ProtoField::Wire::Varint, [&](uint64_t uuid) {
-                if (counters.size() < maxValues) counters.push_back(uuid);
-            });
-        } else if (field.number == 45) {
-            if (!hasOwnReals) reals.clear();
-            hasOwnReals = true;
-            numbers(ProtoField::Wire::Varint, [&](uint64_t uuid) {
-                if (reals.size() < maxValues) reals.push_back(uuid);
-            });
-        } else if (field.number == 12) {
-            numbers(ProtoField::Wire::Varint, [&](uint64_t value) {
-                if (values.size() < maxValues) values.push_back(static_cast<double>(static_cast<int64_t>(value)));
-            });
-        } else if (field.number == 46) {
-            numbers(ProtoField::Wire::Fixed64, [&](uint64_t value) {
-                const ProtoField real{46, ProtoField::Wire::Fixed64, value, {}};
-                if (realValues.size() < maxValues) realValues.push_back(real.real());
-            });
-        } else {
-            takeMember(field, sequence, event);
+        switch (field.number) {
+            case 31: takeUuids(field, counters, hasOwnCounters); break;
+            case 45: takeUuids(field, reals, hasOwnReals); break;
+            case 12:
+                ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&](uint64_t value) {
+                    if (values.size() < maxValues) values.push_back(static_cast<double>(static_cast<int64_t>(value)));
+                });
+                break;
+            case 46:
+                ProtoCursor::forEachNumber(field, ProtoField::Wire::Fixed64, [&](uint64_t value) {
+                    if (realValues.size() < maxValues) realValues.push_back(std::bit_cast<double>(value));
+                });
+                break;
+            default: takeMember(field, sequence, event);
         }
     }
     if (cursor.isMalformed()) ++corruptCount_;
@@ -301,12 +303,9 @@ EventDecoder::Event PacketReader::placed(const Event& event, std::string_view ph
         found->second = {texts_->kept(place.process), texts_->kept(place.thread)};
         const auto keepName = [&](bool isOfThread, const std::string& name) {
             if (name.empty()) return;
-            ImportedName named;
-            named.owner.process = found->second.first;
-            if (isOfThread) named.owner.thread = found->second.second;
-            named.isOfThread = isOfThread;
-            named.name = chunk_->strings.add(texts_->kept(name));
-            chunk_->names.push_back(named);
+            const std::string_view thread = isOfThread ? found->second.second : std::string_view();
+            chunk_->names.push_back(
+                {{found->second.first, thread}, isOfThread, chunk_->strings.add(texts_->kept(name))});
         };
         keepName(false, place.processName);
         keepName(true, place.threadName);

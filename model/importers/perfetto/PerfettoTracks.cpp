@@ -35,14 +35,13 @@ void takeProcess(std::string_view message, PerfettoTrack& track) {
 }
 
 void takeThread(std::string_view message, PerfettoTrack& track) {
-    for (const uint32_t number : {1u, 2u, 5u}) {
+    for (const uint32_t number : {1u, 2u, 5u})
         for (const ProtoField& field : ProtoCursor(message)) {
             if (field.number != number) continue;
             if (number == 1 && field.isNumber()) track.process = small(field.value);
             if (number == 2 && field.isNumber()) track.thread = field.signedValue();
             if (number == 5 && field.isBytes()) track.threadName = shortened(field.bytes);
         }
-    }
 }
 
 void takeCounter(std::string_view message, PerfettoTrack& track) {

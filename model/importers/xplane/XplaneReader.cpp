@@ -444,8 +444,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
 void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const ImportedThread& thread,
                               std::string name, std::string_view domain) {
     const bool isHost = domain == xlaDomain;
-    ImportedName named{.owner = thread, .isOfThread = true, .name = chunk_.text(chunk_.made(std::move(name)))};
-    chunk_.name(named);
+    chunk_.name({.owner = thread, .isOfThread = true, .name = chunk_.text(chunk_.made(std::move(name)))});
     std::vector<Operation> operations;
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
         ImportedSlice slice;
