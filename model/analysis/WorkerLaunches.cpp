@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/WorkerLaunches.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -12,6 +10,7 @@
 #include "model/numbers/Statistics.h"
 #include "model/trace/Column.h"
 #include "model/trace/Track.h"
+#include "model/trace/WorkRows.h"
 #include "model/trace/processes.h"
 
 namespace lanescope {

@@ -5,8 +5,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <optional>
 
 #include "model/format/Memory.h"
 #include "model/format/optionValues.h"

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "model/export/TextSink.h"
 #include "model/flame/FlameTree.h"

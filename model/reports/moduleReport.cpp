@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "model/reports/GroupedValues.h"

@@ -7,7 +7,6 @@
 #include <array>
 #include <initializer_list>
 #include <span>
-#include <utility>
 
 #include "model/text/kernelFamilies.h"
 #include "model/text/kernelNames.h"

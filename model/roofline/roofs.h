@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/roofline/operatorWork.h"
 #include "model/trace/Trace.h"
