@@ -68,8 +68,7 @@ std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view n
                                  ranges.process,
                                  {trace.nvtx.startNs[row], trace.nvtx.endNs[row]}});
     }
-    std::stable_sort(instances.begin(), instances.end(),
-                     [](const auto& a, const auto& b) { return a.range.startNs < b.range.startNs; });
+    std::ranges::stable_sort(instances, {}, [](const auto& each) { return each.range.startNs; });
     return instances;
 }
 

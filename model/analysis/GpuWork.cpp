@@ -100,7 +100,7 @@ class Gatherer {
         while (!kernels.isAtEnd() || !memcpys.isAtEnd() || !memsets.isAtEnd() || !graphs.isAtEnd()) {
             // The first of equal ones.
             const std::array startsNs{firstNs(kernels), firstNs(memcpys), firstNs(memsets), firstNs(graphs)};
-            const auto next = std::min_element(startsNs.begin(), startsNs.end()) - startsNs.begin();
+            const auto next = std::ranges::min_element(startsNs) - startsNs.begin();
             if (next == 0 && !kernels.isAtEnd())
                 work.push_back(kernel(kernels.read()));
             else if (next <= 1 && !memcpys.isAtEnd())

@@ -29,8 +29,7 @@ std::vector<IdleGap> gapsBetween(const WorkList& work) {
 /// Returns the first element that ends after a time. The elements are sorted and do not overlap.
 template <class Each>
 auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
-    return std::partition_point(all.begin(), all.end(),
-                                [timeNs](const Each& each) { return each.range.endNs <= timeNs; });
+    return std::ranges::partition_point(all, [timeNs](const Each& each) { return each.range.endNs <= timeNs; });
 }
 
 /// A wait for another thread is a wait for its launches up to this time before and after each launch.
@@ -170,7 +169,7 @@ std::vector<GapCause> IdleGaps::whyIdle(size_t worker, TimeRange range) const {
         causes.push_back(of.causes[cause]);
         causes.back().ns = ns;
     }
-    std::stable_sort(causes.begin(), causes.end(), [](const GapCause& a, const GapCause& b) { return a.ns > b.ns; });
+    std::ranges::stable_sort(causes, std::ranges::greater(), &GapCause::ns);
     return causes;
 }
 
@@ -287,8 +286,8 @@ void IdleCauses::findBatchCopies(const WorkerSteps& steps, const WorkList& work)
     for (const std::vector<Copy>& copies : copiesOf) {
         int64_t largest = 0;
         for (const Copy& copy : copies) largest = std::max(largest, copy.bytes);
-        const auto batch = std::find_if(copies.begin(), copies.end(),
-                                        [largest](const Copy& copy) { return copy.bytes >= largest / 2; });
+        const auto batch =
+            std::ranges::find_if(copies, [largest](const Copy& copy) { return copy.bytes >= largest / 2; });
         if (batch != copies.end()) batchCopies_.insert(batch->number);
     }
 }
@@ -634,8 +633,7 @@ uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint
 /// Returns the thread's Python stack at the call, or `noIndex` if unknown. O(log n).
 uint32_t IdleCauses::stackOf(uint32_t thread, const LabelledInterval& call) const {
     const ApiTable& calls = trace_.apiCalls;
-    uint32_t row = static_cast<uint32_t>(std::lower_bound(calls.startNs.begin(), calls.startNs.end(), call.startNs) -
-                                         calls.startNs.begin());
+    uint32_t row = static_cast<uint32_t>(std::ranges::lower_bound(calls.startNs, call.startNs) - calls.startNs.begin());
     for (; row < calls.size() && calls.startNs[row] == call.startNs; ++row)
         if (calls.thread[row] == thread && calls.name[row] == call.label) return calls.stack[row];
     return noIndex;

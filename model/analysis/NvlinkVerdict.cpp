@@ -131,7 +131,7 @@ class Judge {
             verdict_.activeLinks = std::max(verdict_.activeLinks, connection.nvlinks);
         for (const Gpu& gpu : trace_.gpus)
             verdict_.activeLinks = std::max<int32_t>(verdict_.activeLinks, nvlinksOf(trace_, gpu.id));
-        const bool areSlices = !trace_.gpus.empty() && std::all_of(trace_.gpus.begin(), trace_.gpus.end(), isMigDevice);
+        const bool areSlices = !trace_.gpus.empty() && std::ranges::all_of(trace_.gpus, isMigDevice);
         isAbsent_ = (isShown || areSlices) && verdict_.activeLinks == 0;
         if (verdict_.activeLinks > 0)
             verdict_.sentences.push_back(
@@ -243,8 +243,8 @@ class Judge {
     }
 
     bool usesGpu(uint32_t process, uint32_t gpu) const {
-        return std::any_of(trace_.streams.begin(), trace_.streams.end(),
-                           [&](const Stream& each) { return each.process == process && each.gpu == gpu; });
+        return std::ranges::any_of(trace_.streams,
+                                   [&](const Stream& each) { return each.process == process && each.gpu == gpu; });
     }
 
     Found peerCopies() const {
@@ -340,14 +340,12 @@ class Judge {
         std::map<uint32_t, std::vector<Transfer>> byProcess;
         for (const Transfer& each : found.transfers) byProcess[each.process].push_back(each);
         for (auto& [process, transfers] : byProcess)
-            std::stable_sort(transfers.begin(), transfers.end(),
-                             [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
+            std::ranges::stable_sort(transfers, {}, [](const auto& each) { return each.startNs; });
         std::vector<double> amounts;
         forEachStep([&](uint32_t process, const StepSpan& span) {
             const TimeRange step = span.range;
             const std::vector<Transfer>& transfers = byProcess[process];
-            auto next = std::lower_bound(transfers.begin(), transfers.end(), step.startNs,
-                                         [](const Transfer& each, int64_t timeNs) { return each.startNs < timeNs; });
+            auto next = std::ranges::lower_bound(transfers, step.startNs, {}, &Transfer::startNs);
             double amount = 0;
             for (; next != transfers.end() && next->startNs < step.endNs; ++next) amount += next->bytes;
             amounts.push_back(amount);

@@ -107,9 +107,9 @@ LaunchingCalls::LaunchingCalls(const Trace& trace)
 bool isDataLoadingName(std::string_view name) {
     const std::vector<std::string> words = wordsOf(name);
     for (size_t index = 0; index < words.size(); ++index) {
-        const bool isWord = std::find(dataWords.begin(), dataWords.end(), words[index]) != dataWords.end();
-        const bool isBatch = words[index] == "batch" && index > 0 &&
-                             std::find(batchWords.begin(), batchWords.end(), words[index - 1]) != batchWords.end();
+        const bool isWord = std::ranges::find(dataWords, words[index]) != dataWords.end();
+        const bool isBatch =
+            words[index] == "batch" && index > 0 && std::ranges::find(batchWords, words[index - 1]) != batchWords.end();
         const bool isParallel = index + 1 < words.size() && words[index + 1] == "parallel";
         if (isBatch || (isWord && !isParallel)) return true;
     }

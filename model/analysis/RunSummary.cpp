@@ -114,7 +114,7 @@ Contributor otherContributors(StepPart part) {
 /// Returns the contributors sorted, without empty ones, the smallest of each part summed into one.
 std::vector<Contributor> largestContributors(std::vector<Contributor> all) {
     std::erase_if(all, [](const Contributor& each) { return each.exposedNs == 0 && each.count == 0; });
-    std::sort(all.begin(), all.end(), isHeavier);
+    std::ranges::sort(all, isHeavier);
     std::vector<Contributor> kept;
     size_t ofPart = 0;
     for (Contributor& each : all) {
@@ -146,8 +146,7 @@ std::vector<size_t> outlierSteps(const WorkerSummary& worker) {
     const double limitNs = outlierLimit(wallNs);
     for (size_t index = 0; index < worker.steps.size(); ++index)
         if (static_cast<double>(worker.steps[index].wallNs) > limitNs) found.push_back(index);
-    std::stable_sort(found.begin(), found.end(),
-                     [&](size_t a, size_t b) { return worker.steps[a].wallNs > worker.steps[b].wallNs; });
+    std::ranges::stable_sort(found, std::ranges::greater(), [&](size_t each) { return worker.steps[each].wallNs; });
     found.resize(std::min(found.size(), maxOutliers));
     return found;
 }
@@ -377,7 +376,7 @@ NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
 }
 
 void sortWorkers(std::vector<WorkerSummary>& workers) {
-    std::stable_sort(workers.begin(), workers.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(workers, [](const auto& a, const auto& b) {
         const auto key = [](const WorkerSummary& each) {
             return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
         };
@@ -464,8 +463,7 @@ std::vector<int64_t> shareOut(std::span<const int64_t> values, int64_t count, in
     int64_t left = sum - std::accumulate(shares.begin(), shares.end(), int64_t{0});
     std::vector<size_t> order(values.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return values[a] % count > values[b] % count; });
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](size_t each) { return values[each] % count; });
     for (const size_t index : order) {
         if (left <= 0) break;
         ++shares[index];
@@ -551,8 +549,8 @@ std::string_view identifier(ContributorTrait trait) {
 }
 
 bool SummaryFacts::reportsAbnormalEnd() const {
-    return std::any_of(healthWarnings.begin(), healthWarnings.end(),
-                       [](const HealthNote& note) { return note.code == HealthCode::ProcessEndedAbnormally; });
+    return std::ranges::any_of(healthWarnings,
+                               [](const HealthNote& note) { return note.code == HealthCode::ProcessEndedAbnormally; });
 }
 
 const HealthNote* SummaryFacts::damage() const {
@@ -611,8 +609,7 @@ std::optional<int64_t> WorkerSummary::aheadNs() const {
 }
 
 bool RunSummary::isEmpty() const {
-    return std::none_of(workers.begin(), workers.end(),
-                        [](const WorkerSummary& worker) { return worker.totalWallNs() > 0; });
+    return std::ranges::none_of(workers, [](const WorkerSummary& worker) { return worker.totalWallNs() > 0; });
 }
 
 bool RunSummary::isPartlyReported(const WorkerSummary& worker) const {

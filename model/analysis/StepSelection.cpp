@@ -40,8 +40,8 @@ class StepMaker {
 
     /// Unchanged ranges, at the time of their work.
     WorkerSteps named() {
-        const bool isAnyWork = std::any_of(worker_.steps.begin(), worker_.steps.end(),
-                                           [this](const StepSpan& step) { return launches_.count(step.onCpu) > 0; });
+        const bool isAnyWork = std::ranges::any_of(
+            worker_.steps, [this](const StepSpan& step) { return launches_.count(step.onCpu) > 0; });
         if (isAnyWork) placeOnGpu();
         return std::move(worker_);
     }
@@ -387,7 +387,7 @@ void skipUnrecorded(const Trace& trace, RunSteps& run) {
         const Process& recorded = trace.processes[worker.process];
         if (!recorded.hasWindows) continue;
         std::erase_if(worker.steps, [&recorded](const StepSpan& step) {
-            return std::none_of(recorded.windows.begin(), recorded.windows.end(), [&step](const TimeRange& window) {
+            return std::ranges::none_of(recorded.windows, [&step](const TimeRange& window) {
                 // Work that was launched in a window is recorded, however late it runs.
                 const TimeRange& kept = step.launches.isEmpty() ? step.range : step.launches;
                 return window.startNs <= kept.startNs && kept.endNs <= window.endNs;
@@ -504,8 +504,8 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
 
 uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs) const {
     const auto holds = [&](auto member, int64_t timeNs) {
-        const auto after = std::partition_point(steps.begin(), steps.end(),
-                                                [&](const StepSpan& step) { return (step.*member).startNs <= timeNs; });
+        const auto after =
+            std::ranges::partition_point(steps, [&](const StepSpan& step) { return (step.*member).startNs <= timeNs; });
         if (after == steps.begin() || !((*(after - 1)).*member).contains(timeNs)) return noIndex;
         return static_cast<uint32_t>(after - 1 - steps.begin());
     };

@@ -55,7 +55,7 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     for (size_t state = 1; state < threadStateCount; ++state)
         if (percent(static_cast<ThreadState>(state)) >= minShownPercent)
             states.push_back(static_cast<ThreadState>(state));
-    std::ranges::stable_sort(states, [&](ThreadState a, ThreadState b) { return times.of(a) > times.of(b); });
+    std::ranges::stable_sort(states, std::ranges::greater(), [&](ThreadState each) { return times.of(each); });
     std::string text;
     for (const ThreadState state : states)
         text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", percent(state), nameOf(state).meaning);

@@ -87,7 +87,7 @@ LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, 
             calls.push_back(each->call);
     }
     // The kernels of a graph have one call, and those of other streams may run between them.
-    std::sort(calls.begin(), calls.end());
+    std::ranges::sort(calls);
     const auto end = std::unique(calls.begin(), calls.end());
     LargeVector<int64_t> takenNs(trace.memory.get());
     takenNs.reserve(static_cast<size_t>(end - calls.begin()));

@@ -108,7 +108,7 @@ class Gatherer {
 
 size_t WorkerLaunches::Times::firstFrom(int64_t timeNs) const {
     constexpr size_t blockSize = Column<int64_t>::blockSize;
-    const auto block = std::lower_bound(everyBlock_.begin(), everyBlock_.end(), timeNs) - everyBlock_.begin();
+    const auto block = std::ranges::lower_bound(everyBlock_, timeNs) - everyBlock_.begin();
     if (block == 0) return 0;
     // The time is in the block before, or is the first of this one.
     size_t low = static_cast<size_t>(block - 1) * blockSize;
@@ -132,8 +132,7 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
       startNs_(launches.get_allocator().memory()) {
     // The order of equal ones does not matter: no sum ends between them.
     const auto isEarlier = [](const Launch& a, const Launch& b) { return a.launchNs < b.launchNs; };
-    if (!std::is_sorted(launches.begin(), launches.end(), isEarlier))
-        std::sort(launches.begin(), launches.end(), isEarlier);
+    if (!std::ranges::is_sorted(launches, isEarlier)) std::ranges::sort(launches, isEarlier);
     const bool hasComputing = std::ranges::any_of(launches, [](const Launch& each) { return !each.isMemory; });
     int64_t sumNs = 0, endNs = INT64_MIN;
     uint32_t computing = 0;
@@ -147,7 +146,7 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
         sumsNs_.push_back(sumNs);
         computing += !each.isMemory || !hasComputing ? 1 : 0;
         computing_.push_back(computing);
-        const bool isMain = std::binary_search(mainStreams.begin(), mainStreams.end(), each.stream);
+        const bool isMain = std::ranges::binary_search(mainStreams, each.stream);
         if (!isMain || !each.isCallKnown) continue;
         mainNs_.push_back(each.launchNs);
         endNs = std::max(endNs, each.endNs);

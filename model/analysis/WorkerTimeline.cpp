@@ -54,7 +54,7 @@ Result<RunWorkers> RunWorkers::of(const Trace& trace, const StepSelection& selec
 }
 
 const WorkerSteps* RunWorkers::find(uint32_t pid, int64_t gpuId) const {
-    const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const WorkerSteps& each) {
+    const auto found = std::ranges::find_if(workers_, [&](const WorkerSteps& each) {
         return trace().processes[each.process].pid == pid && trace().gpus[each.gpu].id == gpuId;
     });
     return found == workers_.end() ? nullptr : &*found;
@@ -81,7 +81,7 @@ PartTimeline::PartTimeline(const WorkerTimeline& timeline, TimeRange range) : ra
     timeline.splitInTime({range}, [&pieces](const WorkerTimeline::Piece& piece) {
         pieces.push_back({piece.range.startNs, piece.contributor});
     });
-    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.startNs < b.startNs; });
+    std::ranges::sort(pieces, {}, &Piece::startNs);
     startNs_.reserve(pieces.size());
     contributors_.reserve(pieces.size());
     for (const Piece& piece : pieces) {

@@ -124,7 +124,7 @@ class PartTimeline {
     static constexpr size_t blockSize = 64;
 
     size_t pieceAt(int64_t timeNs) const {
-        const auto after = std::upper_bound(startNs_.begin(), startNs_.end(), timeNs);
+        const auto after = std::ranges::upper_bound(startNs_, timeNs);
         return static_cast<size_t>(after - startNs_.begin()) - (after != startNs_.begin() ? 1 : 0);
     }
     int64_t endOf(size_t piece) const { return piece + 1 < startNs_.size() ? startNs_[piece + 1] : range_.endNs; }

@@ -430,8 +430,7 @@ RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
         IdleCause cause{.thread = threadRef(trace, trace.cpuStates.thread[row]), .activity = activities.seenIn(row)};
         waits[cause] += waitedNs;
     });
-    const auto most =
-        std::max_element(waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(waits, {}, [](const auto& each) { return each.second; });
     if (most != waits.end()) rest.most = most->first;
     return rest;
 }

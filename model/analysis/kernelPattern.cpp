@@ -237,9 +237,9 @@ uint32_t distanceOf(const PieceNumbers& numbers, size_t pieces) {
     if (numbers.size() < minRepetitions || 2 * numbers.size() > pieces + 1) return 0;
     std::vector<uint32_t> distances;
     for (size_t index = 1; index < numbers.size(); ++index) distances.push_back(numbers[index] - numbers[index - 1]);
-    std::sort(distances.begin(), distances.end());
+    std::ranges::sort(distances);
     const uint32_t usual = distances[distances.size() / 2];
-    const auto equal = static_cast<double>(std::count(distances.begin(), distances.end(), usual));
+    const auto equal = static_cast<double>(std::ranges::count(distances, usual));
     const size_t covered = numbers.back() - numbers.front();
     const bool isRegular = equal >= minEqualDistances * static_cast<double>(distances.size()) &&
                            static_cast<double>(covered) >= coveredShare * static_cast<double>(pieces);
@@ -289,7 +289,7 @@ class OuterRepetition {
 
   private:
     uint32_t pieceOf(uint32_t place) const {
-        return static_cast<uint32_t>(std::upper_bound(places_.begin(), places_.end(), place) - places_.begin());
+        return static_cast<uint32_t>(std::ranges::upper_bound(places_, place) - places_.begin());
     }
     PieceNumbers piecesWith(const LargeVector<uint32_t>& all) const {
         PieceNumbers numbers;
@@ -300,7 +300,7 @@ class OuterRepetition {
         return numbers;
     }
     bool updatesWeights() const {
-        return std::any_of(sequence_.places.begin(), sequence_.places.end(), [this](const auto& each) {
+        return std::ranges::any_of(sequence_.places, [this](const auto& each) {
             return 2 * each.second.size() >= places_.size() && isOptimizerKernel(nameOf(trace_, work_, each.first));
         });
     }
@@ -310,9 +310,8 @@ class OuterRepetition {
         for (const uint32_t row : rows_.memcpys) {
             const MemcpyKind kind = trace_.memcpys.kind[row];
             if (kind != MemcpyKind::HtoD && kind != MemcpyKind::DtoH) continue;
-            const auto after = std::partition_point(places_.begin(), places_.end(), [&](uint32_t place) {
-                return sequence_.items[place].startNs <= trace_.memcpys.startNs[row];
-            });
+            const auto after = std::ranges::partition_point(
+                places_, [&](uint32_t place) { return sequence_.items[place].startNs <= trace_.memcpys.startNs[row]; });
             const auto piece = static_cast<uint32_t>(after - places_.begin());
             PieceNumbers& all = numbers[kind];
             if (all.empty() || all.back() != piece) all.push_back(piece);
@@ -328,7 +327,7 @@ class OuterRepetition {
     }
     /// Returns the kernel with the longest pause before it, then the one launched first.
     Key firstOf(const std::vector<Key>& keys) const {
-        return *std::max_element(keys.begin(), keys.end(), [this](Key a, Key b) {
+        return *std::ranges::max_element(keys, [this](Key a, Key b) {
             const auto rank = [this](Key key) {
                 const LargeVector<uint32_t>& all = sequence_.places.at(key);
                 return std::tuple(pauseBefore(sequence_, all), -int64_t{all.front()});
@@ -348,8 +347,8 @@ class OuterRepetition {
 
 bool isOptimizerKernel(std::string_view name) {
     return name.find(normKernel) == std::string_view::npos &&
-           std::any_of(optimizerKernels.begin(), optimizerKernels.end(),
-                       [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
+           std::ranges::any_of(optimizerKernels,
+                               [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
 KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows, const LaunchRows& calls,

@@ -59,7 +59,7 @@ bool isContainer(std::string_view file, std::string_view function) {
 }
 
 bool isModuleCall(std::string_view file, std::string_view function) {
-    return std::any_of(moduleCalls.begin(), moduleCalls.end(), [&](const ModuleCall& call) {
+    return std::ranges::any_of(moduleCalls, [&](const ModuleCall& call) {
         return file.find(call.file) != std::string_view::npos && function.find(call.function) != std::string_view::npos;
     });
 }
@@ -327,7 +327,7 @@ class LoopSearch {
     }
 
     bool addLoop(const std::vector<Visit>& visits, const TotalsOf& totals) {
-        const auto anchor = std::max_element(totals.begin(), totals.end(), [](const auto& a, const auto& b) {
+        const auto anchor = std::ranges::max_element(totals, [](const auto& a, const auto& b) {
             return std::pair(a.second.visits >= minIterations, a.second.launches) <
                    std::pair(b.second.visits >= minIterations, b.second.launches);
         });
@@ -375,7 +375,7 @@ class LoopSearch {
     static bool areAlike(const std::vector<int64_t>& counts) {
         std::vector<int64_t> sorted = counts;
         const double median = medianOf(sorted);
-        const auto alike = std::count_if(counts.begin(), counts.end(), [median](int64_t count) {
+        const auto alike = std::ranges::count_if(counts, [median](int64_t count) {
             const auto each = static_cast<double>(count);
             return alikeFactor * each >= median && each <= alikeFactor * median;
         });
@@ -452,8 +452,7 @@ class LoopsByLine {
 PythonLoops findPythonLoops(const Trace& trace, const std::vector<WorkerLaunches>& launches) {
     PythonLoops result;
     const auto isPython = [&trace](StringIndex domain) { return trace.strings.at(domain) == pythonDomain; };
-    if (trace.stacks.size() == 0 && std::none_of(trace.nvtx.domain.begin(), trace.nvtx.domain.end(), isPython))
-        return result;
+    if (trace.stacks.size() == 0 && std::ranges::none_of(trace.nvtx.domain, isPython)) return result;
     const LaunchesOfThreads threads(trace);
     LoopsByLine byLine(trace, launches);
     size_t mostLaunches = 0;

@@ -56,7 +56,7 @@ std::optional<std::vector<int64_t>> ownNumbers(std::span<const std::string_view>
     std::optional<size_t> place;
     for (size_t number = 0; number < all.front().size(); ++number) {
         const bool varies =
-            std::any_of(all.begin(), all.end(), [&](const auto& each) { return each[number] != all.front()[number]; });
+            std::ranges::any_of(all, [&](const auto& each) { return each[number] != all.front()[number]; });
         if (!varies && (all.size() > 1 || all.front().size() > 1)) continue;
         if (place) return std::nullopt;
         place = number;

@@ -32,7 +32,7 @@ constexpr double minAlikeShare = 0.9;
 template <size_t Size>
 bool hasAnyWord(std::string_view pattern, const std::array<std::string_view, Size>& known) {
     for (const std::string& word : wordsOf(pattern))
-        if (std::find(known.begin(), known.end(), word) != known.end()) return true;
+        if (std::ranges::find(known, word) != known.end()) return true;
     return false;
 }
 
@@ -62,7 +62,7 @@ enum class UpdateTime : uint8_t { OfLaunch, OnGpu };
 std::vector<std::vector<int64_t>> updatesOf(const Trace& trace, UpdateTime time) {
     std::vector<std::vector<int64_t>> updates(trace.processes.size());
     const std::vector<bool> isUpdate = updatingConfigs(trace);
-    if (std::none_of(isUpdate.begin(), isUpdate.end(), [](bool each) { return each; })) return updates;
+    if (std::ranges::none_of(isUpdate, [](bool each) { return each; })) return updates;
     const LaunchRows calls(trace);
     for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
         if (!isUpdate[trace.kernels.config[row]]) continue;
@@ -72,7 +72,7 @@ std::vector<std::vector<int64_t>> updatesOf(const Trace& trace, UpdateTime time)
         else if (call != noIndex)
             updates[trace.threads[trace.apiCalls.thread[call]].process].push_back(trace.apiCalls.startNs[call]);
     }
-    for (std::vector<int64_t>& each : updates) std::sort(each.begin(), each.end());
+    for (std::vector<int64_t>& each : updates) std::ranges::sort(each);
     return updates;
 }
 
@@ -80,7 +80,7 @@ std::vector<std::vector<int64_t>> updatesOf(const Trace& trace, UpdateTime time)
 TimeRange spanOf(const StepSpan& step) { return step.launches.isEmpty() ? step.range : step.launches; }
 
 bool holdsAny(const std::vector<int64_t>& timesNs, TimeRange range) {
-    const auto first = std::lower_bound(timesNs.begin(), timesNs.end(), range.startNs);
+    const auto first = std::ranges::lower_bound(timesNs, range.startNs);
     return first != timesNs.end() && *first < range.endNs;
 }
 
@@ -98,9 +98,9 @@ size_t batchesPerUpdate(const std::vector<size_t>& places) {
     if (places.size() < minUpdates) return 1;
     std::vector<size_t> distances;
     for (size_t index = 1; index < places.size(); ++index) distances.push_back(places[index] - places[index - 1]);
-    std::sort(distances.begin(), distances.end());
+    std::ranges::sort(distances);
     const size_t usual = distances[distances.size() / 2];
-    const auto alike = std::count(distances.begin(), distances.end(), usual);
+    const auto alike = std::ranges::count(distances, usual);
     return static_cast<double>(alike) >= minAlikeShare * static_cast<double>(distances.size()) ? usual : 1;
 }
 
@@ -198,7 +198,7 @@ constexpr size_t maxFrames = 64;
 
 bool hasWordOf(std::string_view name, std::span<const std::string_view> known) {
     for (const std::string& word : wordsOf(name))
-        if (std::find(known.begin(), known.end(), word) != known.end()) return true;
+        if (std::ranges::find(known, word) != known.end()) return true;
     return false;
 }
 
@@ -214,11 +214,12 @@ bool hasTrainingRange(const Trace& trace) {
 }
 
 bool hasTrainingKernel(const Trace& trace) {
-    return std::any_of(trace.launchConfigs.begin(), trace.launchConfigs.end(), [&](const LaunchConfig& config) {
+    return std::ranges::any_of(trace.launchConfigs, [&](const LaunchConfig& config) {
         const std::string_view name =
             trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName);
-        return std::any_of(trainingKernels.begin(), trainingKernels.end(),
-                           [name](std::string_view part) { return name.find(part) != std::string_view::npos; }) ||
+        return std::ranges::any_of(
+                   trainingKernels,
+                   [name](std::string_view part) { return name.find(part) != std::string_view::npos; }) ||
                isGradientCollective(name);
     });
 }
@@ -270,7 +271,7 @@ class RequestTeller {
                                              work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
         });
         for (std::vector<Work>& each : work_)
-            std::sort(each.begin(), each.end(), [](const Work& a, const Work& b) {
+            std::ranges::sort(each, [](const Work& a, const Work& b) {
                 return a.startNs != b.startNs ? a.startNs < b.startNs : a.endNs < b.endNs;
             });
     }

@@ -124,8 +124,7 @@ std::set<uint32_t> streamsInUse(const Trace& trace) {
 
 bool hasNvlink(const Trace& trace) {
     const auto& connections = trace.interconnect.connections;
-    return std::any_of(connections.begin(), connections.end(),
-                       [](const GpuConnection& each) { return each.nvlinks > 0; });
+    return std::ranges::any_of(connections, [](const GpuConnection& each) { return each.nvlinks > 0; });
 }
 
 /// Returns the mean SM clock of these GPUs from the first kernel to the last; 0 without readings.
@@ -298,8 +297,7 @@ SummaryFacts factsOf(const Trace& trace) {
     facts.worldSize = worldSizeOf(trace);
     facts.kernelCount = trace.kernels.size();
     facts.hasApiCalls = trace.apiCalls.size() > 0;
-    facts.isTruncated = std::any_of(trace.processes.begin(), trace.processes.end(),
-                                    [](const Process& each) { return each.endedAbnormally; });
+    facts.isTruncated = std::ranges::any_of(trace.processes, [](const Process& each) { return each.endedAbnormally; });
     facts.healthWarnings = warningsOf(trace);
     facts.contentHash = contentHashOf(trace);
     return facts;

@@ -80,9 +80,9 @@ LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
     std::vector<size_t> counts(period);
     for (size_t begin = 0; begin + period <= wallNs.size(); begin += period) {
         const auto one = wallNs.subspan(begin, period);
-        ++counts[static_cast<size_t>(std::max_element(one.begin(), one.end()) - one.begin())];
+        ++counts[static_cast<size_t>(std::ranges::max_element(one) - one.begin())];
     }
-    const auto most = std::max_element(counts.begin(), counts.end());
+    const auto most = std::ranges::max_element(counts);
     return {static_cast<size_t>(most - counts.begin()), *most};
 }
 
@@ -152,7 +152,7 @@ struct PowerSums {
 /// Returns the minimum of the upper of two clean modes, or nullopt.
 std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
     Times sorted(wallNs.begin(), wallNs.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     const double middle = medianOf(sorted);  // Squares of the remainders are exact enough.
     const auto smallest = static_cast<size_t>(std::ceil(minModeShare * static_cast<double>(sorted.size())));
     const size_t fewest = std::max(minStepsInMode, smallest);

@@ -43,9 +43,8 @@ constexpr std::array<std::string_view, 8> preparingWords{"compile",  "compiler",
 
 template <size_t Size>
 bool holdsAny(const std::vector<std::string>& words, const std::array<std::string_view, Size>& wanted) {
-    return std::any_of(words.begin(), words.end(), [&wanted](const std::string& word) {
-        return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
-    });
+    return std::ranges::any_of(
+        words, [&wanted](const std::string& word) { return std::ranges::find(wanted, word) != wanted.end(); });
 }
 
 bool isClosedRange(const Trace& trace, uint32_t row) {
@@ -139,7 +138,7 @@ bool isNameSufficient(StepNaming naming) { return naming >= StepNaming::Requests
 bool isEven(std::vector<int64_t> periodsNs) {
     periodsNs.erase(periodsNs.begin(), periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
     const double medianNs = medianOf(periodsNs);
-    const auto even = std::count_if(periodsNs.begin(), periodsNs.end(), [medianNs](int64_t ns) {
+    const auto even = std::ranges::count_if(periodsNs, [medianNs](int64_t ns) {
         const auto period = static_cast<double>(ns);
         return period * evenFactor >= medianNs && period <= evenFactor * medianNs;
     });
@@ -173,9 +172,9 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
             toNext.endNs = nvtx.startNs[ranges.rows[index + 1]];
             periodsNs.push_back(toNext.durationNs());
         }
-        withWork += std::any_of(workers.begin(), workers.end(),
-                                [toNext](const auto* worker) { return worker->countComputing(toNext) > 0; }) ||
-                    isWorkLost(toNext);
+        withWork +=
+            std::ranges::any_of(workers, [toNext](const auto* worker) { return worker->countComputing(toNext) > 0; }) ||
+            isWorkLost(toNext);
         for (const WorkerLaunches* worker : workers) {
             gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
             held += worker->count(own);
@@ -287,8 +286,7 @@ void unite(std::optional<TimeRange>& span, const Table& table) {
 }  // namespace
 
 StepNaming stepNamingOf(std::string_view pattern) {
-    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) != announcedPatterns.end())
-        return StepNaming::Announced;
+    if (std::ranges::find(announcedPatterns, pattern) != announcedPatterns.end()) return StepNaming::Announced;
     if (rangeAuthor(pattern) == RangeAuthor::CompiledProgram) return StepNaming::CompiledProgram;
     const std::vector<std::string> words = wordsOf(pattern);
     if (holdsAny(words, epochWords)) return StepNaming::Epochs;
@@ -320,8 +318,7 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
     std::erase_if(found, [largestNs](const auto& each) {
         return static_cast<double>(each.second.gpuNs) < minShareOfLargest * static_cast<double>(largestNs);
     });
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return b.second.rank() < a.second.rank(); });
+    std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return b.second.rank() < a.second.rank(); });
     std::vector<StepCandidate> patterns;
     for (auto& [pattern, likeness] : found)
         if (patterns.size() < maxPatterns) patterns.push_back({std::move(pattern), likeness.naming, likeness.count});
@@ -384,7 +381,7 @@ std::vector<std::string> rangeChoices(const Trace& trace, size_t most) {
         const std::string pattern = rangePattern(name);
         if (pattern == name || !counts.contains(pattern)) choices.emplace_back(count, name);
     }
-    std::stable_sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(choices, std::ranges::greater(), [](const auto& each) { return each.first; });
     choices.resize(std::min(most, choices.size()));
     std::vector<std::string> names;
     for (auto& [count, name] : choices) names.push_back(std::move(name));
@@ -396,7 +393,7 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     std::vector<std::pair<int64_t, std::string>> similar;
     for (const auto& [other, count] : rangeCounts(trace))
         if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
-    std::sort(similar.begin(), similar.end());
+    std::ranges::sort(similar);
     std::vector<std::string> offers;
     for (auto& [count, other] : similar) offers.push_back(std::move(other));
     if (offers.empty()) {
@@ -424,7 +421,7 @@ std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& ca
         const auto other = candidateCounts.find(name);
         if (other != candidateCounts.end()) common.emplace_back(count + other->second, name);
     }
-    std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(common, std::ranges::greater(), [](const auto& each) { return each.first; });
     std::vector<std::string> names;
     for (auto& [count, name] : common) names.push_back(std::move(name));
     return names;

@@ -126,8 +126,7 @@ bool areDistinctionsGood(const WorkerSummary& worker) {
 }
 
 bool areOutliersGood(const WorkerSummary& worker) {
-    return worker.outliers.size() <= maxOutliers &&
-           std::all_of(worker.outliers.begin(), worker.outliers.end(), [](const auto& step) {
+    return worker.outliers.size() <= maxOutliers && std::ranges::all_of(worker.outliers, [](const auto& step) {
                return isTime(step.wallNs) && isTime(step.excessNs) && isTime(step.partExcessNs) && step.number >= 0;
            });
 }
@@ -724,7 +723,7 @@ bool isConsistent(const RunSummary& summary) {
     if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 || summary.facts.cpuLimitPercent < 0 ||
         summary.rangesPerStep < 1)
         return false;
-    return std::all_of(summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
+    return std::ranges::all_of(summary.workers, [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
                areForecastsGood(worker) && arePhasesGood(worker) && areDistinctionsGood(worker) &&
                areConditionsGood(worker) && isUseGood(worker) && areKernelGroupsGood(worker);
@@ -757,8 +756,8 @@ std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& pat
     for (std::optional<FileDoubt> doubt : {database->doubt(), database->ignoredFiles()}) {
         if (!doubt) continue;
         auto& warnings = summary->facts.healthWarnings;
-        const auto place = std::find_if(warnings.begin(), warnings.end(),
-                                        [&](const HealthNote& each) { return each.severity < doubt->severity; });
+        const auto place =
+            std::ranges::find_if(warnings, [&](const HealthNote& each) { return each.severity < doubt->severity; });
         warnings.insert(place, {doubt->severity, doubt->code, std::move(doubt->sentence)});
     }
     return summary;

@@ -164,7 +164,7 @@ std::vector<BandwidthAdvice> CopyAdviser::advise(const CopyTallies& tallies, con
     for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::PtoP}) adviseOverlap(kind, rows);
     adviseNotWaiting();
     adviseOnPeers(rows);
-    std::stable_sort(advice_.begin(), advice_.end(), [](const auto& a, const auto& b) { return a.gainNs > b.gainNs; });
+    std::ranges::stable_sort(advice_, std::ranges::greater(), [](const auto& each) { return each.gainNs; });
     return std::move(advice_);
 }
 

@@ -30,7 +30,7 @@ CopyGroup reduced(CopyGroup group, CopyGrouping grouping) {
 }  // namespace
 
 int64_t CopyIndex::KernelTime::before(int64_t timeNs) const {
-    const auto after = std::upper_bound(startNs.begin(), startNs.end(), timeNs);
+    const auto after = std::ranges::upper_bound(startNs, timeNs);
     if (after == startNs.begin()) return 0;
     const auto last = static_cast<size_t>(after - startNs.begin()) - 1;
     return coveredNs[last] + std::min(timeNs, endNs[last]) - startNs[last];
@@ -75,7 +75,7 @@ void CopyIndex::addKernels() {
             std::vector<std::pair<int64_t, int64_t>> all;
             for (const KernelTime* each : {&kernels[gpu], &kernels_[gpu]})
                 for (size_t i = 0; i < each->startNs.size(); ++i) all.emplace_back(each->startNs[i], each->endNs[i]);
-            std::sort(all.begin(), all.end());
+            std::ranges::sort(all);
             KernelTime merged;
             for (const auto& [startNs, endNs] : all) {
                 if (!merged.endNs.empty() && startNs <= merged.endNs.back()) {
@@ -280,8 +280,7 @@ std::vector<CopyGroupSums> CopyIndex::makeSums(CopyGrouping grouping) const {
     });
     std::vector<CopyGroupSums> sums;
     for (auto& [group, members] : copies) sums.emplace_back(group, std::move(members), kernels_.size(), lookup());
-    const bool areUsable =
-        std::all_of(sums.begin(), sums.end(), [](const CopyGroupSums& each) { return each.isUsable(); });
+    const bool areUsable = std::ranges::all_of(sums, [](const CopyGroupSums& each) { return each.isUsable(); });
     return areUsable ? std::move(sums) : std::vector<CopyGroupSums>();
 }
 
@@ -307,7 +306,7 @@ std::vector<CopyStatistics> CopyIndex::statistics(const Query& query) const {
         rows = sweep(query);
     }
     for (CopyStatistics& row : rows) row.peak = peakOfGroup(*trace_, row.group);
-    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(rows, [](const auto& a, const auto& b) {
         if (a.bytes != b.bytes) return a.bytes > b.bytes;
         return a.group < b.group;
     });

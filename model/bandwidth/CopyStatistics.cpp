@@ -215,8 +215,8 @@ uint32_t RankSequence::select(size_t first, size_t last, size_t k, std::span<con
         --shift;
         const size_t firstOnes = level.ones(first), lastOnes = level.ones(last);
         // The remaining ones of `left` agree in all higher bits.
-        const auto ones = std::partition_point(left.begin(), left.end(),
-                                               [shift](uint32_t each) { return ((each >> shift) & 1) == 0; });
+        const auto ones =
+            std::ranges::partition_point(left, [shift](uint32_t each) { return ((each >> shift) & 1) == 0; });
         const auto leftZeros = static_cast<size_t>(ones - left.begin());
         const size_t zeros = (last - first) - (lastOnes - firstOnes) - leftZeros;
         const bool isOne = k >= zeros;
@@ -301,7 +301,7 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
         }
         state.add(piece);
     }
-    std::sort(rates.begin(), rates.end());
+    std::ranges::sort(rates);
     std::vector<uint32_t> ranks(rates.size());
     copyOfRank_.reserve(rates.size());
     for (size_t rank = 0; rank < rates.size(); ++rank) {
@@ -312,8 +312,7 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
 }
 
 CopyGroupSums::State CopyGroupSums::stateBefore(int64_t timeNs, const CopyLookup& lookup) const {
-    const auto after =
-        std::partition_point(blocks_.begin(), blocks_.end(), [&](const Block& each) { return each.startNs < timeNs; });
+    const auto after = std::ranges::partition_point(blocks_, [&](const Block& each) { return each.startNs < timeNs; });
     if (after == blocks_.begin()) return blocks_.front().before;
     State state = std::prev(after)->before;
     const size_t end = std::min<size_t>(state.count + blockSize, copies_.size());
@@ -356,8 +355,8 @@ std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeN
 
 CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left, std::vector<double> added,
                                       const CopyLookup& lookup) const {
-    std::sort(left.begin(), left.end());
-    std::sort(added.begin(), added.end());
+    std::ranges::sort(left);
+    std::ranges::sort(added);
     const size_t kept = last - first - left.size();
     const auto keptRate = [&](size_t place) {
         return rateOf(lookup.piece(copyOfRank_[ranks_.select(first, last, place, left)]));
@@ -494,7 +493,7 @@ CopyRates ratesOf(std::vector<double>& values) {
     if (values.empty()) return {};
     CopyRates rates;
     const size_t count = values.size();
-    const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+    const auto [least, greatest] = std::ranges::minmax_element(values);
     rates.minimum = *least;
     rates.maximum = *greatest;
     rates.median = quantile(values, 0, count, 0.5);

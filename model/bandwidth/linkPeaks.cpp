@@ -19,8 +19,7 @@ double bytesPerNvlink(int computeMajor) {
 }
 
 const Gpu* gpuNumbered(const Trace& trace, int64_t id) {
-    const auto found =
-        std::find_if(trace.gpus.begin(), trace.gpus.end(), [id](const Gpu& gpu) { return gpu.id == id; });
+    const auto found = std::ranges::find_if(trace.gpus, [id](const Gpu& gpu) { return gpu.id == id; });
     return found == trace.gpus.end() ? nullptr : &*found;
 }
 
@@ -72,8 +71,8 @@ std::optional<CopyPeak> peakOfMemory(const Trace& trace, int64_t gpu, double acc
 
 const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer) {
     const auto& connections = trace.interconnect.connections;
-    const auto found = std::find_if(connections.begin(), connections.end(),
-                                    [&](const GpuConnection& each) { return each.gpu == gpu && each.peer == peer; });
+    const auto found = std::ranges::find_if(
+        connections, [&](const GpuConnection& each) { return each.gpu == gpu && each.peer == peer; });
     return found == connections.end() ? nullptr : &*found;
 }
 

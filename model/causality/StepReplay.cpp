@@ -17,7 +17,7 @@ namespace {
 using Node = CausalGraph::Node;
 
 size_t countWithin(const Column<int64_t>& starts, TimeRange range) {
-    const auto at = [&](int64_t timeNs) { return std::lower_bound(starts.begin(), starts.end(), timeNs); };
+    const auto at = [&](int64_t timeNs) { return std::ranges::lower_bound(starts, timeNs); };
     return static_cast<size_t>(at(range.endNs) - at(range.startNs));
 }
 
@@ -69,7 +69,7 @@ StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, s
         if (stream == noIndex || trace_.streams[stream].process != worker.process ||
             trace_.streams[stream].gpu != worker.gpu)
             continue;
-        const auto edge = std::lower_bound(edges.begin(), edges.end(), graph_.endNs[node]);
+        const auto edge = std::ranges::lower_bound(edges, graph_.endNs[node]);
         if (edge == edges.end()) continue;
         Node& last = lastBefore[static_cast<size_t>(edge - edges.begin())];
         if (last == noIndex || graph_.endNs[node] >= graph_.endNs[last]) last = node;

@@ -123,7 +123,7 @@ class GraphBuilder {
 
   private:
     static uint32_t firstFrom(const Column<int64_t>& starts, int64_t timeNs) {
-        return static_cast<uint32_t>(std::lower_bound(starts.begin(), starts.end(), timeNs) - starts.begin());
+        return static_cast<uint32_t>(std::ranges::lower_bound(starts, timeNs) - starts.begin());
     }
 
     // Preparation.
@@ -363,8 +363,8 @@ class GraphBuilder {
     }
     /// Returns the last work of a stream that was submitted before a call.
     static Node lastSubmitted(const StreamState& stream, uint32_t correlation) {
-        const auto after = std::partition_point(stream.work.begin(), stream.work.end(),
-                                                [&](const Submitted& each) { return each.correlation < correlation; });
+        const auto after = std::ranges::partition_point(
+            stream.work, [&](const Submitted& each) { return each.correlation < correlation; });
         return after == stream.work.begin() ? noNode : std::prev(after)->node;
     }
 

@@ -52,7 +52,7 @@ double ranShareBetweenCalls(const Trace& trace, uint32_t row) {
     ColumnReader starts(calls.startNs), ends(calls.endNs);
     ColumnReader threads(calls.thread);
     int64_t callsNs = 0, untilNs = time.startNs;
-    const auto first = std::lower_bound(calls.startNs.begin(), calls.startNs.end(), time.startNs);
+    const auto first = std::ranges::lower_bound(calls.startNs, time.startNs);
     for (auto call = static_cast<uint32_t>(first - calls.startNs.begin());
          call < calls.size() && starts[call] < time.endNs; ++call) {
         if (threads[call] != states.thread[row]) continue;

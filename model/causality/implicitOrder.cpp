@@ -59,7 +59,7 @@ std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows
     const KernelTable& kernels = trace.kernels;
     ColumnReader starts(kernels.startNs), ends(kernels.endNs);
     ColumnReader ofStream(kernels.stream), correlations(kernels.correlation);
-    const auto first = std::lower_bound(kernels.startNs.begin(), kernels.startNs.end(), window.startNs);
+    const auto first = std::ranges::lower_bound(kernels.startNs, window.startNs);
     for (auto row = static_cast<uint32_t>(first - kernels.startNs.begin());
          row < kernels.size() && starts[row] < window.endNs; ++row) {
         const uint32_t stream = ofStream[row], correlation = correlations[row];

@@ -22,7 +22,7 @@ constexpr size_t maxStepBars = 1000;
 StepBars::Bar barOf(const std::vector<int64_t>& wallNs, size_t first, size_t count) {
     std::vector<int64_t> some(wallNs.begin() + static_cast<ptrdiff_t>(first),
                               wallNs.begin() + static_cast<ptrdiff_t>(first + count));
-    std::sort(some.begin(), some.end());
+    std::ranges::sort(some);
     return {first, count, some.front(), some[some.size() / 2], some.back()};
 }
 
@@ -40,8 +40,8 @@ StepBars::Run runOf(const StepBarsOf& given, size_t stepsPerBar) {
         run.bars.push_back(barOf(run.wallNs, first, std::min(stepsPerBar, run.wallNs.size() - first)));
     const std::vector<StepSummary>& steps = given.worker->steps;
     for (const OutlierStep& outlier : given.worker->outliers) {
-        const auto at = std::find_if(steps.begin(), steps.end(),
-                                     [&](const StepSummary& step) { return step.startNs == outlier.startNs; });
+        const auto at =
+            std::ranges::find_if(steps, [&](const StepSummary& step) { return step.startNs == outlier.startNs; });
         if (at != steps.end()) run.marks.push_back({static_cast<size_t>(at - steps.begin()), outlier});
     }
     return run;
@@ -133,8 +133,7 @@ WaterfallBars waterfallBars(const WorkerComparison& pair, size_t maxBars) {
         changed.push_back(part);
         allNs += std::abs(part.lostNs());
     }
-    std::stable_sort(changed.begin(), changed.end(),
-                     [](const auto& a, const auto& b) { return std::abs(a.lostNs()) > std::abs(b.lostNs()); });
+    std::ranges::stable_sort(changed, std::ranges::greater(), [](const auto& each) { return std::abs(each.lostNs()); });
     size_t shown = 0;
     while (shown < std::min(changed.size(), maxBars) && std::abs(changed[shown].lostNs()) * minShareDivisor >= allNs)
         ++shown;
@@ -165,8 +164,7 @@ int64_t ComparisonRow::maxAbsoluteLossNs() const {
 const ContributorShare* ComparisonRow::onlyShare() const {
     if (match == MatchKind::OnlyBaseline) return baseline.share;
     if (match != MatchKind::OnlyCandidate) return nullptr;
-    const auto side =
-        std::find_if(candidates.begin(), candidates.end(), [](const RowSide& each) { return each.share != nullptr; });
+    const auto side = std::ranges::find_if(candidates, [](const RowSide& each) { return each.share != nullptr; });
     return side == candidates.end() ? nullptr : side->share;
 }
 
@@ -181,8 +179,7 @@ std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll) {
     }
     std::erase_if(rows, [hasAll](const ComparisonRow& row) {
         return !hasAll && row.baseline.ns == 0 &&
-               std::all_of(row.candidates.begin(), row.candidates.end(),
-                           [](const RowSide& side) { return side.ns.value_or(0) == 0; });
+               std::ranges::all_of(row.candidates, [](const RowSide& side) { return side.ns.value_or(0) == 0; });
     });
     return rows;
 }
@@ -220,9 +217,8 @@ std::vector<ComparisonRow> unmatchedRows(const ComparisonView& view, bool isOfBa
     std::erase_if(rows, [wanted](const ComparisonRow& row) {
         return row.match != wanted || isIdle(*row.part) || row.kind == ContributorKind::Others;
     });
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.maxAbsoluteLossNs()) > std::abs(b.maxAbsoluteLossNs());
-    });
+    std::ranges::stable_sort(rows, std::ranges::greater(),
+                             [](const auto& each) { return std::abs(each.maxAbsoluteLossNs()); });
     return rows;
 }
 
@@ -270,13 +266,11 @@ void keepLargestChanges(std::vector<ComparisonRow>& rows, size_t top, bool keeps
     if (top > 0 && !keepsUnchanged)
         std::erase_if(rows, [](const ComparisonRow& row) { return row.maxAbsoluteLossNs() == 0; });
     if (top > 0 && rows.size() > top) {
-        std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-            return std::abs(a.maxAbsoluteLossNs()) > std::abs(b.maxAbsoluteLossNs());
-        });
+        std::ranges::stable_sort(rows, std::ranges::greater(),
+                                 [](const auto& each) { return std::abs(each.maxAbsoluteLossNs()); });
         rows.erase(rows.begin() + static_cast<ptrdiff_t>(top), rows.end());
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.maxAbsoluteLossNs() > b.maxAbsoluteLossNs(); });
+    std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto& each) { return each.maxAbsoluteLossNs(); });
 }
 
 bool hasBandwidth(PartGroup group) { return group == PartGroup::Collectives || group == PartGroup::Copies; }

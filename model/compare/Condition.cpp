@@ -278,8 +278,8 @@ class ConditionParser {
     Result<ConditionTest> parseTest() {
         const std::string_view word = scanner_.peekWord();
         const std::span<const Subject> subjects = allSubjects();
-        const auto subject = std::find_if(subjects.begin(), subjects.end(),
-                                          [word](Subject candidate) { return name(candidate) == word; });
+        const auto subject =
+            std::ranges::find_if(subjects, [word](Subject candidate) { return name(candidate) == word; });
         if (subject == subjects.end())
             return scanner_.failExpecting(alternatives(subjects, [](Subject candidate) { return name(candidate); }));
         scanner_.takeWord();

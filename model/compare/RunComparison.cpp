@@ -127,7 +127,7 @@ std::vector<ContributorDifference> contributorDifferences(const WorkerSummary& b
         difference.candidate = side(candidate, after, match.candidate);
         differences.push_back(std::move(difference));
     }
-    std::sort(differences.begin(), differences.end(), standsBefore);
+    std::ranges::sort(differences, standsBefore);
     return differences;
 }
 
@@ -142,8 +142,7 @@ std::vector<RangeDifference> rangeDifferences(const std::vector<ContributorDiffe
     }
     std::vector<RangeDifference> ranges;
     for (auto& [key, range] : byRange) ranges.push_back(std::move(range));
-    std::stable_sort(ranges.begin(), ranges.end(),
-                     [](const auto& a, const auto& b) { return a.lostNs() > b.lostNs(); });
+    std::ranges::stable_sort(ranges, std::ranges::greater(), [](const auto& each) { return each.lostNs(); });
     return ranges;
 }
 
@@ -251,8 +250,7 @@ std::optional<StepPattern> commonPattern(const WorkerSummary& worker, size_t ser
     for (const Steps run : runs)
         if (std::optional<StepPattern> pattern = patternOf(run, series)) found.push_back(std::move(*pattern));
     for (const StepPattern& pattern : found) {
-        const auto alike =
-            std::count_if(found.begin(), found.end(), [&](const StepPattern& each) { return isSame(each, pattern); });
+        const auto alike = std::ranges::count_if(found, [&](const StepPattern& each) { return isSame(each, pattern); });
         if (2 * static_cast<size_t>(alike) >= runs.size()) return pattern;
     }
     return std::nullopt;
@@ -265,7 +263,7 @@ void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComp
     const OutlierStep* first = nullptr;
     bool doAgree = true;
     for (const OutlierStep& outlier : worker.outliers) {
-        const bool isAffected = std::any_of(pattern.affected.begin(), pattern.affected.end(), [&](uint32_t step) {
+        const bool isAffected = std::ranges::any_of(pattern.affected, [&](uint32_t step) {
             return step < worker.steps.size() && worker.steps[step].number == outlier.number;
         });
         if (!isAffected || outlier.part != pattern.part) continue;
@@ -337,7 +335,7 @@ bool isTheirs(const StepPattern& pattern) { return pattern.part == StepPart::Exp
 
 /// Keeps one difference of each kind: the worker's own, and the most expensive of these.
 void add(PatternDifference one, std::vector<PatternDifference>& found) {
-    const auto known = std::find_if(found.begin(), found.end(), [&](const auto& each) {
+    const auto known = std::ranges::find_if(found, [&](const auto& each) {
         return each.isCandidate == one.isCandidate && isSame(each.pattern, one.pattern);
     });
     if (known == found.end()) {
@@ -422,9 +420,8 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
         }
         if (difference.baseline.hasValue && difference.candidate.hasValue) differences.push_back(std::move(difference));
     }
-    std::stable_sort(differences.begin(), differences.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.changePercent()) > std::abs(b.changePercent());
-    });
+    std::ranges::stable_sort(differences, std::ranges::greater(),
+                             [](const auto& each) { return std::abs(each.changePercent()); });
     return differences;
 }
 
@@ -489,9 +486,8 @@ std::vector<PatternDifference> patternDifferences(const std::vector<WorkerCompar
         tell(now, old, true);
         tell(old, now, false);
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.pattern.costNs) > std::abs(b.pattern.costNs);
-    });
+    std::ranges::stable_sort(found, std::ranges::greater(),
+                             [](const auto& each) { return std::abs(each.pattern.costNs); });
     for (PatternDifference& one : found) one.text = textOf(one);
     return found;
 }
@@ -577,8 +573,8 @@ RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     comparison.critical = criticalPairOf(comparison.exact, before, after);
     addOutliers(before, false, comparison.outliers);
     addOutliers(after, true, comparison.outliers);
-    std::stable_sort(comparison.outliers.begin(), comparison.outliers.end(),
-                     [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
+    std::ranges::stable_sort(comparison.outliers, std::ranges::greater(),
+                             [](const RunOutlier& each) { return each.step.excessNs; });
     comparison.patterns = patternDifferences(comparison.workers, before, after);
     answer(comparison, before, after);
     return comparison;

@@ -51,7 +51,7 @@ bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSu
 /// Returns true if the other side has nothing in the NVTX ranges of this contributor.
 bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one) {
     const bool isCandidate = one.match == MatchKind::OnlyCandidate;
-    return !one.path.empty() && std::none_of(pair.contributors.begin(), pair.contributors.end(), [&](const auto& each) {
+    return !one.path.empty() && std::ranges::none_of(pair.contributors, [&](const auto& each) {
         const MatchKind own = isCandidate ? MatchKind::OnlyCandidate : MatchKind::OnlyBaseline;
         return each.match != own && each.path == one.path;
     });
@@ -94,14 +94,14 @@ const QuantityClaim* judgedPart(const WorkerComparison& pair, StepPart part) {
 std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vector<Cause>& causes) {
     std::vector<const ContributorDifference*> changes;
     for (const ContributorDifference& each : pair.contributors) {
-        const bool isShown = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+        const bool isShown = std::ranges::any_of(causes, [&](const Cause& cause) {
             return cause.main && cause.part == each.part && cause.main->match == each.match &&
                    cause.main->path == each.path && cause.main->name() == each.name();
         });
         if (!isShown && isChangeOfKind(pair, each)) changes.push_back(&each);
     }
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
+    std::ranges::stable_sort(changes, std::ranges::greater(),
+                             [](const auto* each) { return std::abs(each->lostNs()); });
     if (changes.size() > maxKindChanges) changes.resize(maxKindChanges);
     std::vector<Cause> further;
     for (const ContributorDifference* each : changes) {
@@ -149,16 +149,15 @@ void addCertain(const WorkerComparison& pair, const RunSummary& baseline, const 
                 std::vector<Cause>& causes) {
     std::vector<const QuantityClaim*> certain;
     for (const QuantityClaim& each : pair.quantities) {
-        const bool isShown = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+        const bool isShown = std::ranges::any_of(causes, [&](const Cause& cause) {
             if (each.kind == QuantityKind::Part) return cause.isOfWholePart && cause.part == each.part;
             return cause.isCertain() && cause.main && cause.main->path == each.path &&
                    cause.main->kind == ContributorKind::Idle;
         });
         if (each.isCertain && !isShown) certain.push_back(&each);
     }
-    std::stable_sort(certain.begin(), certain.end(), [](const auto* a, const auto* b) {
-        return std::abs(a->differenceNs) > std::abs(b->differenceNs);
-    });
+    std::ranges::stable_sort(certain, std::ranges::greater(),
+                             [](const auto* each) { return std::abs(each->differenceNs); });
     if (certain.size() > maxCauses) certain.resize(maxCauses);
     for (const QuantityClaim* each : certain) {
         if (each->kind == QuantityKind::IdleInRange)
@@ -243,7 +242,7 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
             cause.lostNs != 0 || pair.claim.outcome == Outcome::Alike || pair.claim.outcome == Outcome::WithinNoise;
         return std::tuple(isOffset(pair, cause), !isReason, !cause.isChangeOfKind, !cause.isCertain());
     };
-    std::stable_sort(causes.begin(), causes.end(), [&](const Cause& a, const Cause& b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(causes, {}, [&](const Cause& each) { return rank(each); });
     return causes;
 }
 
@@ -285,8 +284,7 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline, con
         // Amounts within noise have no cause. A change in what the program does remains a fact, and
         // so does a certain change of a part.
         std::erase_if(answer.causes, [](const Cause& cause) { return !cause.isChangeOfKind && !cause.isCertain(); });
-        if (std::any_of(answer.causes.begin(), answer.causes.end(),
-                        [](const Cause& cause) { return cause.isCertain(); }))
+        if (std::ranges::any_of(answer.causes, [](const Cause& cause) { return cause.isCertain(); }))
             answer.outcome = Outcome::PartsChanged;
         answer.significantOutliers = significantOutliers(comparison.outliers);
     }

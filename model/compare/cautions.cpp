@@ -222,7 +222,7 @@ bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
 
 std::string gpusText(const SummaryFacts& facts) {
     std::vector<std::string> names = facts.gpuNames;
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     std::string text;
     for (size_t begin = 0; begin < names.size();) {
         size_t end = begin;

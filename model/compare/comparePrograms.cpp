@@ -110,12 +110,9 @@ void addWorker(const WorkerSummary& from, const std::string& title, WorkerSummar
 }
 
 void setInOrder(WorkerSummary& worker) {
-    std::stable_sort(worker.contributors.begin(), worker.contributors.end(),
-                     [](const Contributor& a, const Contributor& b) {
-                         return std::tuple(a.part, -a.exposedNs) < std::tuple(b.part, -b.exposedNs);
-                     });
-    std::stable_sort(worker.outliers.begin(), worker.outliers.end(),
-                     [](const OutlierStep& a, const OutlierStep& b) { return a.excessNs > b.excessNs; });
+    std::ranges::stable_sort(worker.contributors, {},
+                             [](const Contributor& each) { return std::tuple(each.part, -each.exposedNs); });
+    std::ranges::stable_sort(worker.outliers, std::ranges::greater(), &OutlierStep::excessNs);
     if (worker.outliers.size() > maxOutliers) worker.outliers.resize(maxOutliers);
 }
 
@@ -125,11 +122,11 @@ void addFacts(const SummaryFacts& from, SummaryFacts& to) {
     to.isTruncated |= from.isTruncated;
     to.isNvlinkPresent |= from.isNvlinkPresent;
     for (const HealthNote& warning : from.healthWarnings)
-        if (std::find(to.healthWarnings.begin(), to.healthWarnings.end(), warning) == to.healthWarnings.end())
+        if (std::ranges::find(to.healthWarnings, warning) == to.healthWarnings.end())
             to.healthWarnings.push_back(warning);
     to.smClockHz += from.smClockHz;  // Divided at the end to give the mean.
     for (const std::string& process : from.otherGpuProcesses)
-        if (std::find(to.otherGpuProcesses.begin(), to.otherGpuProcesses.end(), process) == to.otherGpuProcesses.end())
+        if (std::ranges::find(to.otherGpuProcesses, process) == to.otherGpuProcesses.end())
             to.otherGpuProcesses.push_back(process);
     to.contentHash = 0;  // Several recordings are no copy of one.
 }
@@ -157,15 +154,14 @@ std::string titlesOf(RunGroup runs) {
 }
 
 Result<void> checkSteps(const RunSummary& run, std::string_view side) {
-    const bool hasSteps =
-        std::all_of(run.workers.begin(), run.workers.end(), [](const auto& worker) { return !worker.steps.empty(); });
+    const bool hasSteps = std::ranges::all_of(run.workers, [](const auto& worker) { return !worker.steps.empty(); });
     if (!run.isEmpty() && hasSteps) return {};
     return fail("Run {} of the {} has no steps on {}, so it cannot be compared with the others.",
                 printable(run.facts.title), side, run.isEmpty() ? "any GPU" : "one of its GPUs");
 }
 
 bool isAmong(RunGroup runs, const RunSummary& run) {
-    return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& each) { return isSameRecording(each, run); });
+    return std::ranges::any_of(runs, [&](const RunSummary& each) { return isSameRecording(each, run); });
 }
 
 /// "a.sqlite and b.sqlite", "Two files named a.sqlite".
@@ -248,7 +244,7 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
     if (runs.size() == 1) return pooled;
     for (WorkerSummary& worker : pooled.summary.workers) setInOrder(worker);
     const bool areClocksKnown =
-        std::all_of(runs.begin(), runs.end(), [](const RunSummary& run) { return run.facts.smClockHz > 0; });
+        std::ranges::all_of(runs, [](const RunSummary& run) { return run.facts.smClockHz > 0; });
     pooled.summary.facts.smClockHz =
         areClocksKnown ? pooled.summary.facts.smClockHz / static_cast<int64_t>(runs.size()) : 0;
     pooled.summary.facts.title = titlesOf(runs);
@@ -271,7 +267,7 @@ RunTurns runTurns(RunGroup baseline, RunGroup candidate) {
             if (facts.startUtcNs <= 0 || facts.host != baseline.front().facts.host) return turns;
             starts.push_back({facts.startUtcNs, isCandidate, run});
         }
-    std::stable_sort(starts.begin(), starts.end(), [](const Start& a, const Start& b) { return a.utcNs < b.utcNs; });
+    std::ranges::stable_sort(starts, {}, &Start::utcNs);
     for (size_t at = 0; at < starts.size(); at += 2)
         if (starts[at].isCandidate == starts[at + 1].isCandidate) return turns;
     turns.baseline.resize(baseline.size());

@@ -46,8 +46,7 @@ Measured missing(std::string why) {
 
 /// Contributors too small to be listed have lost their name.
 bool isListTruncated(const WorkerComparison& pair) {
-    return std::any_of(pair.contributors.begin(), pair.contributors.end(),
-                       [](const auto& one) { return one.kind == ContributorKind::Others; });
+    return std::ranges::any_of(pair.contributors, [](const auto& one) { return one.kind == ContributorKind::Others; });
 }
 
 Measured missingName(const ConditionTest& test, const WorkerComparison& pair) {
@@ -85,7 +84,7 @@ Measured measureParts(const ConditionTest& test, const WorkerComparison& pair) {
     const std::vector<StepPart> wanted = partsCalled(test.name);
     Measured measured{0.0, 0.0, {}, false};
     for (const PartDifference& part : pair.parts) {
-        if (std::find(wanted.begin(), wanted.end(), part.part) == wanted.end()) continue;
+        if (std::ranges::find(wanted, part.part) == wanted.end()) continue;
         *measured.baseline += static_cast<double>(part.baselineNs);
         *measured.candidate += static_cast<double>(part.candidateNs);
     }
@@ -248,7 +247,7 @@ bool isMeant(const ConditionTest& test, const QuantityClaim& claim) {
     if (test.scope == VerdictScope::Range)
         return claim.kind == QuantityKind::IdleInRange && liesInRange(claim.path, test.name);
     const std::vector<StepPart> parts = partsCalled(test.name);
-    return claim.kind == QuantityKind::Part && std::find(parts.begin(), parts.end(), claim.part) != parts.end();
+    return claim.kind == QuantityKind::Part && std::ranges::find(parts, claim.part) != parts.end();
 }
 
 /// "compute +1.204 ms (95 % confidence +1.101 to +1.307 ms)".
@@ -357,8 +356,7 @@ TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& compari
 /// One false test decides, else an undecidable one.
 ConditionState stateOf(const std::vector<TestOutcome>& tests) {
     const auto any = [&](ConditionState state) {
-        return std::any_of(tests.begin(), tests.end(),
-                           [state](const TestOutcome& test) { return test.state == state; });
+        return std::ranges::any_of(tests, [state](const TestOutcome& test) { return test.state == state; });
     };
     for (const ConditionState state : {ConditionState::NotMet, ConditionState::NotComparable, ConditionState::Skipped})
         if (any(state)) return state;

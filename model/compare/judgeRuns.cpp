@@ -195,7 +195,7 @@ double meanOf(const RunMedians& numbers) {
 bool isSpreadKnown(const RunMedians& numbers) {
     constexpr double alike = 2;
     const auto greatest = [](const std::vector<double>& values) {
-        return values.empty() ? 0.0 : *std::max_element(values.begin(), values.end());
+        return values.empty() ? 0.0 : *std::ranges::max_element(values);
     };
     const auto isOfOthers = [&](const std::vector<double>& side, const std::vector<double>& other) {
         const double several = std::max(other.size() > 1 ? greatest(other) : 0.0, greatest(numbers.spread));
@@ -251,8 +251,7 @@ std::vector<Quantity> pathsOf(const JudgedRuns& runs, double minJudgedNs) {
         });
         if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers)) found.push_back(std::move(one));
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Quantity& a, const Quantity& b) { return meanOf(a.numbers) > meanOf(b.numbers); });
+    std::ranges::stable_sort(found, std::ranges::greater(), [](const Quantity& each) { return meanOf(each.numbers); });
     if (found.size() > maxPaths) found.resize(maxPaths);
     return found;
 }
@@ -300,8 +299,8 @@ StepDistribution distributionOf(std::span<const int64_t> wallNs) {
     spread.p95Ns = quantileOf(wallNs, 0.95);
     spread.firstQuartileNs = quantileOf(wallNs, 0.25);
     spread.thirdQuartileNs = quantileOf(wallNs, 0.75);
-    spread.minimumNs = *std::min_element(wallNs.begin(), wallNs.end());
-    spread.maximumNs = *std::max_element(wallNs.begin(), wallNs.end());
+    spread.minimumNs = *std::ranges::min_element(wallNs);
+    spread.maximumNs = *std::ranges::max_element(wallNs);
     return spread;
 }
 

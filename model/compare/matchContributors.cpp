@@ -35,8 +35,8 @@ std::vector<std::vector<uint32_t>> childrenOf(const Trace& trace) {
 }
 
 bool isNccl(const Track& track) {
-    return std::any_of(track.lanes.begin(), track.lanes.end(),
-                       [](const Lane& lane) { return lane.size() > 0 && isOfNcclKernel(lane.category.front()); });
+    return std::ranges::any_of(
+        track.lanes, [](const Lane& lane) { return lane.size() > 0 && isOfNcclKernel(lane.category.front()); });
 }
 
 std::string rankText(const Trace& trace, uint32_t process) {
@@ -170,7 +170,7 @@ std::vector<std::string> wordsOf(const std::string& name) {
         if (end > at) words.push_back(name.substr(at, end - at));
         at = end + 1;
     }
-    std::sort(words.begin(), words.end());
+    std::ranges::sort(words);
     return words;
 }
 
@@ -247,8 +247,7 @@ class Matcher {
                 left[{all[index].part, all[index].kind, rangePattern(all[index].path)}].push_back(index);
         }
         for (auto& [place, indices] : left)
-            std::stable_sort(indices.begin(), indices.end(),
-                             [&](uint32_t a, uint32_t b) { return all[a].order < all[b].order; });
+            std::ranges::stable_sort(indices, {}, [&](uint32_t each) { return all[each].order; });
         return left;
     }
 

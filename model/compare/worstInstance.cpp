@@ -38,7 +38,7 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     const WorkerId worker = workerOf(side);
     const Result<RunSteps> run = findSteps(side.trace, side.selection);
     if (name.empty() || !run) return pieces;
-    const auto steps = std::find_if(run->workers.begin(), run->workers.end(), [&worker](const WorkerSteps& each) {
+    const auto steps = std::ranges::find_if(run->workers, [&worker](const WorkerSteps& each) {
         return each.process == worker.process && each.gpu == worker.gpu;
     });
     if (steps == run->workers.end()) return pieces;
@@ -55,14 +55,14 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     }
     std::vector<Piece>& found = pieces.empty() ? onOtherPaths : pieces;
     // A copy for the next step may run before the last of this one.
-    std::stable_sort(found.begin(), found.end(), [](const Piece& a, const Piece& b) { return a.step < b.step; });
+    std::ranges::stable_sort(found, {}, &Piece::step);
     return std::move(found);
 }
 
 /// Returns the row of `table` with exactly this time on the GPU of the worker.
 template <class Table>
 EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const WorkerId& worker, const Piece& piece) {
-    auto at = std::lower_bound(table.startNs.begin(), table.startNs.end(), piece.startNs);
+    auto at = std::ranges::lower_bound(table.startNs, piece.startNs);
     for (; at != table.startNs.end() && *at == piece.startNs; ++at) {
         const auto row = static_cast<uint32_t>(at - table.startNs.begin());
         const Stream& stream = trace.streams[table.stream[row]];
@@ -157,7 +157,7 @@ EventRef longestWork(const InstanceSide& side, TimeRange range) {
     EventRef longest;
     int64_t longestNs = -1;
     const auto search = [&](const auto& table, EventKind kind) {
-        const auto first = std::lower_bound(table.startNs.begin(), table.startNs.end(), range.startNs);
+        const auto first = std::ranges::lower_bound(table.startNs, range.startNs);
         for (auto at = first; at != table.startNs.end() && *at < range.endNs; ++at) {
             const auto row = static_cast<uint32_t>(at - table.startNs.begin());
             const Stream& stream = side.trace.streams[table.stream[row]];
@@ -188,9 +188,8 @@ EvidenceSide medianStep(const InstanceSide& side) {
     for (const StepSummary& step : side.worker.steps) wallNs.push_back(step.wallNs);
     if (wallNs.empty()) return {};
     const double median = quantileOf(wallNs, 0.5);
-    const auto nearest = std::min_element(wallNs.begin(), wallNs.end(), [&](int64_t a, int64_t b) {
-        return std::abs(static_cast<double>(a) - median) < std::abs(static_cast<double>(b) - median);
-    });
+    const auto nearest = std::ranges::min_element(
+        wallNs, {}, [&](int64_t each) { return std::abs(static_cast<double>(each) - median); });
     return stepOf(side, static_cast<size_t>(nearest - wallNs.begin()));
 }
 

@@ -342,8 +342,7 @@ class Words {
                               spanText(meanNs));
         std::vector<StepPart> parts;
         for (size_t index = 1; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
-        std::stable_sort(parts.begin(), parts.end(),
-                         [&](StepPart a, StepPart b) { return all.parts[a] > all.parts[b]; });
+        std::ranges::stable_sort(parts, std::ranges::greater(), [&](StepPart each) { return all.parts[each]; });
         std::string rest;
         const std::string_view start =
             run_.facts.producerKind == ProducerKind::NcclInspector ? ":" : ". Largest other parts:";
@@ -554,8 +553,7 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
 /// Sorts findings by saving or time, but a cause before its consequences (`Rule::order`).
 void orderFindings(const RunSummary& run, RuleList rules, std::vector<Finding>& findings) {
     const auto gainNs = [](const Finding& each) { return each.saving ? each.saving->ns : each.maxGainNs; };
-    std::stable_sort(findings.begin(), findings.end(),
-                     [gainNs](const Finding& a, const Finding& b) { return gainNs(a) > gainNs(b); });
+    std::ranges::stable_sort(findings, std::ranges::greater(), [gainNs](const Finding& each) { return gainNs(each); });
     for (const Rule* rule : rules)
         if (rule->order != nullptr) rule->order(run, findings);
 }

@@ -18,7 +18,7 @@ using namespace analysis;
 StepGrid::StepGrid(const RunSummary& run) {
     for (const WorkerSummary& worker : run.workers)
         for (const StepSummary& step : worker.steps) numbers_.push_back(step.number);
-    std::sort(numbers_.begin(), numbers_.end());
+    std::ranges::sort(numbers_);
     numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
     for (uint32_t index = 0; index < run.workers.size(); ++index) {
         const WorkerSummary& worker = run.workers[index];
@@ -33,11 +33,10 @@ StepGrid::StepGrid(const RunSummary& run) {
             slowestRow_ = rows_.size();
             slowestColumn_ = row.entries.back().column;
         }
-        std::stable_sort(row.entries.begin(), row.entries.end(),
-                         [](const Entry& a, const Entry& b) { return a.column < b.column; });
+        std::ranges::stable_sort(row.entries, {}, &Entry::column);
         for (const OutlierStep& each : worker.outliers)
             if (const size_t column = columnOf(each.number); column < numbers_.size()) row.odd.push_back(column);
-        std::sort(row.odd.begin(), row.odd.end());
+        std::ranges::sort(row.odd);
         std::vector<int64_t> walls;
         for (const StepSummary& step : worker.steps) walls.push_back(step.wallNs);
         row.medianNs = static_cast<int64_t>(medianOf(walls));
@@ -46,20 +45,18 @@ StepGrid::StepGrid(const RunSummary& run) {
 }
 
 size_t StepGrid::rowOf(uint32_t worker) const {
-    const auto found =
-        std::find_if(rows_.begin(), rows_.end(), [worker](const Row& row) { return row.worker == worker; });
+    const auto found = std::ranges::find_if(rows_, [worker](const Row& row) { return row.worker == worker; });
     return static_cast<size_t>(found - rows_.begin());
 }
 
 size_t StepGrid::columnOf(int64_t number) const {
-    const auto found = std::lower_bound(numbers_.begin(), numbers_.end(), number);
+    const auto found = std::ranges::lower_bound(numbers_, number);
     return found != numbers_.end() && *found == number ? static_cast<size_t>(found - numbers_.begin())
                                                        : numbers_.size();
 }
 
 std::vector<StepGrid::Entry>::const_iterator StepGrid::firstFrom(const Row& row, size_t column) {
-    return std::partition_point(row.entries.begin(), row.entries.end(),
-                                [column](const Entry& each) { return each.column < column; });
+    return std::ranges::partition_point(row.entries, [column](const Entry& each) { return each.column < column; });
 }
 
 std::optional<StepPlace> StepGrid::at(size_t row, size_t column) const {
@@ -82,8 +79,7 @@ bool StepGrid::isOdd(size_t row, size_t column) const {
 
 std::pair<size_t, size_t> StepGrid::columnsIn(size_t row, TimeRange range) const {
     const std::vector<Entry>& all = rows_[row].entries;
-    const auto end =
-        std::partition_point(all.begin(), all.end(), [&](const Entry& each) { return each.startNs < range.endNs; });
+    const auto end = std::ranges::partition_point(all, [&](const Entry& each) { return each.startNs < range.endNs; });
     // Steps do not overlap, so their ends are sorted, too.
     const auto first = std::partition_point(
         all.begin(), end, [&](const Entry& each) { return each.startNs + each.wallNs <= range.startNs; });
@@ -139,7 +135,7 @@ std::vector<StepPart> partsBySize(const StepParts& parts) {
     std::vector<StepPart> sorted;
     for (size_t part = 0; part < stepPartCount; ++part)
         if (parts.ns[part] > 0) sorted.push_back(static_cast<StepPart>(part));
-    std::stable_sort(sorted.begin(), sorted.end(), [&](StepPart a, StepPart b) { return parts[a] > parts[b]; });
+    std::ranges::stable_sort(sorted, std::ranges::greater(), [&](StepPart each) { return parts[each]; });
     return sorted;
 }
 
@@ -174,14 +170,13 @@ StepsTable stepsTable(const RunSummary& run) {
     const auto stepAt = [&run](StepPlace place) -> const StepSummary& {
         return run.workers[place.worker].steps[place.step];
     };
-    std::stable_sort(made.places.begin(), made.places.end(),
-                     [&](StepPlace a, StepPlace b) { return stepAt(a).wallNs > stepAt(b).wallNs; });
+    std::ranges::stable_sort(made.places, std::ranges::greater(), [&](StepPlace each) { return stepAt(each).wallNs; });
     made.places.resize(std::min(count, maxStepRows));
 
     const std::vector<StepPart> parts = partsBySize(totalOf(run));
     const std::map<int64_t, int64_t> waits = maxWaits(run);
-    const bool haveWaits = grid.rowCount() > 1 &&
-                           std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
+    const bool haveWaits =
+        grid.rowCount() > 1 && std::ranges::any_of(waits, [](const auto& each) { return each.second > 0; });
     const auto mfuOf = [&run, &stepAt](StepPlace place) { return run.workers[place.worker].mfuOf(stepAt(place)); };
     const bool haveMfu = std::ranges::any_of(made.places, [&](StepPlace place) { return mfuOf(place).has_value(); });
     ReportTable& table = made.table;
@@ -262,9 +257,9 @@ LensScale scaleOf(const RunSummary& run, const LensMeasure& measure) {
     const auto at =
         values.begin() + static_cast<std::ptrdiff_t>(strongestQuantile * static_cast<double>(values.size() - 1));
     std::nth_element(values.begin(), at, values.end());
-    LensScale scale{*std::min_element(values.begin(), values.end()), *at};
+    LensScale scale{*std::ranges::min_element(values), *at};
     // Few steps with a single outlier: else all would look alike.
-    if (scale.highNs == scale.lowNs) scale.highNs = *std::max_element(values.begin(), values.end());
+    if (scale.highNs == scale.lowNs) scale.highNs = *std::ranges::max_element(values);
     return scale;
 }
 

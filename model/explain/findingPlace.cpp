@@ -120,7 +120,7 @@ std::vector<Candidate> candidatesOf(const WorkerTimeline& timeline, const std::v
     for (const WorkerTimeline::Piece& piece : pieces)
         if (const std::optional<GpuWork> work = workAt(timeline.work(), piece))
             found.push_back({piece.range.durationNs(), piece.window, {work->startNs, work->endNs}, work->event, false});
-    std::ranges::stable_sort(found, [](const Candidate& a, const Candidate& b) { return a.ns > b.ns; });
+    std::ranges::stable_sort(found, std::ranges::greater(), &Candidate::ns);
     return found;
 }
 
@@ -262,7 +262,7 @@ class Places {
                                      work->event,
                                      false});
         }
-        std::ranges::stable_sort(found, [](const Candidate& a, const Candidate& b) { return a.ns > b.ns; });
+        std::ranges::stable_sort(found, std::ranges::greater(), &Candidate::ns);
         return found;
     }
 

@@ -80,7 +80,7 @@ void FlameTree::orderRows() {
     rowEnds_.clear();
     std::vector<uint32_t> placeOf(nodes_.size(), 0);  // Position within its depth.
     for (std::vector<uint32_t>& row : byDepth) {
-        std::sort(row.begin(), row.end(), [&](uint32_t a, uint32_t b) {
+        std::ranges::sort(row, [&](uint32_t a, uint32_t b) {
             const Node &one = nodes_[a], &other = nodes_[b];
             if (one.parent != other.parent && one.parent != noIndex) return placeOf[one.parent] < placeOf[other.parent];
             if (one.totalNs != other.totalNs) return one.totalNs > other.totalNs;
@@ -201,8 +201,8 @@ class Writer {
     /// Returns the frames of a depth within the picture, of any width.
     std::span<const uint32_t> row(uint32_t depth) const {
         const std::span<const uint32_t> all = tree_.row(depth);
-        const auto begin = std::partition_point(
-            all.begin(), all.end(), [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.startNs; });
+        const auto begin = std::ranges::partition_point(
+            all, [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.startNs; });
         const auto end = std::partition_point(
             begin, all.end(), [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.endNs(); });
         return {begin, end};

@@ -127,10 +127,10 @@ class TreeMaker {
         const uint32_t leader = leaderOf(trace_.threads[thread].process);
         if (leader == noIndex || leader == thread) return own;
         const auto isOfStep = [this](uint32_t range) { return isStep(range); };
-        if (std::any_of(own.begin(), own.end(), isOfStep)) return own;
+        if (std::ranges::any_of(own, isOfStep)) return own;
         std::vector<uint32_t> around = open_.at(leader, timeNs);
         if (!own.empty() && !worksForAnother(call, own.front())) {
-            const auto step = std::find_if(around.begin(), around.end(), isOfStep);
+            const auto step = std::ranges::find_if(around, isOfStep);
             around.erase(step == around.end() ? around.begin() : step + 1, around.end());
         }
         around.insert(around.end(), own.begin(), own.end());

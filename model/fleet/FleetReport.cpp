@@ -38,7 +38,7 @@ std::vector<float> sampleOf(const FleetReport& report, Measure measure, bool isS
         const float value = report.valueOf(measure, cell / report.steps.size(), cell % report.steps.size());
         if (!std::isnan(value)) values.push_back(isSigned ? std::abs(value) : value);
     }
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return values;
 }
 
@@ -87,7 +87,7 @@ std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
 /// Returns true if a name leads to a file in a folder or below it, and nowhere else.
 bool isBelow(const fs::path& name) {
     if (name.empty() || name.is_absolute()) return false;
-    return std::none_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".." || part.empty(); });
+    return std::ranges::none_of(name, [](const fs::path& part) { return part == ".." || part.empty(); });
 }
 
 std::optional<fs::path> existing(const fs::path& path) {
@@ -166,14 +166,13 @@ float FleetReport::lateNs(size_t row, size_t column) const {
 }
 
 std::optional<size_t> FleetReport::rowOf(int64_t rank) const {
-    const auto found = std::lower_bound(ranks.begin(), ranks.end(), rank,
-                                        [](const ReportRank& each, int64_t number) { return each.rank < number; });
+    const auto found = std::ranges::lower_bound(ranks, rank, {}, &ReportRank::rank);
     if (found == ranks.end() || found->rank != rank) return std::nullopt;
     return static_cast<size_t>(found - ranks.begin());
 }
 
 std::pair<size_t, size_t> FleetReport::columnsOf(StepRange range) const {
-    const auto first = std::lower_bound(steps.begin(), steps.end(), range.first);
+    const auto first = std::ranges::lower_bound(steps, range.first);
     const auto end = std::upper_bound(first, steps.end(), range.last);
     return {static_cast<size_t>(first - steps.begin()), static_cast<size_t>(end - steps.begin())};
 }
@@ -210,7 +209,7 @@ OrderedRows ordered(const FleetReport& report, RowOrder order) {
     const auto label = [&](uint32_t row) -> const std::string& {
         return order == RowOrder::Machine ? of(row).machine : of(row).role;
     };
-    std::stable_sort(made.rows.begin(), made.rows.end(), [&](uint32_t a, uint32_t b) {
+    std::ranges::stable_sort(made.rows, [&](uint32_t a, uint32_t b) {
         if (order == RowOrder::Lost) return of(a).lostNs > of(b).lostNs;
         return label(a) < label(b);
     });
@@ -240,8 +239,8 @@ Measure measureOf(const ReportFinding& finding) {
 
 std::optional<TellingPart> tellingPart(const FleetReport& report) {
     for (const ReportFinding& finding : report.findings)
-        if (const TellingPart part = tellingPart(finding); std::any_of(
-                part.ranks.begin(), part.ranks.end(), [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
+        if (const TellingPart part = tellingPart(finding);
+            std::ranges::any_of(part.ranks, [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
             return part;
     return std::nullopt;
 }
@@ -368,8 +367,7 @@ class ReportReader {
     }
 
     Result<void> readNumbers() {
-        std::sort(report_->ranks.begin(), report_->ranks.end(),
-                  [](const ReportRank& a, const ReportRank& b) { return a.rank < b.rank; });
+        std::ranges::sort(report_->ranks, {}, &ReportRank::rank);
         std::unordered_set<int64_t> numbers;
         auto read = forEachRow("SELECT step FROM steps", "numbers of steps", 0.02, 0.2, [&](const Statement& row) {
             ++expected_;
@@ -378,7 +376,7 @@ class ReportReader {
         });
         if (!read) return read;
         report_->steps.assign(numbers.begin(), numbers.end());
-        std::sort(report_->steps.begin(), report_->steps.end());
+        std::ranges::sort(report_->steps);
         const size_t ranks = report_->ranks.size(), steps = report_->steps.size();
         if (ranks == 0 || steps == 0) return fail("{}: no rank has steps, nothing to show.", shown());
         if (steps > maxSteps || ranks > maxCells / steps)
@@ -548,7 +546,7 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
         if (isOfAnotherRun(*found, rank))
             return fail("{} belongs to another run than {}. Choose the folder with the traces of this run.",
                         found->string(), report.path.filename().string());
-        if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
+        if (std::ranges::find(files, *found) == files.end()) files.push_back(*found);
     }
     return files;
 }

@@ -38,7 +38,7 @@ std::vector<FoundWorker> workersOf(const Trace& trace, const analysis::RunSummar
         if (number != noIndex && run.workers[number].steps.size() == each.steps.size())
             found.push_back({number, &each});
     }
-    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+    std::ranges::sort(found, {}, [](const auto& each) { return each.number; });
     return found;
 }
 
@@ -187,7 +187,7 @@ NameColumns columnsFor(const std::vector<int64_t>& totalNs) {
     std::vector<StringIndex> order;
     for (StringIndex name = 0; name < totalNs.size(); ++name)
         if (totalNs[name] > 0) order.push_back(name);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return totalNs[a] > totalNs[b]; });
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](auto each) { return totalNs[each]; });
     if (order.size() > maxKernelNames) order.resize(maxKernelNames);
     made.columnOf.assign(totalNs.size(), static_cast<uint32_t>(order.size()));
     for (uint32_t column = 0; column < order.size(); ++column) made.columnOf[order[column]] = column;

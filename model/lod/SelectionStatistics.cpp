@@ -76,10 +76,10 @@ class Selection {
             else
                 result_.names.push_back({key, sums});
         });
-        std::sort(result_.names.begin(), result_.names.end(), [](const auto& a, const auto& b) {
+        std::ranges::sort(result_.names, [](const auto& a, const auto& b) {
             return a.sums.totalNs != b.sums.totalNs ? a.sums.totalNs > b.sums.totalNs : a.key < b.key;
         });
-        std::sort(result_.copies.begin(), result_.copies.end(), [](const auto& a, const auto& b) {
+        std::ranges::sort(result_.copies, [](const auto& a, const auto& b) {
             return a.sums.bytes != b.sums.bytes ? a.sums.bytes > b.sums.bytes : a.key < b.key;
         });
         return std::move(result_);
@@ -99,7 +99,7 @@ double percent(int64_t part, int64_t whole) {
 }  // namespace
 
 size_t NameOccurrences::longest() const {
-    return static_cast<size_t>(std::max_element(durationNs.begin(), durationNs.end()) - durationNs.begin());
+    return static_cast<size_t>(std::ranges::max_element(durationNs) - durationNs.begin());
 }
 
 NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::stop_token& stop) {
@@ -126,14 +126,13 @@ NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::sto
     if (found.isEmpty()) return found;
     std::vector<size_t> order(found.events.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return found.startNs[a] < found.startNs[b]; });
+    std::ranges::stable_sort(order, {}, [&](size_t each) { return found.startNs[each]; });
     found.events = inOrder(found.events, order);
     found.startNs = inOrder(found.startNs, order);
     found.durationNs = inOrder(found.durationNs, order);
     for (const int64_t durationNs : found.durationNs)
         if (__builtin_add_overflow(found.totalNs, durationNs, &found.totalNs)) found.totalNs = INT64_MAX;
-    const auto [minNs, maxNs] = std::minmax_element(found.durationNs.begin(), found.durationNs.end());
+    const auto [minNs, maxNs] = std::ranges::minmax_element(found.durationNs);
     found.minNs = *minNs;
     found.maxNs = *maxNs;
     found.medianNs = std::llround(quantileOf(found.durationNs, 0.5));
@@ -158,9 +157,8 @@ DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t b
     for (size_t bar = 0; bar < count; ++bar) histogram.bars.push_back({edge(bar), edge(bar + 1), 0, 0});
     for (size_t index = 0; index < occurrences.durationNs.size(); ++index) {
         const int64_t durationNs = occurrences.durationNs[index];
-        const auto next =
-            std::partition_point(histogram.bars.begin(), histogram.bars.end(),
-                                 [&](const DurationHistogram::Bar& bar) { return bar.untilNs <= durationNs; });
+        const auto next = std::ranges::partition_point(
+            histogram.bars, [&](const DurationHistogram::Bar& bar) { return bar.untilNs <= durationNs; });
         auto& bar = next == histogram.bars.end() ? histogram.bars.back() : *next;
         if (bar.count == 0 || occurrences.durationNs[bar.longest] < durationNs) bar.longest = index;
         histogram.maxBarCount = std::max(histogram.maxBarCount, ++bar.count);

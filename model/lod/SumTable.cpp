@@ -45,7 +45,7 @@ class MergedSlices {
 
 /// Returns the busy time of all lanes before `timeNs`.
 int64_t busyBefore(std::span<const Lane> lanes, const UnionSums& sums, int64_t timeNs) {
-    const auto after = std::upper_bound(sums.timeNs.begin(), sums.timeNs.end(), timeNs);
+    const auto after = std::ranges::upper_bound(sums.timeNs, timeNs);
     const auto moment = static_cast<size_t>(after - sums.timeNs.begin());
     int64_t coveredToNs = moment > 0 ? sums.timeNs[moment - 1] : INT64_MIN;
     int64_t busyNs = moment > 0 ? sums.busyNs[moment - 1] : 0;
@@ -229,7 +229,7 @@ SliceRun slicesIn(const Lane& lane, TimeRange range) {
     uint32_t first = lane.firstEndingAt(range.startNs);
     // A slice that ends at the start of the range is outside, unless its duration is zero.
     while (first < lane.size() && lane.endNs(first) == range.startNs && lane.startNs[first] < range.startNs) ++first;
-    const auto to = std::lower_bound(lane.startNs.begin(), lane.startNs.end(), range.endNs);
+    const auto to = std::ranges::lower_bound(lane.startNs, range.endNs);
     return {first, std::max(first, static_cast<uint32_t>(to - lane.startNs.begin()))};
 }
 
@@ -343,7 +343,7 @@ std::vector<std::pair<SumKey, Sums>> SumTable::sorted() const {
     std::vector<std::pair<SumKey, Sums>> all;
     all.reserve(count_);
     forEach([&all](SumKey key, const Sums& sums) { all.emplace_back(key, sums); });
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::sort(all, {}, [](const auto& each) { return each.first; });
     return all;
 }
 

@@ -261,7 +261,7 @@ uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle) {
 }
 
 uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
-    const auto after = std::upper_bound(lane.startNs.begin(), lane.startNs.end(), timeNs);
+    const auto after = std::ranges::upper_bound(lane.startNs, timeNs);
     const auto next = static_cast<uint32_t>(after - lane.startNs.begin());
     uint32_t best = lane.size();
     int64_t bestDistanceNs = toleranceNs;

@@ -21,8 +21,8 @@ std::vector<const explain::WorkerParts*> workersShown(const ExplanationReport& r
     for (const explain::WorkerParts& each : all)
         if (shown.size() < most) shown.push_back(&each);
     const uint32_t critical = report.run.criticalWorker();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.worker == critical; });
-    if (found != all.end() && std::find(shown.begin(), shown.end(), &*found) == shown.end()) shown.back() = &*found;
+    const auto found = std::ranges::find_if(all, [&](const auto& each) { return each.worker == critical; });
+    if (found != all.end() && std::ranges::find(shown, &*found) == shown.end()) shown.back() = &*found;
     return shown;
 }
 
@@ -30,7 +30,7 @@ std::vector<StepPart> partsShown(const std::vector<const explain::WorkerParts*>&
     std::vector<StepPart> parts;
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
-        if (std::any_of(workers.begin(), workers.end(), [part](const auto* each) { return each->parts[part] != 0; }))
+        if (std::ranges::any_of(workers, [part](const auto* each) { return each->parts[part] != 0; }))
             parts.push_back(part);
     }
     return parts;

@@ -16,7 +16,7 @@ std::vector<ReportGroup> reportGroups(const ComparisonReport& report, size_t mos
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const compare::WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
         if (!pair) continue;
-        auto group = std::find_if(groups.begin(), groups.end(), [&](const ReportGroup& each) {
+        auto group = std::ranges::find_if(groups, [&](const ReportGroup& each) {
             return each.baselineWorker == pair->baselineWorker && each.candidates.size() < most;
         });
         if (group == groups.end()) group = groups.insert(groups.end(), {pair->baselineWorker, {}, {}});
@@ -44,8 +44,8 @@ std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<size_t> reportedBy;  // number of candidates
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         for (const std::string& sentence : report.candidates[index].comparison.answer.cautions) {
-            const auto known = std::find_if(cautions.begin(), cautions.end(),
-                                            [&](const auto& one) { return one.sentence == sentence; });
+            const auto known =
+                std::ranges::find_if(cautions, [&](const auto& one) { return one.sentence == sentence; });
             if (known == cautions.end()) {
                 cautions.push_back({index, sentence});
                 reportedBy.push_back(1);
@@ -105,8 +105,7 @@ std::string placeSentence(const ComparisonView& view) {
     std::vector<std::string> others;
     for (const ComparisonView::Candidate& candidate : view.candidates) {
         const std::string& label = candidate.pair->candidateLabel;
-        if (label != baseline && std::find(others.begin(), others.end(), label) == others.end())
-            others.push_back(label);
+        if (label != baseline && std::ranges::find(others, label) == others.end()) others.push_back(label);
     }
     return others.empty() ? baseline : fmt::format("{} against {}", baseline, fmt::join(others, ", "));
 }

@@ -74,7 +74,7 @@ std::vector<StepPart> visibleParts(const std::vector<StepComposition>& runs) {
     std::vector<StepPart> parts;
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
-        const bool isVisible = std::any_of(runs.begin(), runs.end(), [part](const auto& run) {
+        const bool isVisible = std::ranges::any_of(runs, [part](const auto& run) {
             return static_cast<double>(run.parts[part]) > minShownShare * static_cast<double>(run.parts.sum());
         });
         if (isVisible) parts.push_back(part);
@@ -126,7 +126,7 @@ ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     std::vector<int64_t> all;
     for (const StepBars::Run& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());
     if (all.empty()) return {0, 1, plotBottom, plotTop};
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     const auto low = static_cast<double>(all.front());
     double high = static_cast<double>(all.back());
     const auto usual = static_cast<double>(all[(all.size() - 1) * 95 / 100]);
@@ -256,8 +256,8 @@ class StepPainter {
         std::vector<size_t> order;
         for (size_t run = 0; run < runs_.size(); ++run)
             if (!runs_[run].wallNs.empty()) order.push_back(run);
-        std::stable_sort(order.begin(), order.end(),
-                         [this](size_t a, size_t b) { return runs_[a].steps.medianNs > runs_[b].steps.medianNs; });
+        std::ranges::stable_sort(order, std::ranges::greater(),
+                                 [this](size_t each) { return runs_[each].steps.medianNs; });
         double next = plotTop;
         double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
         for (const size_t run : order) {

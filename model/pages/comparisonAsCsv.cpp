@@ -250,11 +250,10 @@ std::vector<ReportTable> comparisonTables(const ComparisonReport& report) {
 Result<std::string> comparisonAsCsv(const ComparisonReport& report, const std::vector<std::string>& names) {
     std::vector<const TableEntry*> wanted;
     for (const std::string& name : names) {
-        const auto entry =
-            std::find_if(entries.begin(), entries.end(), [&](const TableEntry& one) { return one.name == name; });
+        const auto entry = std::ranges::find_if(entries, [&](const TableEntry& one) { return one.name == name; });
         if (entry == entries.end())
             return fail("There is no table \"{}\"; there are: {}.", name, fmt::join(comparisonTableNames(), ", "));
-        if (std::find(wanted.begin(), wanted.end(), entry) == wanted.end()) wanted.push_back(entry);
+        if (std::ranges::find(wanted, entry) == wanted.end()) wanted.push_back(entry);
     }
     if (names.empty())
         for (const TableEntry& entry : entries) wanted.push_back(&entry);

@@ -197,7 +197,7 @@ std::string factsHtml(const ComparisonReport& report) {
     const auto addRow = [&](std::string_view title, auto textOf) {
         std::vector<std::string> texts{textOf(report.baseline)};
         for (const ComparedCandidate& candidate : report.candidates) texts.push_back(textOf(candidate.summary));
-        if (std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.empty(); })) return;
+        if (std::ranges::all_of(texts, [](const auto& text) { return text.empty(); })) return;
         table.beginRow();
         table.text(title);
         for (const std::string& text : texts) table.name(text);

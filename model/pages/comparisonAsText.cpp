@@ -38,7 +38,7 @@ std::vector<size_t> columnsOf(const ComparisonTable& table) {
             const auto* text = std::get_if<std::string>(&row[column]);
             return !text || !text->empty();
         };
-        if (isAtEdge || std::any_of(table.rows.begin(), table.rows.end(), isFilled)) columns.push_back(column);
+        if (isAtEdge || std::ranges::any_of(table.rows, isFilled)) columns.push_back(column);
     }
     return columns;
 }

@@ -68,8 +68,7 @@ Result<FolderRuns> earlierIn(const std::string& folder, const analysis::RunSumma
     Result<FolderRuns> found = runsOfFolder(folder, like, request.selection, open);
     if (!found) return found;
     std::erase_if(found->runs, [&](const analysis::RunSummary& run) {
-        return std::any_of(compared.begin(), compared.end(),
-                           [&](const auto& each) { return compare::isSameRecording(each, run); });
+        return std::ranges::any_of(compared, [&](const auto& each) { return compare::isSameRecording(each, run); });
     });
     return found;
 }
@@ -220,13 +219,12 @@ Result<std::vector<std::string>> tracesIn(const std::string& folder) {
         if (at->path().extension() == ".sqlite" && at->is_regular_file(ignored)) files.push_back(at->path().string());
     }
     if (error) return fail("Cannot read the folder {}: {}.", printable(folder), error.message());
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     return files;
 }
 
 bool hasSteps(const RunSummary& run) {
-    return !run.isEmpty() && std::all_of(run.workers.begin(), run.workers.end(),
-                                         [](const auto& worker) { return !worker.steps.empty(); });
+    return !run.isEmpty() && std::ranges::all_of(run.workers, [](const auto& worker) { return !worker.steps.empty(); });
 }
 
 }  // namespace
@@ -252,8 +250,7 @@ Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& lik
         else
             ++found.others;
     }
-    std::stable_sort(found.runs.begin(), found.runs.end(),
-                     [](const auto& a, const auto& b) { return a.facts.startUtcNs < b.facts.startUtcNs; });
+    std::ranges::stable_sort(found.runs, {}, [](const auto& each) { return each.facts.startUtcNs; });
     return found;
 }
 
@@ -289,8 +286,8 @@ std::vector<RunSummary> earlierOf(std::vector<RunSummary> runs, const RunSummary
 
 std::string runsSentence(const RunHistory& history) {
     const auto earlier = std::span(history.runs).first(history.runs.size() - 1);
-    const auto [least, most] = std::minmax_element(
-        earlier.begin(), earlier.end(), [](const auto& a, const auto& b) { return a.medianNs < b.medianNs; });
+    const auto [least, most] =
+        std::ranges::minmax_element(earlier, [](const auto& a, const auto& b) { return a.medianNs < b.medianNs; });
     return fmt::format("The last {} runs of this command on this machine in {} had median steps from {} to {}{}.",
                        earlier.size(), printable(history.folder), timeText(least->medianNs), timeText(most->medianNs),
                        othersClause(history.others));

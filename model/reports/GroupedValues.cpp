@@ -65,7 +65,7 @@ std::vector<std::string> sizeNotes(int64_t unknown) {
 }
 
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows) {
-    std::sort(rows.begin(), rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
+    std::ranges::sort(rows, [](const SummaryRow& a, const SummaryRow& b) {
         if (a.statistics.total != b.statistics.total) return a.statistics.total > b.statistics.total;
         return a.labels < b.labels;
     });

@@ -110,8 +110,7 @@ ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     const std::vector<CopyStatistics> rows = index.statistics({grouping, query.range, noIndex});
     Layout layout;
     layout.hasSize = grouping == CopyGrouping::Size;
-    layout.hasGpus =
-        std::any_of(rows.begin(), rows.end(), [](const CopyStatistics& row) { return row.group.gpu != noIndex; });
+    layout.hasGpus = std::ranges::any_of(rows, [](const CopyStatistics& row) { return row.group.gpu != noIndex; });
     ReportTable table;
     table.columns = columnsOf(layout);
     for (const CopyStatistics& row : rows) table.rows.push_back(cellsOf(query.trace, row, layout));

@@ -134,8 +134,7 @@ ReportTable threadStates(const ReportQuery& query) {
     const auto workNs = [](const ThreadTimes& times) {
         return times.of(ThreadState::Running) + times.of(ThreadState::Runnable);
     };
-    std::ranges::stable_sort(threads,
-                             [&](const auto& a, const auto& b) { return workNs(a.second) > workNs(b.second); });
+    std::ranges::stable_sort(threads, std::ranges::greater(), [&](const auto& each) { return workNs(each.second); });
     for (const auto& [thread, times] : threads) {
         const Thread& info = trace.threads[thread];
         const Process& process = trace.processes[info.process];

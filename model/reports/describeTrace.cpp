@@ -39,7 +39,7 @@ constexpr std::array<Meaning, 7> meanings{{
 
 template <class T, class Number>
 const T* findNumbered(const std::vector<T>& all, Number T::*number, Number wanted) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const T& each) { return each.*number == wanted; });
+    const auto found = std::ranges::find_if(all, [&](const T& each) { return each.*number == wanted; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -60,7 +60,7 @@ bool isUniform(const std::vector<const GpuConnection*>& pairs) {
     while (gpus * (gpus - 1) / 2 < pairs.size()) ++gpus;
     if (gpus < 3 || gpus * (gpus - 1) / 2 != pairs.size()) return false;
     const GpuConnection& first = *pairs.front();
-    return std::all_of(pairs.begin(), pairs.end(), [&](const GpuConnection* pair) {
+    return std::ranges::all_of(pairs, [&](const GpuConnection* pair) {
         return areAlike(*pair, first) && pair->peer - first.gpu < static_cast<int64_t>(gpus);
     });
 }
@@ -155,8 +155,7 @@ std::vector<Property> describeRun(const Trace& trace) {
 }
 
 DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
-    const auto found = std::find_if(trace.gpuFacts.begin(), trace.gpuFacts.end(),
-                                    [&](const GpuFacts& each) { return each.gpu == gpu.id; });
+    const auto found = std::ranges::find_if(trace.gpuFacts, [&](const GpuFacts& each) { return each.gpu == gpu.id; });
     const GpuFacts facts = found == trace.gpuFacts.end() ? GpuFacts() : *found;
     std::string line = fmt::format("GPU {}{}{}", gpu.id, gpu.name.empty() ? "" : "  ", gpu.name);
     if (gpu.smCount > 0) line += fmt::format(", {} {}", gpu.smCount, processorsName(gpu));

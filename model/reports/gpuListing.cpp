@@ -36,8 +36,7 @@ std::vector<EventRef> gpuListing(const ReportQuery& query) {
     append(query, query.trace.kernels, EventKind::Kernel, started);
     append(query, query.trace.memcpys, EventKind::Memcpy, started);
     append(query, query.trace.memsets, EventKind::Memset, started);
-    std::stable_sort(started.begin(), started.end(),
-                     [](const Started& a, const Started& b) { return a.first < b.first; });
+    std::ranges::stable_sort(started, {}, &Started::first);
     std::vector<EventRef> events;
     events.reserve(started.size());
     for (const Started& each : started) events.push_back(each.second);

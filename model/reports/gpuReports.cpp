@@ -92,7 +92,7 @@ ReportTable gpuActivity(const ReportQuery& query) {
     }
     addThrottling(query.trace, range, table);
     if (!table.rows.empty()) table.notes = spanNotes(query.trace, query.range);
-    std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) { return a[0] < b[0]; });
+    std::ranges::stable_sort(table.rows, [](const auto& a, const auto& b) { return a[0] < b[0]; });
     return table;
 }
 

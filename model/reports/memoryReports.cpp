@@ -92,7 +92,7 @@ struct Group {
 
 int64_t peakOf(Group& group) {
     // Frees sort before allocations at the same time, as the address may be the same.
-    std::sort(group.changes.begin(), group.changes.end());
+    std::ranges::sort(group.changes);
     int64_t current = 0;
     int64_t peak = group.largest;
     for (const auto& [timeNs, bytes] : group.changes) {
@@ -209,8 +209,7 @@ std::map<uint64_t, Moves> movesByAddress(const ReportQuery& query) {
 ReportTable unifiedMemorySummary(const ReportQuery& query) {
     const std::map<uint64_t, Moves> byAddress = movesByAddress(query);
     std::vector<std::pair<uint64_t, Moves>> rows(byAddress.begin(), byAddress.end());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second.bytes() > b.second.bytes(); });
+    std::ranges::stable_sort(rows, std::ranges::greater(), [](const auto& each) { return each.second.bytes(); });
     ReportTable table;
     table.columns = {{"Virtual Address", Unit::Text},      {"HtoD Migration Size", Unit::Bytes},
                      {"DtoH Migration Size", Unit::Bytes}, {"CPU Page Faults", Unit::Count},
@@ -253,7 +252,7 @@ ReportTable cpuFaultSummary(const ReportQuery& query) {
             ++byInstruction[faults.instruction[row]];
     std::vector<std::pair<StringIndex, int64_t>> rows(byInstruction.begin(), byInstruction.end());
     const StringTable& strings = query.trace.strings;
-    std::sort(rows.begin(), rows.end(), [&strings](const auto& a, const auto& b) {
+    std::ranges::sort(rows, [&strings](const auto& a, const auto& b) {
         if (a.second != b.second) return a.second > b.second;
         return strings.at(a.first) < strings.at(b.first);
     });

@@ -123,7 +123,7 @@ ReportTable ncclSummary(const ReportQuery& query) {
             fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} calls with GPU work; "
                         "their bandwidths cover the rest.",
                         knownWaits, calls));
-    std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
+    std::ranges::stable_sort(table.rows, [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
         return a[cpuTimeColumn] > b[cpuTimeColumn];
     });
@@ -236,7 +236,7 @@ Entries entriesOf(const Trace& trace, Collective calls) {
     for (const CollectiveCall& call : calls)
         made.enterNs.push_back(made.isOnGpu ? trace.nccl.facts[call.row].gpu.startNs
                                             : rangeOfCall(trace, call.row).startNs);
-    const auto [earliest, latest] = std::minmax_element(made.enterNs.begin(), made.enterNs.end());
+    const auto [earliest, latest] = std::ranges::minmax_element(made.enterNs);
     made.earliestNs = *earliest;
     made.latestNs = *latest;
     return made;
@@ -244,7 +244,7 @@ Entries entriesOf(const Trace& trace, Collective calls) {
 
 /// Returns true if a call or its work overlaps the query.
 bool isAsked(const ReportQuery& query, const Entries& collective) {
-    return std::any_of(collective.calls.begin(), collective.calls.end(), [&](const CollectiveCall& call) {
+    return std::ranges::any_of(collective.calls, [&](const CollectiveCall& call) {
         const TimeRange cpu = rangeOfCall(query.trace, call.row);
         const TimeRange gpu = query.trace.nccl.facts[call.row].gpu;
         return query.includes(cpu.startNs, cpu.endNs) || (collective.isOnGpu && query.includes(gpu.startNs, gpu.endNs));
@@ -258,8 +258,7 @@ std::vector<Entries> includedEntries(const ReportQuery& query, const MatchedColl
         Entries each = entriesOf(query.trace, matched.at(index));
         if (isAsked(query, each)) asked.push_back(std::move(each));
     }
-    std::stable_sort(asked.begin(), asked.end(),
-                     [](const auto& a, const auto& b) { return a.earliestNs < b.earliestNs; });
+    std::ranges::stable_sort(asked, {}, [](const auto& each) { return each.earliestNs; });
     return asked;
 }
 
@@ -288,7 +287,7 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched, const std::
             table.notes.emplace_back("The trace has only one rank of each communicator, so lateness is unknown.");
         return;
     }
-    const bool areOnGpu = std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
+    const bool areOnGpu = std::ranges::all_of(asked, [](const Entries& each) { return each.isOnGpu; });
     table.notes.emplace_back(
         areOnGpu ? "A rank enters a collective when its kernel starts on the GPU. Its lateness is measured from the "
                    "first rank."
@@ -328,7 +327,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
                                   int64_t{query.trace.processes[rank.process].pid}, count, late.lastCount,
                                   100.0 * static_cast<double>(late.lastCount) / static_cast<double>(count),
                                   quantileOf(late.lateNs, 0.5), quantileOf(late.lateNs, 0.9),
-                                  *std::max_element(late.lateNs.begin(), late.lateNs.end()), late.waitedNs});
+                                  *std::ranges::max_element(late.lateNs), late.waitedNs});
         }
     }
     if (!table.rows.empty())

@@ -59,8 +59,7 @@ int64_t addSection(ReportTable& table, const char* type, const Tallies& tallies)
         whole += static_cast<double>(tally.totalNs);
         cut += tally.cut;
     }
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second.totalNs > b.second.totalNs; });
+    std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& each) { return each.second.totalNs; });
     for (const auto& [name, tally] : sorted) {
         const double share = whole > 0 ? 100 * static_cast<double>(tally.totalNs) / whole : 0;
         const double mean = static_cast<double>(tally.wholeNs) / static_cast<double>(tally.calls);
@@ -221,7 +220,7 @@ ReportTable nvprofSummary(const ReportQuery& query) {
 void nvprofGpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
     const MemcpyTable& memcpys = query.trace.memcpys;
     const std::vector<EventRef> events = gpuListing(query);
-    const bool hasPeers = std::any_of(events.begin(), events.end(), [&](EventRef each) {
+    const bool hasPeers = std::ranges::any_of(events, [&](EventRef each) {
         return each.kind() == EventKind::Memcpy && memcpys.kind[each.row()] == MemcpyKind::PtoP;
     });
     const RowMaker maker(query.trace, hasPeers);

@@ -67,7 +67,7 @@ class OperatorSums {
     std::vector<Operators> sums() const {
         std::vector<Operators> list;
         for (const auto& each : sums_) list.push_back(each.second);
-        std::sort(list.begin(), list.end(), [this](const Operators& a, const Operators& b) {
+        std::ranges::sort(list, [this](const Operators& a, const Operators& b) {
             if (a.totalNs() != b.totalNs()) return a.totalNs() > b.totalNs();
             return std::pair(nameOf(a.forward), nameOf(a.backward)) < std::pair(nameOf(b.forward), nameOf(b.backward));
         });
@@ -166,7 +166,7 @@ void nest(const NvtxTable& nvtx, std::vector<RangeProjection>& projections) {
     std::vector<uint32_t> rows(nvtx.size());
     std::iota(rows.begin(), rows.end(), 0u);
     // By thread and start; of those with the same start the longer encloses the shorter.
-    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    std::ranges::sort(rows, [&](uint32_t a, uint32_t b) {
         if (nvtx.thread[a] != nvtx.thread[b]) return nvtx.thread[a] < nvtx.thread[b];
         if (nvtx.startNs[a] != nvtx.startNs[b]) return nvtx.startNs[a] < nvtx.startNs[b];
         if (nvtx.endNs[a] != nvtx.endNs[b]) return nvtx.endNs[a] > nvtx.endNs[b];
@@ -325,7 +325,7 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query, RangeFamilies* fa
         group.search = families ? families->searchFor(group.name) : group.label;
         if (!families || !domain.empty()) group.label = fmt::format("{}:{}", domain, group.label);
     }
-    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(groups, [](const auto& a, const auto& b) {
         if (a.projectedWithinNs != b.projectedWithinNs) return a.projectedWithinNs > b.projectedWithinNs;
         return a.label < b.label;
     });

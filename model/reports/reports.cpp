@@ -20,7 +20,7 @@ namespace lanescope {
 namespace {
 
 bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) {
-    return std::any_of(reports.begin(), reports.end(), [&](const std::string& name) {
+    return std::ranges::any_of(reports, [&](const std::string& name) {
         const Result<const Report*> report = findReport(name);
         return report && (*report)->info.*property;
     });
@@ -148,7 +148,7 @@ std::vector<std::string> variantNames() {
     std::vector<std::string> names;
     for (const ReportVariants& variants : reportVariants())
         for (const std::string_view by : variants.by)
-            if (std::find(names.begin(), names.end(), by) == names.end()) names.emplace_back(by);
+            if (std::ranges::find(names, by) == names.end()) names.emplace_back(by);
     return names;
 }
 
@@ -189,7 +189,7 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     const std::vector<TimeRange> named = rangesCalled(trace, rangeName);
     if (named.empty()) return fail("{}", printable(noSuchRange(trace, rangeName).value().sentence));
     const auto isInside = [&](const TimeRange& each) { return !range || each.overlaps(*range); };
-    if (std::any_of(named.begin(), named.end(), isInside)) return {};
+    if (std::ranges::any_of(named, isInside)) return {};
     TimeRange all = named.front();
     for (const TimeRange& each : named) all = all.united(each);
     return fail("No NVTX range \"{}\" has GPU work in that time range; in {} such ranges are from {} to {}.",
@@ -212,7 +212,7 @@ std::vector<ReportVariants> reportVariants() {
         const std::string_view base = baseOf(report->info.name);
         const std::string_view by = byOf(report->info);
         if (by.empty()) continue;
-        const auto known = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.report == base; });
+        const auto known = std::ranges::find_if(all, [&](const auto& each) { return each.report == base; });
         if (known == all.end())
             all.push_back({base, {by}});
         else

@@ -115,9 +115,8 @@ class MeaningfulRanges {
 
   private:
     static void nest(std::vector<Entry>& entries) {
-        std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
-            return std::tuple(a.startNs, -a.endNs, a.row) < std::tuple(b.startNs, -b.endNs, b.row);
-        });
+        std::ranges::sort(entries, {},
+                          [](const Entry& each) { return std::tuple(each.startNs, -each.endNs, each.row); });
         uint32_t open = noIndex;
         for (uint32_t place = 0; place < entries.size(); ++place) {
             while (open != noIndex && entries[open].endNs <= entries[place].startNs) open = entries[open].parent;
