@@ -14,6 +14,7 @@
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"
+#include "model/explain/programKind.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/healthNotes.h"
@@ -293,7 +294,7 @@ class Words {
             finding.sql = std::move(evidence.sql);
             finding.evidenceNs = evidence.sumNs;
             finding.advice = finding.rule->advise != nullptr ? finding.rule->advise({run_, made_, finding})
-                                                             : std::string(finding.rule->advice);
+                                                             : adviceOf(run_, *finding.rule);
         }
         addCaveats();
     }

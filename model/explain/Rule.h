@@ -26,10 +26,13 @@ struct Evidence {
 /// A problem that can be found in one run: its texts, and the functions that find and report it. A
 /// rule is a constant in the file of its kin; its address identifies it.
 struct Rule {
-    std::string_view id = {};      ///< Name for users and files: "host_sync".
-    std::string_view title = {};   ///< A finding in at most seven words: "GPU waits for launches".
-    std::string_view finds = {};   ///< Its condition, in one sentence.
-    std::string_view advice = {};  ///< First advice.
+    std::string_view id = {};     ///< Name for users and files: "host_sync".
+    std::string_view title = {};  ///< A finding in at most seven words: "GPU waits for launches".
+    std::string_view finds = {};  ///< Its condition, in one sentence.
+    /// First advice. {api} stands for "CUDA" or "HIP", {prefix} for "cuda" or "hip".
+    std::string_view advice = {};
+    std::string_view jaxAdvice = {};    ///< Advice for programs of JAX; empty for `advice`.
+    std::string_view otherAdvice = {};  ///< Advice for programs without a known framework; empty for `advice`.
     /// A query of the trace file that shows a finding; empty if none does, or if `evidence` makes it.
     std::string_view sql = {};
     /// Removable calls or work of a finding: a forecast without them replaces `Finding::maxGainNs`.
@@ -43,7 +46,7 @@ struct Rule {
 
     /// Returns the rows for a finding by the names and steps of the run. Null for `sql`.
     Evidence (*evidence)(const FindingText& text) = nullptr;
-    /// Returns the advice for a finding if it depends on the evidence. Null for `advice`.
+    /// Returns the advice for a finding if it depends on the evidence. Null for `adviceOf` the rule.
     std::string (*advise)(const FindingText& text) = nullptr;
     /// Returns the place of a finding. Null or nullopt for the longest piece of its contributor.
     std::optional<TimeRange> (*place)(const analysis::RunSummary& run, const Finding& finding) = nullptr;

@@ -193,7 +193,9 @@ std::string adviseHolder(const FindingText& text) {
                              : "hold it for a shorter time.");
 }
 
-std::string adviseHostWaits(const FindingText& text) { return std::string(hostWaitsRule.advice) + adviseHolder(text); }
+std::string adviseHostWaits(const FindingText& text) {
+    return adviceOf(text.run(), hostWaitsRule) + adviseHolder(text);
+}
 
 /// Returns true if a thread's activity is known for any cause.
 bool hasKnownState(const WorkerSummary& worker) {
@@ -299,14 +301,7 @@ std::string adviseLaunchBound(const FindingText& text) {
                                       "A step has hardly any launches, so do less on the CPU between them, or launch "
                                       "several steps before reading a result."}) +
                adviseHolder(text);
-    return adviceFor(text.run(),
-                     {"Fused or larger kernels, a larger batch, less Python between launches; {api} graphs "
-                      "(torch.compile with mode=\"reduce-overhead\") for operations that are in no graph yet.",
-                      "Compile more of the step into one program (jax.jit around the whole step, "
-                      "jax.lax.scan over its parts), a larger batch, less Python between its calls.",
-                      "Fused or larger kernels, a larger batch, less work on the CPU between launches; "
-                      "{api} graphs for operations that are in no graph yet."}) +
-           adviseHolder(text);
+    return adviceOf(text.run(), launchBoundRule) + adviseHolder(text);
 }
 
 /// Minimum share of the step idle between work that was launched in time. Switching between kernels takes some of it.
@@ -363,18 +358,14 @@ const Rule inputDataRule{
     .title = "GPU waits for the next batch",
     .finds = "The GPU waits at least 3 % of the step for the next batch.",
     .advice = "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
+    .jaxAdvice =
+        "Prepare batches in other processes, prefetch them, and call jax.device_put for the next one before this step "
+        "ends; or cheaper preprocessing.",
+    .otherAdvice = "Prepare batches on other threads, copy them from pinned memory, prefetch, or preprocess less.",
     .find = findInputData,
     .say = sayInputData,
     .evidence = inputDataEvidence,
-    .advise =
-        [](const FindingText& text) {
-            return checkedFirst(text) +
-                   adviceFor(text.run(), {inputDataRule.advice,
-                                          "Prepare batches in other processes, prefetch them, and call jax.device_put "
-                                          "for the next one before this step ends; or cheaper preprocessing.",
-                                          "Prepare batches on other threads, copy them from pinned memory, prefetch, "
-                                          "or preprocess less."});
-        },
+    .advise = [](const FindingText& text) { return checkedFirst(text) + adviceOf(text.run(), inputDataRule); },
     .part = StepPart::DataLoading,
 };
 
@@ -411,18 +402,15 @@ const Rule hostWorkRule{
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
         "work before it, so that the GPU works meanwhile. Compile once, not for every shape. Fewer launches do not "
         "help.",
+    .jaxAdvice =
+        "Do less there, do it in another process, or call the next step before it, so that the GPU works meanwhile. "
+        "Compile once, not for every shape. Fewer launches do not help.",
+    .otherAdvice =
+        "Do less there, do it on another thread, or launch the next work before it, so that the GPU works meanwhile. "
+        "Fewer launches do not help.",
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = [](const FindingText& text) { return launchEvidenceIn(text, {ThreadState::Running}, minWorkNs); },
-    .advise =
-        [](const FindingText& text) {
-            return adviceFor(text.run(),
-                             {hostWorkRule.advice,
-                              "Do less there, do it in another process, or call the next step before it, so that the "
-                              "GPU works meanwhile. Compile once, not for every shape. Fewer launches do not help.",
-                              "Do less there, do it on another thread, or launch the next work before it, so that the "
-                              "GPU works meanwhile. Fewer launches do not help."});
-        },
     .part = StepPart::LaunchBound,
 };
 
@@ -435,20 +423,16 @@ const Rule hostSyncRule{
     .advice =
         "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much at once, from "
         "pinned memory and with non_blocking=True; let the CPU run ahead.",
+    .jaxAdvice =
+        "Read results less often (float(), np.asarray, block_until_ready), and those of an earlier step, so that the "
+        "CPU runs ahead.",
+    .otherAdvice =
+        "Wait less often ({prefix}StreamSynchronize, {prefix}DeviceSynchronize): streams and events order work without "
+        "the CPU. Copy much at once, from pinned memory with {prefix}MemcpyAsync.",
     .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
     .say = sayHostSync,
     .evidence = hostSyncEvidence,
-    .advise =
-        [](const FindingText& text) {
-            return adviceFor(
-                text.run(),
-                {hostSyncRule.advice,
-                 "Read results less often (float(), np.asarray, block_until_ready), and those of an earlier step, so "
-                 "that the CPU runs ahead.",
-                 "Wait less often ({prefix}StreamSynchronize, {prefix}DeviceSynchronize): streams and events order "
-                 "work without the CPU. Copy much at once, from pinned memory with {prefix}MemcpyAsync."});
-        },
     .order = putWaitsBeforeLaunches,
     .part = StepPart::Synchronization,
 };
@@ -458,8 +442,14 @@ const Rule launchBoundRule{
     .title = "GPU waits for launches",
     .finds = "The GPU is idle at least 15 % of the step, and of the median step, because work was launched too late.",
     .advice =
-        "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs (torch.compile with "
+        "Fused or larger kernels, a larger batch, less Python between launches; {api} graphs (torch.compile with "
         "mode=\"reduce-overhead\") for operations that are in no graph yet.",
+    .jaxAdvice =
+        "Compile more of the step into one program (jax.jit around the whole step, jax.lax.scan over its parts), a "
+        "larger batch, less Python between its calls.",
+    .otherAdvice =
+        "Fused or larger kernels, a larger batch, less work on the CPU between launches; {api} graphs for operations "
+        "that are in no graph yet.",
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = launchEvidence,
@@ -485,20 +475,13 @@ const Rule queuedIdleRule{
     .finds = "The GPU is idle at least 10 % of the step though work was launched in time.",
     .advice =
         "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, or use "
-        "CUDA graphs.",
+        "{api} graphs.",
+    .jaxAdvice =
+        "Streams wait for each other, tiny kernels follow each other, or programs have too little work: let jax.jit "
+        "fuse more of the step.",
     .find = [](RunFindings& run) { run.addPart(StepPart::OtherIdle, minQueuedShare); },
     .say = sayQueuedIdle,
     .evidence = queuedEvidence,
-    .advise =
-        [](const FindingText& text) {
-            constexpr std::string_view graphs =
-                "Streams wait for each other, tiny kernels follow each other, or launches have too little work: fuse, "
-                "or use {api} graphs.";
-            return adviceFor(text.run(), {graphs,
-                                          "Streams wait for each other, tiny kernels follow each other, or programs "
-                                          "have too little work: let jax.jit fuse more of the step.",
-                                          graphs});
-        },
 };
 
 const Rule gpuIdleRule{
@@ -507,20 +490,19 @@ const Rule gpuIdleRule{
     .finds =
         "The GPU has no work for at least 15 % of the step, for known causes that are each too small for a rule of "
         "their own.",
-    .advice = "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or CUDA graphs.",
+    .advice = "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or {api} graphs.",
+    .jaxAdvice = "No single cause stands out: try a larger batch, or more of it within jax.jit.",
     .find = findGpuIdle,
     .say = sayGpuIdle,
     .evidence = idleEvidence,
     .advise =
         [](const FindingText& text) {
-            const bool hasGraphs = text.has(graphGapsRule) || sumNs(text.worker(), isWithinGraph) > 0;
-            const std::string_view advice =
-                hasGraphs ? "No single cause stands out: try a larger batch, or fewer and larger kernels and copies."
-                          : "No single cause stands out: try a larger batch, fewer and larger kernels and copies, or "
-                            "{api} graphs.";
-            return adviceFor(
-                text.run(),
-                {advice, "No single cause stands out: try a larger batch, or more of it within jax.jit.", advice});
+            if (!text.has(graphGapsRule) && sumNs(text.worker(), isWithinGraph) == 0)
+                return adviceOf(text.run(), gpuIdleRule);
+            return adviceFor(text.run(),
+                             {"No single cause stands out: try a larger batch, or fewer and larger kernels and copies.",
+                              gpuIdleRule.jaxAdvice,
+                              {}});
         },
 };
 

@@ -56,12 +56,6 @@ Evidence evidenceOfGroups(const FindingText& text, IsOfGroup isOf) {
             0};
 }
 
-struct Advice {
-    AdviceByFramework words;
-
-    std::string in(const FindingText& text) const { return adviceFor(text.run(), words); }
-};
-
 // Precision.
 
 bool isDouble(const KernelGroup& each) { return each.precision == KernelPrecision::Fp64; }
@@ -305,20 +299,17 @@ const Rule singlePrecisionRule{
     .finds =
         "Matrix products and convolutions of fp32 without tensor cores take at least 15 % of the step, on a GPU that "
         "multiplies fp32 as TF32.",
+    .advice =
+        "torch.set_float32_matmul_precision(\"high\") uses TF32 if 10 bits of mantissa suffice for products; bf16 "
+        "(torch.autocast) is faster still.",
+    .jaxAdvice =
+        "jax_default_matmul_precision=\"tensorfloat32\" uses TF32 if 10 bits of mantissa suffice for products; "
+        "bfloat16 is faster still.",
+    .otherAdvice =
+        "Use TF32 if 10 bits of mantissa suffice for products (CUBLAS_COMPUTE_32F_FAST_TF32); bf16 is faster still.",
     .find = findSinglePrecision,
     .say = saySinglePrecision,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isSingleProduct); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "torch.set_float32_matmul_precision(\"high\") uses TF32 if 10 bits of mantissa suffice for products; "
-                "bf16 (torch.autocast) is faster still.",
-                "jax_default_matmul_precision=\"tensorfloat32\" uses TF32 if 10 bits of mantissa suffice for products; "
-                "bfloat16 is faster still.",
-                "Use TF32 if 10 bits of mantissa suffice for products (CUBLAS_COMPUTE_32F_FAST_TF32); bf16 is faster "
-                "still."};
-            return advice.in(text);
-        },
 };
 
 const Rule unalignedProductsRule{
@@ -341,19 +332,16 @@ const Rule writtenAttentionRule{
     .finds =
         "Attention takes at least 8 % of the step in single kernels, several times: two products and a softmax with "
         "elementwise kernels between.",
+    .advice =
+        "torch.nn.functional.scaled_dot_product_attention (in transformers attn_implementation=\"sdpa\") computes it "
+        "in one kernel, which never writes the scores to memory.",
+    .jaxAdvice =
+        "jax.nn.dot_product_attention(implementation=\"cudnn\") computes it in one kernel, which never writes the "
+        "scores to memory.",
+    .otherAdvice = "A fused attention kernel, as of FlashAttention, never writes the scores to memory.",
     .find = findWrittenAttention,
     .say = sayWrittenAttention,
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isOfAttention); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "torch.nn.functional.scaled_dot_product_attention (in transformers attn_implementation=\"sdpa\") "
-                "computes it in one kernel, which never writes the scores to memory.",
-                "jax.nn.dot_product_attention(implementation=\"cudnn\") computes it in one kernel, which never writes "
-                "the scores to memory.",
-                "A fused attention kernel, as of FlashAttention, never writes the scores to memory."};
-            return advice.in(text);
-        },
 };
 
 const Rule unfusedChainsRule{
@@ -362,17 +350,14 @@ const Rule unfusedChainsRule{
     .finds =
         "Four or more elementwise kernels in a row, each of which reads and writes memory, take at least a quarter of "
         "the step.",
+    .advice =
+        "torch.compile, also of this function alone, makes one kernel of each chain. Some formulas have one: "
+        "F.gelu(approximate=\"tanh\"), F.silu, F.rms_norm, F.layer_norm.",
+    .jaxAdvice = "jax.jit around the whole step makes one kernel of each chain.",
+    .otherAdvice = "Compute each chain in one kernel.",
     .find = [](RunFindings& run) { run.addKernels(isChain, minChainShare); },
     .say = [](const FindingText& text) { return saySequences(text, isChain, "Chains of elementwise kernels"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isChain); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "torch.compile, also of this function alone, makes one kernel of each chain. Some formulas have one: "
-                "F.gelu(approximate=\"tanh\"), F.silu, F.rms_norm, F.layer_norm.",
-                "jax.jit around the whole step makes one kernel of each chain.", "Compute each chain in one kernel."};
-            return advice.in(text);
-        },
     .order = putWasteBeforeChains,
 };
 
@@ -380,36 +365,28 @@ const Rule kernelLoopRule{
     .id = "kernel_loop",
     .title = "A loop of elementwise kernels",
     .finds = "Runs of 32 or more elementwise kernels, as of a loop over tensors, take at least 10 % of the step.",
+    .advice =
+        "torch._foreach_* (such as torch._foreach_lerp_) does the same for a list of tensors in a few kernels. For "
+        "slices of one tensor, compute on the whole tensor.",
+    .jaxAdvice = "jax.vmap or jax.lax.scan within jit replaces the loop.",
+    .otherAdvice = "Compute on all tensors, or on the whole tensor, in one kernel.",
     .find = [](RunFindings& run) { run.addKernels(isLoop, minLoopShare); },
     .say = [](const FindingText& text) { return saySequences(text, isLoop, "Loops of elementwise kernels"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isLoop); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "torch._foreach_* (such as torch._foreach_lerp_) does the same for a list of tensors in a few kernels. "
-                "For slices of one tensor, compute on the whole tensor.",
-                "jax.vmap or jax.lax.scan within jit replaces the loop.",
-                "Compute on all tensors, or on the whole tensor, in one kernel."};
-            return advice.in(text);
-        },
 };
 
 const Rule unfusedOptimizerRule{
     .id = "unfused_optimizer",
     .title = "Optimizer without fused kernels",
     .finds = "Kernels of an optimizer that each do one operation take at least 10 % of the step.",
+    .advice =
+        "fused=True (torch.optim.AdamW, Adam, SGD, Adagrad) updates all parameters in kernels that read and write each "
+        "value once. For other optimizers try torch.compile of the step.",
+    .jaxAdvice = "Update within jax.jit, with donated buffers.",
+    .otherAdvice = "Update all parameters in a kernel that reads and writes each value once.",
     .find = [](RunFindings& run) { run.addKernels(isUnfusedOptimizer, minOptimizerShare); },
     .say = [](const FindingText& text) { return text.taking("Single operations of the optimizer take"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isUnfusedOptimizer); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "fused=True (torch.optim.AdamW, Adam, SGD, Adagrad) updates all parameters in kernels that read and "
-                "write each value once. For other optimizers try torch.compile of the step.",
-                "Update within jax.jit, with donated buffers.",
-                "Update all parameters in a kernel that reads and writes each value once."};
-            return advice.in(text);
-        },
 };
 
 const Rule channelsFirstRule{
@@ -418,18 +395,14 @@ const Rule channelsFirstRule{
     .finds =
         "Conversions between NCHW and NHWC around convolutions, with the kernels that work on NCHW only, take at least "
         "5 % of the step.",
+    .advice =
+        "model.to(memory_format=torch.channels_last), and the same for its input, keeps NHWC throughout. Pad channels "
+        "to a multiple of 8.",
+    .jaxAdvice = "Keep NHWC throughout (flax.linen.Conv does). Pad channels to a multiple of 8.",
+    .otherAdvice = "Keep NHWC throughout. Pad channels to a multiple of 8.",
     .find = findChannelsFirst,
     .say = sayChannelsFirst,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isChannelsFirst); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "model.to(memory_format=torch.channels_last), and the same for its input, keeps NHWC throughout. Pad "
-                "channels to a multiple of 8.",
-                "Keep NHWC throughout (flax.linen.Conv does). Pad channels to a multiple of 8.",
-                "Keep NHWC throughout. Pad channels to a multiple of 8."};
-            return advice.in(text);
-        },
 };
 
 const Rule recomputationRule{
@@ -474,17 +447,14 @@ const Rule typeConversionsRule{
     .id = "type_conversions",
     .title = "Conversions between number types",
     .finds = "Kernels that only convert to another number type take at least 20 % of the step.",
+    .advice =
+        "Keep weights and activations in one type: model.to(torch.bfloat16) with master weights in the optimizer, or "
+        "one torch.autocast around the whole forward pass, without .float() between layers.",
+    .jaxAdvice = "Keep weights and activations in one type.",
+    .otherAdvice = "Keep weights and activations in one type.",
     .find = [](RunFindings& run) { run.addKernels(isConversion, minConversionShare); },
     .say = [](const FindingText& text) { return text.taking("Conversions between number types take"); },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isConversion); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr Advice advice{
-                "Keep weights and activations in one type: model.to(torch.bfloat16) with master weights in the "
-                "optimizer, or one torch.autocast around the whole forward pass, without .float() between layers.",
-                "Keep weights and activations in one type.", "Keep weights and activations in one type."};
-            return advice.in(text);
-        },
 };
 
 const Rule dataMovementRule{
@@ -495,18 +465,13 @@ const Rule dataMovementRule{
     .advice =
         "Write results where they are wanted (out=, a buffer that is made once instead of concatenating what grows), "
         "keep one memory format, and views instead of clones.",
+    .jaxAdvice =
+        "Donate arguments that a jitted function returns changed (jax.jit(donate_argnums=...)): without it, each call "
+        "copies them. Update parts of arrays within one jitted function.",
+    .otherAdvice = "Write results where they are wanted, into buffers that stay, and copy less within the GPU.",
     .find = findDataMovement,
     .say = sayDataMovement,
     .evidence = movementEvidence,
-    .advise =
-        [](const FindingText& text) {
-            return adviceFor(
-                text.run(),
-                {dataMovementRule.advice,
-                 "Donate arguments that a jitted function returns changed (jax.jit(donate_argnums=...)): without it, "
-                 "each call copies them. Update parts of arrays within one jitted function.",
-                 "Write results where they are wanted, into buffers that stay, and copy less within the GPU."});
-        },
 };
 
 const Rule idleSmsRule{

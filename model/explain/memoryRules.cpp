@@ -56,13 +56,7 @@ std::string adviseAllocations(const FindingText& text) {
     if (!std::ranges::search(words, emptyCache).empty())
         return "Do not call torch.cuda.empty_cache() in every step: the caching allocator then frees its blocks and "
                "must allocate them again.";
-    return adviceFor(
-        text.run(),
-        {"Allocate once, and keep the sizes of tensors, so that the caching allocator reuses its blocks; no "
-         "{prefix}Malloc and {prefix}Free inside of steps.",
-         "Let XLA keep its memory: unset XLA_PYTHON_CLIENT_PREALLOCATE and XLA_PYTHON_CLIENT_ALLOCATOR. Donate "
-         "arguments (donate_argnums), so that results reuse their memory.",
-         "Allocate once, or through a caching allocator; no {prefix}Malloc and {prefix}Free inside of steps."});
+    return adviceOf(text.run(), allocationsRule);
 }
 
 /// A free waits for the GPU, so that nothing can be launched ahead of it: late launches follow from it.
@@ -112,11 +106,7 @@ std::string advisePageableCopies(const FindingText& text) {
                           "Read results less often, and those of an earlier step (copy_to_host_async).",
                           "Copy results into pinned memory that is kept ({prefix}HostAlloc) with {prefix}MemcpyAsync, "
                           "and read them later, or less often."});
-    return adviceFor(
-        text.run(),
-        {pageableCopiesRule.advice,
-         "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
-         "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync."});
+    return adviceOf(text.run(), pageableCopiesRule);
 }
 
 /// From this share of the steps with running copies on, the link is the limit: no other order of work is faster.
@@ -199,7 +189,13 @@ const Rule allocationsRule{
     .id = "allocations",
     .title = "GPU waits for memory allocations",
     .finds = "The GPU is idle at least 3 % of the step while memory is allocated or freed.",
-    .advice = "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of steps.",
+    .advice =
+        "Allocate once, and keep the sizes of tensors, so that the caching allocator reuses its blocks; no "
+        "{prefix}Malloc and {prefix}Free inside of steps.",
+    .jaxAdvice =
+        "Let XLA keep its memory: unset XLA_PYTHON_CLIENT_PREALLOCATE and XLA_PYTHON_CLIENT_ALLOCATOR. Donate "
+        "arguments (donate_argnums), so that results reuse their memory.",
+    .otherAdvice = "Allocate once, or through a caching allocator; no {prefix}Malloc and {prefix}Free inside of steps.",
     .subject = causality::Subject::Allocation,
     .find = [](RunFindings& run) { run.addKind(isAllocation); },
     .say = sayAllocations,
@@ -212,35 +208,24 @@ const Rule syncCopiesRule{
     .id = "sync_copies",
     .title = "GPU waits for blocking copies",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
-    .advice = "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+    .advice = "{prefix}MemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+    .jaxAdvice = "Read results less often, and those of an earlier step.",
+    .otherAdvice = "{prefix}MemcpyAsync on a stream, from and to pinned memory.",
     .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addKind(isSynchronousCopy); },
     .say = [](const FindingText& text) { return waitingCalls(text, "copies"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousCopy); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr std::string_view other = "{prefix}MemcpyAsync on a stream, from and to pinned memory.";
-            return adviceFor(
-                text.run(),
-                {"{prefix}MemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
-                 "Read results less often, and those of an earlier step.", other});
-        },
 };
 
 const Rule syncMemsetsRule{
     .id = "sync_memsets",
     .title = "GPU waits for blocking memsets",
     .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
-    .advice = "Call cudaMemsetAsync on the stream that uses the memory.",
+    .advice = "Call {prefix}MemsetAsync on the stream that uses the memory.",
     .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
     .say = [](const FindingText& text) { return waitingCalls(text, "memsets"); },
     .evidence = [](const FindingText& text) { return gapsInCalls(text, isSynchronousMemset); },
-    .advise =
-        [](const FindingText& text) {
-            constexpr std::string_view all = "Call {prefix}MemsetAsync on the stream that uses the memory.";
-            return adviceFor(text.run(), {all, all, all});
-        },
 };
 
 const Rule pageableCopiesRule{
@@ -250,6 +235,8 @@ const Rule pageableCopiesRule{
         "Copies from or to pageable memory, and what the GPU waits for calls of them that should return at once, take "
         "at least 3 % of the step.",
     .advice = "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True.",
+    .jaxAdvice = "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
+    .otherAdvice = "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync.",
     .find = findPageableCopies,
     .say = [](const FindingText& text) { return text.taking("Copies of pageable memory take"); },
     .evidence = pageableEvidence,
@@ -274,6 +261,8 @@ const Rule memsetsRule{
     .advice =
         "torch.empty for what is written before it is read, buffers that stay, zero_grad(set_to_none=True); fewer and "
         "larger ones.",
+    .jaxAdvice = "Create arrays within jax.jit, so that XLA fuses their initial values, and keep buffers.",
+    .otherAdvice = "Do not set memory that is written before it is read, and keep buffers; fewer and larger memsets.",
     .subject = causality::Subject::Memset,
     .find =
         [](RunFindings& run) {
@@ -281,14 +270,6 @@ const Rule memsetsRule{
         },
     .say = [](const FindingText& text) { return text.taking("Setting memory without overlap takes"); },
     .evidence = memsetsEvidence,
-    .advise =
-        [](const FindingText& text) {
-            return adviceFor(
-                text.run(),
-                {memsetsRule.advice,
-                 "Create arrays within jax.jit, so that XLA fuses their initial values, and keep buffers.",
-                 "Do not set memory that is written before it is read, and keep buffers; fewer and larger memsets."});
-        },
 };
 
 }  // namespace lanescope::explain

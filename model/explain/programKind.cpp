@@ -85,10 +85,15 @@ ProgramKind programKindOf(const RunSummary& run) { return KindFinder(run).kind()
 std::string adviceFor(const RunSummary& run, const AdviceByFramework& advice) {
     const ProgramKind kind = programKindOf(run);
     using enum ProgramKind::Framework;
-    const std::string_view text = kind.framework == Torch ? advice.torch
-                                  : kind.framework == Jax ? advice.jax
-                                                          : advice.other;
-    return fmt::format(fmt::runtime(text), fmt::arg("api", name(kind.api)), fmt::arg("prefix", identifier(kind.api)));
+    const std::string_view own = kind.framework == Torch ? advice.torch
+                                 : kind.framework == Jax ? advice.jax
+                                                         : advice.other;
+    return fmt::format(fmt::runtime(own.empty() ? advice.torch : own), fmt::arg("api", name(kind.api)),
+                       fmt::arg("prefix", identifier(kind.api)));
+}
+
+std::string adviceOf(const RunSummary& run, const Rule& rule) {
+    return adviceFor(run, {rule.advice, rule.jaxAdvice, rule.otherAdvice});
 }
 
 }  // namespace lanescope::explain

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/analysis/RunSummary.h"
+#include "model/explain/Rule.h"
 #include "model/text/apiCalls.h"
 
 namespace lanescope::explain {
@@ -22,14 +22,14 @@ struct ProgramKind {
 /// Returns the kind by the names of kernels, calls, threads and ranges, and by lines. O(contributors).
 ProgramKind programKindOf(const analysis::RunSummary& run);
 
-/// Advice in the words of each framework. {api} stands for "CUDA" or "HIP", {prefix} for "cuda" or "hip".
+/// Advice in the words of each framework, as that of a rule.
 struct AdviceByFramework {
-    std::string_view torch;
-    std::string_view jax;
-    std::string_view other;  ///< For programs without a known framework.
+    std::string_view torch, jax, other;
 };
 
 /// Returns the advice for the program of a run.
 std::string adviceFor(const analysis::RunSummary& run, const AdviceByFramework& advice);
+/// Returns the advice of a rule for the program of a run, whatever the finding.
+std::string adviceOf(const analysis::RunSummary& run, const Rule& rule);
 
 }  // namespace lanescope::explain

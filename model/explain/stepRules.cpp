@@ -301,7 +301,7 @@ std::string adviseIdleBetweenSteps(const FindingText& text) {
     if (namesEvaluation(names, true)) return "Evaluate less often or on other GPUs, with data loaded before.";
     if (std::ranges::any_of(loadingCalls, [&](std::string_view call) { return cause.call.starts_with(call); }))
         return "Code that is loaded at first use belongs in a warm-up before the steps.";
-    return "Do less there, do it less often, or on another thread or process in parallel with the steps.";
+    return adviceOf(text.run(), idleBetweenStepsRule);
 }
 
 /// The time between requests is not the program's to change.
