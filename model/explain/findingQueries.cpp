@@ -8,7 +8,6 @@
 #include <charconv>
 
 #include "model/analysis/WorkerTimeline.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/kernelKinds.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/collectiveKernels.h"
@@ -152,8 +151,6 @@ std::string sqlText(std::string_view text) {
     for (const char each : text) made += each == '\'' ? "''" : std::string(1, each);
     return made + "'";
 }
-
-EvidenceQuery::EvidenceQuery(const RunSummary& run, uint32_t worker) : run_(run), worker_(run.workers[worker]) {}
 
 bool EvidenceQuery::has(ContributorKind kind) const {
     // Tables without rows are missing in some files.
@@ -436,7 +433,7 @@ std::vector<std::string> callsOf(const WorkerSummary& worker, IsOf isOf) {
 }
 
 Evidence gapsInCalls(const FindingText& text, IsOf isOf) {
-    EvidenceQuery query(text.run(), text.finding().worker);
+    EvidenceQuery query(text);
     query.addCalls("calls", callsOf(text.worker(), isOf));
     query.addWaits();
     return {query.gaps("p.calls > 0 AND p.sync = 0"), sumNs(text.worker(), isOf)};
@@ -451,7 +448,7 @@ Evidence evidenceByName(const FindingText& text, bool (*isOf)(const KernelGroup&
         if (std::ranges::find(names, each.name.work) == names.end()) names.push_back(each.name.work);
         sumNs = saturatingSum(sumNs, each.exposedNs);
     }
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     return {query.exposed({query.kernelsNamed(names)}, {}), sumNs};
 }
 

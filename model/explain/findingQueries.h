@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/analysis/RunSummary.h"
-#include "model/explain/Rule.h"
+#include "model/explain/FindingText.h"
 #include "model/format/TimeRange.h"
 #include "model/format/threadStates.h"
 
@@ -18,7 +18,9 @@ namespace lanescope::explain {
 /// the rows add up to the time of a finding. Sets of intervals ("layers") that may overlap decide about each piece.
 class EvidenceQuery {
   public:
-    EvidenceQuery(const analysis::RunSummary& run, uint32_t worker);
+    EvidenceQuery(const analysis::RunSummary& run, uint32_t worker) : run_(run), worker_(run.workers[worker]) {}
+    /// For the worker of a finding.
+    explicit EvidenceQuery(const FindingText& text) : EvidenceQuery(text.run(), text.finding().worker) {}
 
     /// Adds the calls of the worker's process that fulfil a condition about `s.value`, their name.
     void addCalls(std::string_view layer, std::string_view condition);

@@ -57,7 +57,7 @@ std::string sayLongKernel(const FindingText& text) {
 
 /// Returns the launches of the kernel.
 Evidence longKernelEvidence(const FindingText& text) {
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     const std::string& name = text.finding().contributor.work;
     int64_t ns = 0;
     for (const Contributor& each : text.worker().contributors)

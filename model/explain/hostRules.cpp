@@ -80,7 +80,7 @@ std::string addLoading(const WorkerSummary& worker, int64_t ofNs, EvidenceQuery&
 }
 
 Evidence inputDataEvidence(const FindingText& text) {
-    EvidenceQuery query(text.run(), text.finding().worker);
+    EvidenceQuery query(text);
     const int64_t ns = sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::DataLoading; });
     const std::string isLoading = addLoading(text.worker(), ns, query);
     return {query.gaps(isLoading.empty() ? "g.late" : isLoading), ns};
@@ -113,21 +113,19 @@ Evidence lateLaunches(const FindingText& text, EvidenceQuery query, const std::s
     return {query.gapsByWaits(where, false), ns};
 }
 
-Evidence launchEvidence(const FindingText& text) {
-    return lateLaunches(text, EvidenceQuery(text.run(), text.finding().worker), {});
-}
+Evidence launchEvidence(const FindingText& text) { return lateLaunches(text, EvidenceQuery(text), {}); }
 
 /// Returns the part of the gaps of late launches in which the launching thread was in one of `states` for at least
 /// `minNs`. The kernel also counts time between samples, so the rows do not sum to the finding.
 Evidence launchEvidenceIn(const FindingText& text, const std::vector<ThreadState>& states, int64_t minNs) {
     if (text.run().facts.producerKind != ProducerKind::Lanescope) return {launchEvidence(text).sql};
-    EvidenceQuery query(text.run(), text.finding().worker);
+    EvidenceQuery query(text);
     query.addStates("state", states, minNs, text.finding().contributor.idle.thread.role == ThreadRole::Main);
     return {lateLaunches(text, std::move(query), " AND p.state > 0").sql};
 }
 
 Evidence hostSyncEvidence(const FindingText& text) {
-    EvidenceQuery query(text.run(), text.finding().worker);
+    EvidenceQuery query(text);
     query.addWaits();
     std::string where = "COALESCE(g.queued, 0) = 0";
     if (const std::vector<std::string> calls = callsOf(text.worker(), isAllocation); !calls.empty()) {
@@ -144,13 +142,11 @@ Evidence queuedEvidence(const FindingText& text) {
         return each.part == StepPart::OtherIdle && each.trait != ContributorTrait::Unknown;
     });
     if (isWithoutGraphs) ns -= sumNs(text.worker(), isWithinGraph);
-    return {EvidenceQuery(text.run(), text.finding().worker)
-                .gaps(isWithoutGraphs ? "g.queued AND NOT g.within" : "g.queued"),
-            ns};
+    return {EvidenceQuery(text).gaps(isWithoutGraphs ? "g.queued AND NOT g.within" : "g.queued"), ns};
 }
 
 Evidence idleEvidence(const FindingText& text) {
-    return {EvidenceQuery(text.run(), text.finding().worker).gaps(""),
+    return {EvidenceQuery(text).gaps(""),
             sumNs(text.worker(), [](const Contributor& each) { return isIdle(each.part); })};
 }
 
@@ -320,7 +316,7 @@ std::string sayGraphGaps(const FindingText& text) {
 }
 
 Evidence graphGapsEvidence(const FindingText& text) {
-    return {EvidenceQuery(text.run(), text.finding().worker).gaps("g.within"), sumNs(text.worker(), isWithinGraph)};
+    return {EvidenceQuery(text).gaps("g.within"), sumNs(text.worker(), isWithinGraph)};
 }
 
 std::string sayQueuedIdle(const FindingText& text) {

@@ -51,7 +51,7 @@ Evidence evidenceOfGroups(const FindingText& text, IsOfGroup isOf) {
     std::vector<std::string> names;
     for (const KernelGroup& each : kernelsOf(text.worker()))
         if (isOf(each) && std::ranges::find(names, each.name) == names.end()) names.push_back(each.name);
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     return {fmt::format("SELECT s AS start, e - s AS ns, name FROM ({}) ORDER BY ns DESC", query.kernelsNamed(names)),
             0};
 }
@@ -256,7 +256,7 @@ std::string sayDataMovement(const FindingText& text) {
 }
 
 Evidence movementEvidence(const FindingText& text) {
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     std::vector<std::string> kernels;
     bool hasCopies = false;
     for (const Contributor& each : text.worker().contributors) {

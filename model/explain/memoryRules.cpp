@@ -157,12 +157,12 @@ using Sets = std::vector<std::string>;
 
 /// Returns the copies, and the gaps in their calls.
 Evidence pageableEvidence(const FindingText& text) {
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     Evidence made{query.exposed(Sets{query.copies("k.srcKind = 0 OR k.dstKind = 0")}, Sets{query.otherKernels()}),
                   sumNs(text.worker(), isPageable)};
     if (sumNs(text.worker(), isInPageableCopy) == 0) return made;
     // Whatever another thread waits for meanwhile.
-    EvidenceQuery gaps(text.run(), text.finding().worker);
+    EvidenceQuery gaps(text);
     gaps.addCalls("calls", callsOf(text.worker(), isInPageableCopy));
     made.sql = fmt::format("SELECT start, ns, name FROM ({})\nUNION ALL SELECT start, ns, call FROM ({})", made.sql,
                            gaps.gaps("g.late AND p.calls > 0"));
@@ -170,13 +170,13 @@ Evidence pageableEvidence(const FindingText& text) {
 }
 
 Evidence copiesEvidence(const FindingText& text) {
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     const std::string others = "k.copyKind <> 8 AND COALESCE(k.srcKind, -1) <> 0 AND COALESCE(k.dstKind, -1) <> 0";
     return {query.exposed(Sets{query.copies(others)}, Sets{query.otherKernels()}), sumNs(text.worker(), isOtherCopy)};
 }
 
 Evidence memsetsEvidence(const FindingText& text) {
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     const Sets fills = namesOf(text.worker(), isFill);
     return {query.exposed(Sets{query.memsets(), query.kernelsNamed(fills)},
                           Sets{query.otherKernels(fills), query.copies()}),

@@ -124,7 +124,7 @@ Evidence ranksEvidence(const FindingText& text, bool isOfCollectives) {
 
 /// Returns NCCL's kernels without overlap, with the time in which they wait for other ranks.
 Evidence exchangeEvidence(const FindingText& text) {
-    const EvidenceQuery query(text.run(), text.finding().worker);
+    const EvidenceQuery query(text);
     return {query.exposed({query.collectives(), query.copies("k.copyKind = 10")}, {query.otherKernels()}),
             sumNs(text.worker(),
                   [](const Contributor& each) { return isExchange(each) || each.part == StepPart::WaitingForRanks; })};

@@ -87,7 +87,7 @@ const Rule farFromRoofRule{
     .say = sayFarFromRoof,
     .evidence =
         [](const FindingText& text) {
-            const EvidenceQuery query(text.run(), text.finding().worker);
+            const EvidenceQuery query(text);
             std::vector<std::string> kernels;
             for (const ShapedWork* each : farFromRoof(text))
                 if (std::ranges::find(kernels, each->kernel) == kernels.end()) kernels.push_back(each->kernel);

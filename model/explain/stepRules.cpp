@@ -85,7 +85,7 @@ Evidence oddStepsEvidence(const FindingText& text) {
         if (std::ranges::find(worker.outliers, worker.steps[index].number, &OutlierStep::number) !=
             worker.outliers.end())
             affected.push_back(index);
-    return EvidenceQuery(text.run(), text.finding().worker).steps(worker.outliers.front().part, affected);
+    return EvidenceQuery(text).steps(worker.outliers.front().part, affected);
 }
 
 std::optional<StepPart> longerPartOfOddSteps(const RunSummary& run, const Finding& finding) {
@@ -179,12 +179,10 @@ std::string sayStepPattern(const FindingText& text) {
 
 Evidence patternEvidence(const FindingText& text) {
     const StepPattern& found = *text.finding().pattern;
-    return EvidenceQuery(text.run(), text.finding().worker).steps(found.part, found.affected);
+    return EvidenceQuery(text).steps(found.part, found.affected);
 }
 
-Evidence pausesEvidence(const FindingText& text) {
-    return {EvidenceQuery(text.run(), text.finding().worker).pauses(), text.worker().pauses.idleNs};
-}
+Evidence pausesEvidence(const FindingText& text) { return {EvidenceQuery(text).pauses(), text.worker().pauses.idleNs}; }
 
 /// Only the steps of a period are all longer by this part.
 std::optional<StepPart> longerPartOfPattern(const RunSummary&, const Finding& finding) {

@@ -45,7 +45,7 @@ std::string sayGilWaits(const FindingText& text) {
 /// finding too, so that the rows do not sum to it.
 template <class Add>
 Evidence lateGapsSeen(const FindingText& text, Add add) {
-    EvidenceQuery query(text.run(), text.finding().worker);
+    EvidenceQuery query(text);
     if (text.run().facts.producerKind != ProducerKind::Lanescope) return {query.gaps("g.late")};
     add(query);
     return {query.gaps("g.late AND p.seen > 0")};
@@ -69,7 +69,7 @@ void putCapturesBeforeLaunches(const RunSummary&, std::vector<Finding>& findings
 bool isCapturing(const Contributor& each) { return each.name.idle.kind == CauseKind::CapturingGraph; }
 
 Evidence captureEvidence(const FindingText& text) {
-    EvidenceQuery query(text.run(), text.finding().worker);
+    EvidenceQuery query(text);
     query.addCaptures("captures");
     return {query.gaps("g.late AND p.captures > 0"), sumNs(text.worker(), isCapturing)};
 }
