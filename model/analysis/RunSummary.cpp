@@ -167,8 +167,7 @@ OutlierStep describe(const WorkerSummary& worker, const StepSummary& step) {
     std::vector<int64_t> wallNs;
     for (const StepSummary& each : worker.steps) wallNs.push_back(each.wallNs);
     outlier.excessNs = step.wallNs - static_cast<int64_t>(medianOf(wallNs));
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         const int64_t excessNs = step.parts[part] - medianOfPart(worker, part);
         if (excessNs <= outlier.partExcessNs) continue;
         outlier.part = part;

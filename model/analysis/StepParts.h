@@ -26,6 +26,12 @@ enum class StepPart : uint8_t {
     OtherIdle,        ///< GPU idle although work was queued, or for an unknown reason.
 };
 inline constexpr size_t stepPartCount = static_cast<size_t>(StepPart::OtherIdle) + 1;
+/// All of them, in this order.
+inline constexpr auto allStepParts = [] {
+    std::array<StepPart, stepPartCount> all{};
+    for (size_t index = 0; index < stepPartCount; ++index) all[index] = static_cast<StepPart>(index);
+    return all;
+}();
 
 /// For screens: "compute", "exposed communication", "CPU-bound idle".
 std::string_view name(StepPart part);

@@ -268,8 +268,7 @@ void blamePart(std::span<const StepSummary> steps, StepPattern& pattern) {
     const double others = static_cast<double>(steps.size()) - affected;
     const double sign = pattern.excessNs < 0 ? -1 : 1;
     double most = 0;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         double excess = 0;
         for (size_t step = 0; step < steps.size(); ++step)
             excess += static_cast<double>(steps[step].parts[part]) / (isAffected[step] ? affected : -others);

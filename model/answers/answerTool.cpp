@@ -63,8 +63,7 @@ std::vector<std::string> warningsOf(const Trace& trace) {
 /// Returns the parts with time, in milliseconds per `count`.
 Json partsJson(const StepParts& parts, int64_t count = 1) {
     Json json = Json::object();
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         if (parts[part] / count >= 1000) json[std::string(identifier(part))] = milliseconds(parts[part] / count);
     }
     return json;

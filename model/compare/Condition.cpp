@@ -161,12 +161,6 @@ struct Group {
 constexpr std::array<Group, 3> groups{
     {{"communication", isCommunication}, {"copies", isExposedCopy}, {"idle", isIdle}}};
 
-std::vector<StepPart> allParts() {
-    std::vector<StepPart> parts;
-    for (size_t index = 0; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
-    return parts;
-}
-
 struct SubjectEntry {
     Subject subject;
     std::string_view name;
@@ -402,18 +396,18 @@ std::vector<StepPart> partsCalled(std::string_view name) {
     std::vector<StepPart> found;
     for (const Group& group : groups) {
         if (group.name != wanted) continue;
-        for (const StepPart part : allParts())
+        for (const StepPart part : allStepParts)
             if (group.holds(part)) found.push_back(part);
         return found;
     }
-    for (const StepPart part : allParts())
+    for (const StepPart part : allStepParts)
         if (normalized(analysis::name(part)) == wanted || normalized(identifier(part)) == wanted) return {part};
     return found;
 }
 
 std::string partNames() {
     std::string text;
-    for (const StepPart part : allParts()) text += std::string(identifier(part)) + ", ";
+    for (const StepPart part : allStepParts) text += std::string(identifier(part)) + ", ";
     return text + "communication (exposed or waiting), copies (all that are exposed) and idle (all that is)";
 }
 

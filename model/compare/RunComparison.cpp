@@ -215,10 +215,7 @@ void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
     const MeanStep after = meanStep(candidate, quantumNs);
     pair.baseline.meanNs = before.ns;
     pair.candidate.meanNs = after.ns;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
-        pair.parts.push_back({part, before.parts[part], after.parts[part]});
-    }
+    for (const StepPart part : allStepParts) pair.parts.push_back({part, before.parts[part], after.parts[part]});
     pair.contributors = contributorDifferences(baseline, candidate, before, after, matches);
     pair.ranges = rangeDifferences(pair.contributors);
 }

@@ -111,11 +111,6 @@ size_t wordCount(std::string_view text) {
     return words;
 }
 
-std::string capitalized(std::string text) {
-    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
-    return text;
-}
-
 /// Returns "every third step is 11.8 ms longer".
 std::string patternText(const StepPattern& found, const std::string& unit) {
     const std::string longer = timeText(static_cast<double>(found.excessNs)) + " longer";
@@ -206,8 +201,8 @@ std::string pausesSentence(const WorkerSummary& of) {
     const int64_t workNs = of.pauses.ns - of.pauses.idleNs;
     int64_t inStepsNs = 0;
     const StepParts parts = of.totalParts();
-    for (size_t index = 0; index < stepPartCount; ++index)
-        if (const auto part = static_cast<StepPart>(index); !isIdle(part)) inStepsNs += parts[part];
+    for (const StepPart part : allStepParts)
+        if (!isIdle(part)) inStepsNs += parts[part];
     if (workNs <= 0 || static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
         return {};
     return fmt::format(" Between them, in {} in all, the GPU worked for {} that count for none of them.",
@@ -304,9 +299,6 @@ class Words {
     /// Returns the repeated unit of the run: "step", "request".
     std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
-    static double shareOf(int64_t ns, int64_t wholeNs) {
-        return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
-    }
 
     /// Returns the sum of all workers; its parts are shares of the time of all GPUs.
     WorkerParts together() const {
@@ -341,8 +333,7 @@ class Words {
                 : fmt::format("{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
                               percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
                               spanText(meanNs));
-        std::vector<StepPart> parts;
-        for (size_t index = 1; index < stepPartCount; ++index) parts.push_back(static_cast<StepPart>(index));
+        std::vector<StepPart> parts(allStepParts.begin() + 1, allStepParts.end());
         std::ranges::stable_sort(parts, std::ranges::greater(), [&](StepPart each) { return all.parts[each]; });
         std::string rest;
         const std::string_view start =
@@ -430,10 +421,9 @@ class Words {
         }
         const double rest = shareOf(restNs, computeNs);
         if (rest > maxOtherShare) return;
-        const std::string who = made_.workers.size() > 1 ? worker(critical).label() : "The GPU";
+        const std::string who = made_.workers.size() > 1 ? capitalized(worker(critical).label()) : "The GPU";
         made_.compute = fmt::format("{} computes: {}{}.", who, text,
                                     rest < minReportedShare ? "" : fmt::format(", other {}", shareText(rest)));
-        made_.compute.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(made_.compute.front())));
     }
 
     std::string isMostlyComputing() const {
@@ -451,10 +441,8 @@ class Words {
 
     /// Returns the sentence after the worker, if there are several and it does not name its own.
     std::string withWorker(const Finding& finding, std::string sentence) const {
-        std::string label = worker(finding.worker).label();
         if (made_.workers.size() < 2 || finding.rule->namesWorker) return sentence;
-        label.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(label.front())));
-        return label + ": " + sentence;
+        return capitalized(worker(finding.worker).label()) + ": " + sentence;
     }
 
     /// Returns a note if an earlier finding about single steps counts some of the same time.

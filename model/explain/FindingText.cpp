@@ -163,6 +163,15 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
     return std::string(otherwise);
 }
 
+double shareOf(int64_t part, int64_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 std::string shareText(double share) { return percentText(100 * share) + " %"; }
+
+std::string capitalized(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+    return text;
+}
 
 }  // namespace lanescope::explain

@@ -67,7 +67,11 @@ class FindingText {
     const Finding& finding_;
 };
 
+/// Returns the share of a whole; 0 if there is none.
+double shareOf(int64_t part, int64_t whole);
 /// Returns "4.2 %" for a share of 0.042.
 std::string shareText(double share);
+/// Returns the text with a capital letter first.
+std::string capitalized(std::string text);
 
 }  // namespace lanescope::explain

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
@@ -104,12 +105,6 @@ std::string largestPartText(const StepSummary& step) {
     return fmt::format("{}, {} %", name(parts.front()), percentText(100 * share));
 }
 
-std::string columnName(StepPart part) {
-    std::string text(name(part));
-    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
-    return text;
-}
-
 /// Returns by step number the wait of the rank that waits most for others.
 std::map<int64_t, int64_t> maxWaits(const RunSummary& run) {
     std::map<int64_t, int64_t> longest;
@@ -133,8 +128,7 @@ void forEachStep(const RunSummary& run, Visit visit) {
 
 std::vector<StepPart> partsBySize(const StepParts& parts) {
     std::vector<StepPart> sorted;
-    for (size_t part = 0; part < stepPartCount; ++part)
-        if (parts.ns[part] > 0) sorted.push_back(static_cast<StepPart>(part));
+    std::ranges::copy_if(allStepParts, std::back_inserter(sorted), [&](StepPart part) { return parts[part] > 0; });
     std::ranges::stable_sort(sorted, std::ranges::greater(), [&](StepPart each) { return parts[each]; });
     return sorted;
 }
@@ -150,8 +144,7 @@ StepExcess excessOf(const RunSummary& run, StepPlace place) {
     StepExcess excess;
     excess.ns = step.wallNs - median([](const StepSummary& each) { return each.wallNs; });
     const int64_t sign = excess.ns < 0 ? -1 : 1;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         const int64_t ns = step.parts[part] - median([part](const StepSummary& each) { return each.parts[part]; });
         if (sign * ns <= sign * excess.partNs) continue;
         excess.part = part;
@@ -192,7 +185,8 @@ StepsTable stepsTable(const RunSummary& run) {
     table.columns.push_back({"Parts, largest first", Unit::Text});
     if (haveWaits) table.columns.push_back({"Late", Unit::Nanoseconds});
     if (haveMfu) table.columns.push_back({"MFU", Unit::Percent});
-    for (const StepPart part : parts) table.columns.push_back({columnName(part), Unit::Nanoseconds});
+    for (const StepPart part : parts)
+        table.columns.push_back({capitalized(std::string(name(part))), Unit::Nanoseconds});
     table.columns.push_back({"Start", Unit::Timestamp});
     std::vector<int64_t> medians(run.workers.size());
     for (size_t row = 0; row < grid.rowCount(); ++row) medians[grid.workerOf(row)] = grid.medianNs(row);

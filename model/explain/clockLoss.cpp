@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/gpuNames.h"
 
@@ -22,10 +23,6 @@ constexpr double minHeldBackShare = 0.03;
 constexpr double minCoresMissed = 0.5;
 
 std::string clockText(int64_t hz) { return formatCounter(static_cast<double>(hz), CounterUnit::Hertz); }
-
-double ratio(int64_t part, int64_t whole) {
-    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 /// Computes the mean clock, weighted by duration.
 class MeanClock {
@@ -68,11 +65,11 @@ std::optional<ClockLoss> lossOf(const RunSummary& run, uint32_t worker, Holds ho
     const int64_t wallNs = of.totalWallNs();
     MeanClock mean;
     for (const ClockState& state : of.clocks) {
-        const double lost = 1 - ratio(state.smClockHz, loss.referenceHz());
+        const double lost = 1 - shareOf(state.smClockHz, loss.referenceHz());
         if (!holds(state.reasons) || state.smClockHz <= 0 || lost < minClockLoss) continue;
         loss.reasons |= state.reasons;
-        loss.heldShare += ratio(state.ns, wallNs);
-        loss.lostShare += lost * ratio(state.ns, wallNs);
+        loss.heldShare += shareOf(state.ns, wallNs);
+        loss.lostShare += lost * shareOf(state.ns, wallNs);
         if (state.longestNs > loss.longest.durationNs())
             loss.longest = {state.longestStartNs, state.longestStartNs + state.longestNs};
         mean.add(state);
@@ -123,7 +120,7 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
 
 std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const WorkerSummary& of = run.workers[worker];
-    if (const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs()); cores >= minHeldBackShare) {
+    if (const double cores = shareOf(of.heldBackNs.value_or(0), of.totalWallNs()); cores >= minHeldBackShare) {
         std::string limit = "the limit of the control group";
         if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
             limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100, percent == 100 ? "" : "s");
@@ -132,7 +129,7 @@ std::string coresSentence(const RunSummary& run, uint32_t worker) {
                            cores);
     }
     const CoreWaits waits = of.coreWaits.value_or(CoreWaits());
-    const double cores = ratio(waits.ns, of.totalWallNs());
+    const double cores = shareOf(waits.ns, of.totalWallNs());
     if (cores < minCoresMissed) return {};
     if (waits.threads == 1)
         return fmt::format(" Meanwhile one of its threads waited for a core for {:.2f} s in each second.", cores);

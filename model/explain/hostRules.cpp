@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <vector>
 
@@ -180,10 +179,9 @@ std::string sayHostWaits(const FindingText& text) {
 std::string adviseHolder(const FindingText& text) {
     const ThreadActivity& activity = text.finding().contributor.idle.activity;
     if (activity.holder.isEmpty()) return {};
-    std::string holder = activity.holder.textWithArticle();
-    holder.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(holder.front())));
     const bool isGil = activity.state == ThreadState::Gil;
-    return fmt::format(" {} has {} meanwhile{}: {}", holder, isGil ? "the GIL" : "that lock",
+    return fmt::format(" {} has {} meanwhile{}: {}", capitalized(activity.holder.textWithArticle()),
+                       isGil ? "the GIL" : "that lock",
                        activity.holderFrame.isEmpty() ? "" : ", at " + activity.holderFrame.text(),
                        isGil ? "move that work to another process, or into code that releases the GIL."
                              : "hold it for a shorter time.");
@@ -204,9 +202,6 @@ bool isUnseen(const IdleCause& cause) { return cause.kind == CauseKind::OutsideC
 /// that also waited, or may have: fewer launches may not help, which `consequence` reports.
 template <class NsOf>
 std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::string_view consequence = {}) {
-    const auto shareOf = [](int64_t ns, int64_t wholeNs) {
-        return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
-    };
     int64_t alternatingNs = 0, unknownNs = 0, allNs = 0;
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others) continue;
@@ -326,8 +321,8 @@ std::string sayQueuedIdle(const FindingText& text) {
 /// Adds idle time of several kinds that are each too small to be reported, but large together.
 void findGpuIdle(RunFindings& run) {
     int64_t idleNs = 0;
-    for (size_t index = 0; index < stepPartCount; ++index)
-        if (const auto part = static_cast<StepPart>(index); isIdle(part)) idleNs += run.mean().parts[part];
+    for (const StepPart part : allStepParts)
+        if (isIdle(part)) idleNs += run.mean().parts[part];
     const AccountedTime& accounted = run.accounted;
     const auto isKnown = [&](const Contributor& each) {
         return isIdle(each.part) && each.trait != ContributorTrait::Unknown && !run.isReported(each) &&

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
 #include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
@@ -69,14 +70,14 @@ double guessedShare(const WorkerSummary& worker) {
         allNs += each.exposedNs;
         if (isGuessed(each.name.idle)) guessedNs += each.exposedNs;
     }
-    return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
+    return shareOf(guessedNs, allNs);
 }
 
 /// Returns " In its steps the 4 loaders of rank 2 ran 97 % of the time, waited for a core for 3 %."
 std::string loaderSentence(const WorkerSummary& worker) {
     const LoaderTimes& loaders = worker.loaders;
     if (loaders.threads == 0) return {};
-    const auto share = [&](int64_t ns) { return static_cast<double>(ns) / static_cast<double>(loaders.knownNs); };
+    const auto share = [&](int64_t ns) { return shareOf(ns, loaders.knownNs); };
     std::string text =
         fmt::format(" In its steps the {} of {} ran {} % of the time",
                     loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),

@@ -26,8 +26,7 @@ int64_t togetherNs(const WorkerParts& worker) {
 StepPart partThatIsLonger(const RunFindings& run) {
     auto worst = StepPart::Compute;
     int64_t largestNs = INT64_MIN;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         if (groupOf(part) == PartGroup::Collectives) continue;
         std::vector<int64_t> others;
         for (const WorkerParts& each : run.means())

@@ -28,8 +28,7 @@ std::vector<const explain::WorkerParts*> workersShown(const ExplanationReport& r
 
 std::vector<StepPart> partsShown(const std::vector<const explain::WorkerParts*>& workers) {
     std::vector<StepPart> parts;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         if (std::ranges::any_of(workers, [part](const auto* each) { return each->parts[part] != 0; }))
             parts.push_back(part);
     }

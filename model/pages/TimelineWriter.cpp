@@ -106,8 +106,7 @@ class TimelineWriter {
 
     /// Returns the packed data: the description as JSON, then the columns.
     std::string packed(Json description) {
-        for (size_t part = 0; part < stepPartCount; ++part)
-            description["parts"].push_back(name(static_cast<StepPart>(part)));
+        for (const StepPart part : allStepParts) description["parts"].push_back(name(part));
         description["kinds"] = Json::array();
         for (size_t kind = 0; kind < EventRef::kindLimit; ++kind)
             description["kinds"].push_back(nameOfKind(static_cast<EventKind>(kind)));

@@ -72,8 +72,7 @@ constexpr double minShownShare = 0.002;
 
 std::vector<StepPart> visibleParts(const std::vector<StepComposition>& runs) {
     std::vector<StepPart> parts;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         const bool isVisible = std::ranges::any_of(runs, [part](const auto& run) {
             return static_cast<double>(run.parts[part]) > minShownShare * static_cast<double>(run.parts.sum());
         });
@@ -86,8 +85,7 @@ std::string barOf(const StepComposition& run, const ChartAxis& axis, const Durat
     std::string svg = fmt::format("<text class=\"end strong\" x=\"{}\" y=\"{}\">{}</text>", compositionLeft - 12,
                                   y + 15, markupEscaped(run.label));
     int64_t begin = 0;
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         if (run.parts[part] <= 0) continue;
         const double left = axis.pixelOf(static_cast<double>(begin));
         begin += run.parts[part];

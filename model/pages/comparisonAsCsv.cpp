@@ -135,8 +135,7 @@ void addSteps(ReportTable& table, const Cell& candidate, const RunSummary& run) 
     for (const WorkerSummary& worker : run.workers) {
         for (const StepSummary& step : worker.steps) {
             Row row{candidate, worker.label(), step.number, step.name, step.startNs, step.wallNs};
-            for (size_t part = 0; part < stepPartCount; ++part)
-                row.emplace_back(step.parts[static_cast<StepPart>(part)]);
+            for (const int64_t ns : step.parts.ns) row.emplace_back(ns);
             table.rows.push_back(std::move(row));
         }
     }
@@ -149,8 +148,8 @@ ReportTable stepsTable(const ComparisonReport& report) {
                                             {"Name", Unit::Text},
                                             {"Start", Unit::Timestamp},
                                             {"Wall", Unit::Nanoseconds}});
-    for (size_t part = 0; part < stepPartCount; ++part)
-        table.columns.push_back({std::string(identifier(static_cast<StepPart>(part))), Unit::Nanoseconds});
+    for (const StepPart part : allStepParts)
+        table.columns.push_back({std::string(identifier(part)), Unit::Nanoseconds});
     addSteps(table, {}, report.baseline);
     for (const ComparedCandidate& candidate : report.candidates) addSteps(table, titleOf(candidate), candidate.summary);
     return table;

@@ -15,10 +15,7 @@ using Json = nlohmann::ordered_json;
 /// Returns nanoseconds by the identifiers of the parts.
 inline Json partsJson(const analysis::StepParts& parts) {
     Json json = Json::object();
-    for (size_t index = 0; index < analysis::stepPartCount; ++index) {
-        const auto part = static_cast<analysis::StepPart>(index);
-        json[std::string(identifier(part))] = parts[part];
-    }
+    for (const analysis::StepPart part : analysis::allStepParts) json[std::string(identifier(part))] = parts[part];
     return json;
 }
 

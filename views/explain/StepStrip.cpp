@@ -314,8 +314,7 @@ void StepStrip::paintBar(QPainter& painter, Cell cell, const QRectF& area) const
     const StepSummary& step = stepOf(*place);
     const double nsPerPixel = double(highestNs()) / area.height();
     double bottom = area.bottom();
-    for (size_t index = 0; index < stepPartCount; ++index) {
-        const auto part = static_cast<StepPart>(index);
+    for (const StepPart part : allStepParts) {
         if (step.parts[part] <= 0) continue;
         const double top = std::max(area.top(), bottom - double(step.parts[part]) / nsPerPixel);
         painter.fillRect(QRectF(area.left(), top, area.width(), bottom - top), theme_.colorOf(part));
