@@ -7,6 +7,7 @@
 
 #include "model/format/factNames.h"
 #include "model/format/text.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::analysis {
 
@@ -104,10 +105,7 @@ std::string_view identifier(CauseKind kind) {
     return all[static_cast<size_t>(kind)];
 }
 
-std::string_view identifier(ThreadRole role) {
-    static constexpr std::array<std::string_view, 4> all{"none", "main", "named", "other"};
-    return all[static_cast<size_t>(role)];
-}
+std::string_view identifier(ThreadRole role) { return enumText(role, {"none", "main", "named", "other"}); }
 
 std::string_view identifier(ThreadWork work) { return workNames[static_cast<size_t>(work)].identifier; }
 
@@ -117,8 +115,7 @@ bool isCompiling(ThreadWork work) {
 }
 
 std::string_view identifier(Observation observation) {
-    static constexpr std::array<std::string_view, 4> all{"none", "state", "alternating", "without_core"};
-    return all[static_cast<size_t>(observation)];
+    return enumText(observation, {"none", "state", "alternating", "without_core"});
 }
 
 std::string ThreadRef::text() const {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -392,33 +391,15 @@ NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps) {
 }
 
 std::string_view name(NvlinkVerdict::Use use) {
-    switch (use) {
-        case NvlinkVerdict::Use::Unknown: return "unknown";
-        case NvlinkVerdict::Use::Absent: return "absent";
-        case NvlinkVerdict::Use::NotSeen: return "not seen";
-        case NvlinkVerdict::Use::Used: return "used";
-    }
-    return "";
+    return use == NvlinkVerdict::Use::NotSeen ? "not seen" : identifier(use);
 }
 
-std::string_view name(LinkEvidence evidence) {
-    switch (evidence) {
-        case LinkEvidence::None: return "none";
-        case LinkEvidence::Counters: return "counters";
-        case LinkEvidence::Copies: return "copies";
-        case LinkEvidence::Collectives: return "collectives";
-    }
-    return "";
-}
+std::string_view name(LinkEvidence evidence) { return identifier(evidence); }
 
-std::string_view identifier(NvlinkVerdict::Use use) {
-    static constexpr std::array<std::string_view, 4> all{"unknown", "absent", "not_seen", "used"};
-    return all[static_cast<size_t>(use)];
-}
+std::string_view identifier(NvlinkVerdict::Use use) { return enumText(use, {"unknown", "absent", "not_seen", "used"}); }
 
 std::string_view identifier(LinkEvidence evidence) {
-    static constexpr std::array<std::string_view, 4> all{"none", "counters", "copies", "collectives"};
-    return all[static_cast<size_t>(evidence)];
+    return enumText(evidence, {"none", "counters", "copies", "collectives"});
 }
 
 }  // namespace lanescope

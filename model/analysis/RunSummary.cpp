@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -514,15 +513,10 @@ std::string_view name(ContributorKind kind) {
 }
 
 std::string_view identifier(ContributorKind kind) {
-    static constexpr std::array<std::string_view, 7> all{"kernel", "collective", "copy",  "memset",
-                                                         "graph",  "idle",       "others"};
-    return all[static_cast<size_t>(kind)];
+    return enumText(kind, {"kernel", "collective", "copy", "memset", "graph", "idle", "others"});
 }
 
-std::string_view identifier(RunPhase phase) {
-    static constexpr std::array<std::string_view, 3> all{"start_up", "between", "end"};
-    return all[static_cast<size_t>(phase)];
-}
+std::string_view identifier(RunPhase phase) { return enumText(phase, {"start_up", "between", "end"}); }
 
 int64_t PhaseSummary::ns() const {
     int64_t sumNs = 0;
@@ -543,8 +537,7 @@ const PhaseSummary* WorkerSummary::phase(RunPhase phase) const {
 }
 
 std::string_view identifier(ContributorTrait trait) {
-    static constexpr std::array<std::string_view, 4> all{"none", "pageable", "allocation", "unknown"};
-    return all[static_cast<size_t>(trait)];
+    return enumText(trait, {"none", "pageable", "allocation", "unknown"});
 }
 
 bool SummaryFacts::reportsAbnormalEnd() const {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "model/text/formatValue.h"
+
 namespace lanescope::analysis {
 
 namespace {
@@ -43,9 +45,7 @@ PartColor colorOf(StepPart part) { return entries[static_cast<size_t>(part)].col
 PartGroup groupOf(StepPart part) { return entries[static_cast<size_t>(part)].group; }
 
 std::string_view name(PartGroup group) {
-    static constexpr std::array<std::string_view, partGroupCount> all{"Kernels", "Collectives", "Copies and memsets",
-                                                                      "While the GPU was idle"};
-    return all[static_cast<size_t>(group)];
+    return enumText(group, {"Kernels", "Collectives", "Copies and memsets", "While the GPU was idle"});
 }
 
 bool isIdle(StepPart part) { return groupOf(part) == PartGroup::Idle; }

@@ -2,7 +2,6 @@
 #include "model/analysis/StepSelection.h"
 
 #include <algorithm>
-#include <array>
 
 #include "model/analysis/WorkerLaunches.h"
 #include "model/analysis/kernelPattern.h"
@@ -12,6 +11,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/LaunchLinks.h"
 
@@ -517,9 +517,7 @@ uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs)
 std::string_view identifier(StepKind kind) { return kind == StepKind::Request ? "request" : "step"; }
 
 std::string_view identifier(StepSource source) {
-    static constexpr std::array<std::string_view, 5> all{"nvtx_range", "kernel_pattern", "whole_run", "python_loop",
-                                                         "chosen"};
-    return all[static_cast<size_t>(source)];
+    return enumText(source, {"nvtx_range", "kernel_pattern", "whole_run", "python_loop", "chosen"});
 }
 
 }  // namespace lanescope

@@ -2,7 +2,6 @@
 #include "model/analysis/distinctions.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +14,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/startedProcesses.h"
 #include "model/analysis/stepPatterns.h"
+#include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
@@ -247,14 +247,10 @@ void addOfRank(RunSummary& summary, const std::vector<Marks>& marks) {
 
 }  // namespace
 
-std::string_view identifier(DistinctionOf of) {
-    static constexpr std::array<std::string_view, 3> all{"pattern", "outliers", "rank"};
-    return all[static_cast<size_t>(of)];
-}
+std::string_view identifier(DistinctionOf of) { return enumText(of, {"pattern", "outliers", "rank"}); }
 
 std::string_view identifier(DistinctionKind kind) {
-    static constexpr std::array<std::string_view, 5> all{"range", "line", "thread", "process", "loader"};
-    return all[static_cast<size_t>(kind)];
+    return enumText(kind, {"range", "line", "thread", "process", "loader"});
 }
 
 void findDistinctions(const RunContext& run, RunSummary& summary, const std::vector<const WorkerSteps*>& steps) {

@@ -2,7 +2,6 @@
 #include "model/analysis/groupKernels.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <limits>
 #include <map>
@@ -16,19 +15,17 @@
 #include "model/analysis/rangePattern.h"
 #include "model/format/factNames.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::analysis {
 
 std::string_view identifier(LaunchPurpose purpose) {
-    static constexpr std::array<std::string_view, 5> all{"none", "optimizer", "gradient_norm", "recomputation",
-                                                         "evaluation"};
-    return all[static_cast<size_t>(purpose)];
+    return enumText(purpose, {"none", "optimizer", "gradient_norm", "recomputation", "evaluation"});
 }
 
 std::string_view identifier(KernelSequence sequence) {
-    static constexpr std::array<std::string_view, 4> all{"none", "chain", "loop", "attention"};
-    return all[static_cast<size_t>(sequence)];
+    return enumText(sequence, {"none", "chain", "loop", "attention"});
 }
 
 namespace {

@@ -83,14 +83,16 @@ std::vector<std::string> wordsOf(std::string_view name) {
     return words;
 }
 
+bool hasWord(std::string_view name, std::span<const std::string_view> words) {
+    return std::ranges::any_of(
+        wordsOf(name), [words](const std::string& word) { return std::ranges::find(words, word) != words.end(); });
+}
+
 bool namesEvaluation(std::string_view name, bool isWithoutGradients) {
     static constexpr std::array<std::string_view, 10> certain{
         "validate", "validation", "metric", "metrics", "accuracy", "nan", "nans", "isnan", "isfinite", "finite"};
     static constexpr std::array<std::string_view, 4> likely{"eval", "evaluate", "evaluation", "valid"};
-    return std::ranges::any_of(wordsOf(name), [&](const std::string& word) {
-        return std::ranges::find(certain, word) != certain.end() ||
-               (isWithoutGradients && std::ranges::find(likely, word) != likely.end());
-    });
+    return hasWord(name, certain) || (isWithoutGradients && hasWord(name, likely));
 }
 
 uint32_t RangeFamilies::of(StringIndex text) {

@@ -23,6 +23,9 @@ std::string rangePattern(std::string_view name);
 /// after a small letter: "ProfilerStep#12" gives "profiler" and "step". O(n).
 std::vector<std::string> wordsOf(std::string_view name);
 
+/// Returns true if one of the words of a name is one of `words`. O(n).
+bool hasWord(std::string_view name, std::span<const std::string_view> words);
+
 /// Returns true if a name has a word for evaluations or checks. Some of these words also name forward passes of a
 /// training, and count only without gradients. O(n).
 bool namesEvaluation(std::string_view name, bool isWithoutGradients);

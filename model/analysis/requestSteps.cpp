@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -29,15 +28,8 @@ constexpr size_t minUpdates = 3;
 /// Required share of equal distances between updates, in batches.
 constexpr double minAlikeShare = 0.9;
 
-template <size_t Size>
-bool hasAnyWord(std::string_view pattern, const std::array<std::string_view, Size>& known) {
-    for (const std::string& word : wordsOf(pattern))
-        if (std::ranges::find(known, word) != known.end()) return true;
-    return false;
-}
-
-bool areBatches(std::string_view pattern) { return hasAnyWord(pattern, batchWords); }
-bool isMicroBatch(std::string_view pattern) { return hasAnyWord(pattern, microWords); }
+bool areBatches(std::string_view pattern) { return hasWord(pattern, batchWords); }
+bool isMicroBatch(std::string_view pattern) { return hasWord(pattern, microWords); }
 
 /// Returns true if units of the pattern may be parts of a step. Ranges that the program calls steps are its steps.
 bool canBeParts(const RunSteps& run) {
@@ -196,19 +188,13 @@ constexpr double minSpread = 0.25;
 constexpr size_t maxExaminedPauses = 4096, maxQueries = 20'000'000;
 constexpr size_t maxFrames = 64;
 
-bool hasWordOf(std::string_view name, std::span<const std::string_view> known) {
-    for (const std::string& word : wordsOf(name))
-        if (std::ranges::find(known, word) != known.end()) return true;
-    return false;
-}
-
 bool hasTrainingRange(const Trace& trace) {
     std::vector<bool> isKnown(trace.strings.size());
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const StringIndex text = trace.nvtx.text[row];
         if (text >= isKnown.size() || isKnown[text]) continue;
         isKnown[text] = true;
-        if (hasWordOf(trace.strings.at(text), trainingWords)) return true;
+        if (hasWord(trace.strings.at(text), trainingWords)) return true;
     }
     return false;
 }
@@ -411,7 +397,7 @@ bool isTraining(const Trace& trace) {
     return hasTrainingKernel(trace) || hasTrainingRange(trace);
 }
 
-bool isRequestName(std::string_view pattern) { return hasWordOf(pattern, requestWords); }
+bool isRequestName(std::string_view pattern) { return hasWord(pattern, requestWords); }
 
 bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
     return isRequestName(pattern) && !isTraining(trace);
@@ -420,7 +406,7 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
 void markRequests(const Trace& trace, RunSteps& run) {
     if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen) return;
     if (run.kind == StepKind::Request || trace.cpuStates.size() == 0 || isTraining(trace)) return;
-    if (run.source == StepSource::NvtxRange && hasWordOf(run.pattern, loopWords)) return;
+    if (run.source == StepSource::NvtxRange && hasWord(run.pattern, loopWords)) return;
     RequestTeller(trace, run).tell();
 }
 

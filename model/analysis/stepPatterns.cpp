@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::analysis {
 
@@ -281,10 +282,7 @@ void blamePart(std::span<const StepSummary> steps, StepPattern& pattern) {
 
 }  // namespace
 
-std::string_view identifier(PatternKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"period", "level", "two_modes", "drift"};
-    return all[static_cast<size_t>(kind)];
-}
+std::string_view identifier(PatternKind kind) { return enumText(kind, {"period", "level", "two_modes", "drift"}); }
 
 std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t series) {
     Times wallNs;

@@ -41,12 +41,6 @@ constexpr std::array<std::string_view, 1> announcedPatterns{"ProfilerStep##"};
 constexpr std::array<std::string_view, 8> preparingWords{"compile",  "compiler",  "compiling",  "compilation",
                                                          "autotune", "autotuner", "autotuning", "lowering"};
 
-template <size_t Size>
-bool holdsAny(const std::vector<std::string>& words, const std::array<std::string_view, Size>& wanted) {
-    return std::ranges::any_of(
-        words, [&wanted](const std::string& word) { return std::ranges::find(wanted, word) != wanted.end(); });
-}
-
 bool isClosedRange(const Trace& trace, uint32_t row) {
     return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
            !isNcclDomain(trace.strings.at(trace.nvtx.domain[row]));
@@ -288,9 +282,8 @@ void unite(std::optional<TimeRange>& span, const Table& table) {
 StepNaming stepNamingOf(std::string_view pattern) {
     if (std::ranges::find(announcedPatterns, pattern) != announcedPatterns.end()) return StepNaming::Announced;
     if (rangeAuthor(pattern) == RangeAuthor::CompiledProgram) return StepNaming::CompiledProgram;
-    const std::vector<std::string> words = wordsOf(pattern);
-    if (holdsAny(words, epochWords)) return StepNaming::Epochs;
-    if (holdsAny(words, stepWords)) return StepNaming::Steps;
+    if (hasWord(pattern, epochWords)) return StepNaming::Epochs;
+    if (hasWord(pattern, stepWords)) return StepNaming::Steps;
     return isRequestName(pattern) ? StepNaming::Requests : StepNaming::Nothing;
 }
 
@@ -301,7 +294,7 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
     int64_t largestNs = 0;
     std::optional<bool> trains;
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
-        if (holdsAny(wordsOf(pattern), preparingWords) || rangeAuthor(pattern) == RangeAuthor::Library) continue;
+        if (hasWord(pattern, preparingWords) || rangeAuthor(pattern) == RangeAuthor::Library) continue;
         Likeness likeness;
         likeness.naming = stepNamingOf(pattern);
         if (likeness.naming == StepNaming::Requests) {

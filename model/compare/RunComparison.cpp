@@ -504,16 +504,13 @@ std::vector<WorkerPair> workerPairs(const RunSummary& baseline, const RunSummary
 }
 
 std::string_view name(Outcome outcome) {
-    static constexpr std::array<std::string_view, 9> all{"nothing",      "too few steps", "steps alike",
-                                                         "longer steps", "shorter steps", "within run-to-run spread",
-                                                         "slower",       "faster",        "parts changed"};
-    return all[static_cast<size_t>(outcome)];
+    return enumText(outcome, {"nothing", "too few steps", "steps alike", "longer steps", "shorter steps",
+                              "within run-to-run spread", "slower", "faster", "parts changed"});
 }
 
 std::string_view identifier(Outcome outcome) {
-    static constexpr std::array<std::string_view, 9> all{
-        "nothing", "too_few_steps", "alike", "longer", "shorter", "within_noise", "slower", "faster", "parts_changed"};
-    return all[static_cast<size_t>(outcome)];
+    return enumText(outcome, {"nothing", "too_few_steps", "alike", "longer", "shorter", "within_noise", "slower",
+                              "faster", "parts_changed"});
 }
 
 std::string_view identifier(ClaimUnit unit) { return unit == ClaimUnit::Runs ? "runs" : "steps"; }
@@ -521,15 +518,11 @@ std::string_view identifier(ClaimUnit unit) { return unit == ClaimUnit::Runs ? "
 std::string_view identifier(QuantityKind kind) { return kind == QuantityKind::Part ? "part" : "idle_in_range"; }
 
 std::string_view name(MatchKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"same name", "same position", "only in baseline",
-                                                         "only in candidate"};
-    return all[static_cast<size_t>(kind)];
+    return enumText(kind, {"same name", "same position", "only in baseline", "only in candidate"});
 }
 
 std::string_view identifier(MatchKind kind) {
-    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position", "only_baseline",
-                                                         "only_candidate"};
-    return all[static_cast<size_t>(kind)];
+    return enumText(kind, {"same_name", "same_position", "only_baseline", "only_candidate"});
 }
 
 const ContributorName& ContributorDifference::name() const {

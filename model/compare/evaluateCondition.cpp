@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -402,14 +401,10 @@ bool liesInRange(std::string_view path, std::string_view wanted) {
     return !path.empty() && matchesPattern(within, "*/" + pattern + "/*");
 }
 
-std::string_view name(ConditionState state) {
-    static constexpr std::array<std::string_view, 4> all{"not met", "met", "not comparable", "skipped"};
-    return all[static_cast<size_t>(state)];
-}
+std::string_view name(ConditionState state) { return enumText(state, {"not met", "met", "not comparable", "skipped"}); }
 
 std::string_view identifier(ConditionState state) {
-    static constexpr std::array<std::string_view, 4> all{"not_met", "met", "not_comparable", "skipped"};
-    return all[static_cast<size_t>(state)];
+    return enumText(state, {"not_met", "met", "not_comparable", "skipped"});
 }
 
 ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison, bool isMissingFine) {

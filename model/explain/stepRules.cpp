@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -280,17 +279,12 @@ constexpr std::array<std::string_view, 6> savingWords{"checkpoint", "checkpoints
                                                       "save",       "saver",       "serialization"};
 constexpr std::array<std::string_view, 2> loadingCalls{"cuLibraryLoadData", "cuModuleLoadData"};
 
-bool hasAnyWord(std::string_view text, std::span<const std::string_view> known) {
-    return std::ranges::any_of(
-        wordsOf(text), [known](const std::string& word) { return std::ranges::find(known, word) != known.end(); });
-}
-
 /// Advice as far as names show what the program does there.
 std::string adviseIdleBetweenSteps(const FindingText& text) {
     const IdleCause& cause = text.finding().contributor.idle;
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
-    if (hasAnyWord(names, savingWords))
+    if (hasWord(names, savingWords))
         return adviceFor(text.run(),
                          {"Save less often, or copy to host memory and write on another thread or process "
                           "(torch.distributed.checkpoint.async_save).",

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,12 @@ std::optional<Enumeration> fromIdentifier(std::string_view text, Enumeration las
     for (size_t index = 0; index <= static_cast<size_t>(last); ++index)
         if (identifier(static_cast<Enumeration>(index)) == text) return static_cast<Enumeration>(index);
     return std::nullopt;
+}
+
+/// Returns the text of an enumerator; `texts` has one for each, in their order.
+template <class Enumeration>
+std::string_view enumText(Enumeration value, std::initializer_list<std::string_view> texts) {
+    return texts.begin()[static_cast<size_t>(value)];
 }
 
 // Width of text on a terminal. Text is UTF-8 from `printable`. All functions are linear in its length.

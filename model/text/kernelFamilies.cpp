@@ -6,6 +6,7 @@
 
 #include "model/format/text.h"
 #include "model/text/collectiveKernels.h"
+#include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 
 namespace lanescope {
@@ -159,32 +160,27 @@ bool hasLowerFloat(std::string_view name) {
 }
 
 std::string_view name(KernelFamily family) {
-    static constexpr std::array<std::string_view, 20> all{
-        "matrix products", "attention",      "convolutions",       "normalization", "softmax",
-        "elementwise",     "reductions",     "type conversions",   "copies",        "layout conversions",
-        "optimizer",       "sorting",        "random numbers",     "indexing",      "fills",
-        "pooling",         "decompositions", "Fourier transforms", "communication", "other"};
-    return all[static_cast<size_t>(family)];
+    return enumText(family,
+                    {"matrix products", "attention",      "convolutions",       "normalization", "softmax",
+                     "elementwise",     "reductions",     "type conversions",   "copies",        "layout conversions",
+                     "optimizer",       "sorting",        "random numbers",     "indexing",      "fills",
+                     "pooling",         "decompositions", "Fourier transforms", "communication", "other"});
 }
 
 std::string_view identifier(KernelFamily family) {
-    static constexpr std::array<std::string_view, 20> all{
-        "matrix_product", "attention", "convolution",   "normalization", "softmax",       "elementwise", "reduction",
-        "conversion",     "movement",  "layout",        "optimizer",     "sort",          "random",      "index",
-        "fill",           "pooling",   "decomposition", "fourier",       "communication", "other"};
-    return all[static_cast<size_t>(family)];
+    return enumText(family, {"matrix_product", "attention",     "convolution", "normalization", "softmax",
+                             "elementwise",    "reduction",     "conversion",  "movement",      "layout",
+                             "optimizer",      "sort",          "random",      "index",         "fill",
+                             "pooling",        "decomposition", "fourier",     "communication", "other"});
 }
 
 std::string_view identifier(KernelPrecision precision) {
-    static constexpr std::array<std::string_view, 8> all{"unknown", "fp64", "fp32", "tf32",
-                                                         "fp16",    "bf16", "fp8",  "int8"};
-    return all[static_cast<size_t>(precision)];
+    return enumText(precision, {"unknown", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"});
 }
 
 std::string_view identifier(KernelTrait trait) {
-    static constexpr std::array<std::string_view, 8> all{
-        "none", "channels_first", "unaligned", "foreach", "sorted_gradient", "log_softmax", "tuning", "triangular"};
-    return all[static_cast<size_t>(trait)];
+    return enumText(trait, {"none", "channels_first", "unaligned", "foreach", "sorted_gradient", "log_softmax",
+                            "tuning", "triangular"});
 }
 
 KernelClass kernelClass(std::string_view name) {
