@@ -85,6 +85,12 @@ std::string wordFor(Enumeration value, Wording wording) {
 
 Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, size_t candidate, Wording wording) {
     const RowSide& side = row.candidates[candidate];
+    if (const FieldEntry& entry = entryOf(field); entry.of != nullptr) {
+        const ContributorShare* only = entry.owner == Owner::Baseline    ? row.baseline.share
+                                       : entry.owner == Owner::Candidate ? side.share
+                                                                         : row.onlyShare();
+        return only ? entry.of(*only) : Cell();
+    }
     switch (field) {
         case Field::Part: return row.part ? wordFor(*row.part, wording) : row.name;
         case Field::Kind: return wordFor(row.kind, wording);
@@ -102,24 +108,8 @@ Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, s
         case Field::CandidateShare:
             return share(side.ns,
                          view.candidates[candidate].pair ? view.candidates[candidate].pair->candidate.meanNs : 0);
-        case Field::BaselineTotal:
-        case Field::CandidateTotal:
-        case Field::BaselineCount:
-        case Field::CandidateCount:
-        case Field::BaselineSize:
-        case Field::CandidateSize:
-        case Field::BaselineRate:
-        case Field::CandidateRate:
-        case Field::BaselineName:
-        case Field::CandidateName:
-        case Field::OnlyCount:
-        case Field::OnlyTotal: break;
+        default: return {};
     }
-    const FieldEntry& entry = entryOf(field);
-    const ContributorShare* only = entry.owner == Owner::Baseline    ? row.baseline.share
-                                   : entry.owner == Owner::Candidate ? side.share
-                                                                     : row.onlyShare();
-    return only ? entry.of(*only) : Cell();
 }
 
 std::string headingOf(const ComparisonView& view, Field field, size_t candidate, Wording wording) {
@@ -131,27 +121,9 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
         case Field::Candidate: return wording == Wording::Programs ? "Candidate Time" : heading;
         case Field::OtherLost: return "Lost: " + heading;
         case Field::Lost: return view.isSingle() || wording != Wording::Narrow ? what : heading + " lost";
-        case Field::Part:
-        case Field::Kind:
-        case Field::Match:
-        case Field::Name:
-        case Field::Range:
-        case Field::Change:
-        case Field::OnlyCount:
-        case Field::OnlyTotal: return what;
-        case Field::BaselineShare:
-        case Field::CandidateShare:
-        case Field::BaselineTotal:
-        case Field::CandidateTotal:
-        case Field::BaselineCount:
-        case Field::CandidateCount:
-        case Field::BaselineSize:
-        case Field::CandidateSize:
-        case Field::BaselineRate:
-        case Field::CandidateRate:
-        case Field::BaselineName:
-        case Field::CandidateName: break;
+        default: break;
     }
+    if (entry.owner == Owner::Row || field == Field::Change) return what;
     const std::string run = entry.owner == Owner::Baseline ? "Baseline" : "Candidate";
     // The unit below distinguishes it from the times.
     if (wording == Wording::Narrow && entry.form == Form::Rate) return entry.owner == Owner::Baseline ? run : heading;
@@ -178,34 +150,34 @@ std::vector<Place> placesOf(const ComparisonView& view, const Layout& layout, Wo
     return places;
 }
 
-Unit unitFor(Form form) {
-    switch (form) {
-        case Form::StepTime:
-        case Form::StepLoss:
-        case Form::Time:
-        case Form::Loss: return Unit::Nanoseconds;
-        case Form::Percent:
-        case Form::Change: return Unit::Percent;
-        case Form::Rate: return Unit::GigabytesPerSecond;
-        case Form::Count: return Unit::Count;
-        case Form::Size: return Unit::Bytes;
-        case Form::Number: return Unit::Identifier;
-        case Form::Text: break;
-    }
-    return Unit::Text;
-}
+struct FormEntry {
+    Unit unit = Unit::Text;                       ///< Unit of the plain numbers.
+    std::string_view shared = {};                 ///< Unit shown once for all of a column.
+    std::string (*text)(double value) = nullptr;  ///< Text without that unit; null for the text of `unit`.
+};
+
+/// In the order of the enumeration. Times of the mean step have the scale of the comparison.
+constexpr std::array formEntries{
+    FormEntry{Unit::Text},
+    FormEntry{Unit::Nanoseconds},
+    FormEntry{Unit::Nanoseconds},
+    FormEntry{Unit::Nanoseconds, {}, timeText},
+    FormEntry{Unit::Nanoseconds, {}, timeDifferenceText},
+    FormEntry{Unit::Percent, "%", percentText},
+    FormEntry{Unit::Percent, "%", percentDifferenceText},
+    FormEntry{Unit::GigabytesPerSecond, "GB/s", rateText},
+    FormEntry{Unit::Count, {}, countText},
+    FormEntry{Unit::Bytes},
+    FormEntry{Unit::Identifier},
+};
+static_assert(formEntries.size() == static_cast<size_t>(Form::Number) + 1);
+
+const FormEntry& entryOf(Form form) { return formEntries[static_cast<size_t>(form)]; }
 
 double toDouble(const Cell& cell) {
     if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
     const auto* real = std::get_if<double>(&cell);
     return real ? *real : 0;
-}
-
-ComparisonTable tableCalled(std::string name, std::vector<ComparisonColumn> columns) {
-    ComparisonTable table;
-    table.name = std::move(name);
-    table.columns = std::move(columns);
-    return table;
 }
 
 std::string textOf(std::string_view text) { return std::string(text); }
@@ -231,40 +203,19 @@ bool ComparisonTable::isLoss(size_t column) const {
 }
 
 std::string_view ComparisonTable::unitOf(size_t column) const {
-    switch (columns[column].form) {
-        case Form::StepTime:
-        case Form::StepLoss: return scale.unit;
-        case Form::Percent:
-        case Form::Change: return "%";
-        case Form::Rate: return "GB/s";
-        case Form::Text:
-        case Form::Time:
-        case Form::Loss:
-        case Form::Count:
-        case Form::Size:
-        case Form::Number: break;
-    }
-    return {};
+    const Form form = columns[column].form;
+    return form == Form::StepTime || form == Form::StepLoss ? scale.unit : entryOf(form).shared;
 }
 
 std::string ComparisonTable::number(size_t row, size_t column) const {
     const Cell& cell = rows[row][column];
     if (std::holds_alternative<std::monostate>(cell)) return {};
     const double value = toDouble(cell);
-    switch (columns[column].form) {
-        case Form::StepTime: return scale.number(std::llround(value));
-        case Form::StepLoss: return scale.difference(std::llround(value));
-        case Form::Time: return timeText(value);
-        case Form::Loss: return timeDifferenceText(value);
-        case Form::Percent: return percentText(value);
-        case Form::Change: return percentDifferenceText(value);
-        case Form::Rate: return rateText(value);
-        case Form::Count: return countText(value);
-        case Form::Size:
-        case Form::Number:
-        case Form::Text: break;
-    }
-    return formatCell(cell, unitFor(columns[column].form));
+    const Form form = columns[column].form;
+    if (form == Form::StepTime) return scale.number(std::llround(value));
+    if (form == Form::StepLoss) return scale.difference(std::llround(value));
+    const FormEntry& entry = entryOf(form);
+    return entry.text ? entry.text(value) : formatCell(cell, entry.unit);
 }
 
 std::string ComparisonTable::text(size_t row, size_t column) const {
@@ -277,7 +228,7 @@ std::string ComparisonTable::text(size_t row, size_t column) const {
 ReportTable ComparisonTable::asReport() const {
     ReportTable table;
     table.name = name;
-    for (const ComparisonColumn& column : columns) table.columns.push_back({column.name, unitFor(column.form)});
+    for (const ComparisonColumn& column : columns) table.columns.push_back({column.name, entryOf(column.form).unit});
     table.rows = rows;
     return table;
 }
@@ -318,16 +269,17 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, c
         return wording == Wording::Narrow ? textOf(withoutParameters(step.contributor.text()))
                                           : step.contributor.text();
     };
-    ComparisonTable table = tableCalled("outliers", {{"Run", Form::Text},
-                                                     {"Worker", Form::Text},
-                                                     {"Step", Form::Number},
-                                                     {"Name", Form::Text},
-                                                     {"Wall", Form::Time},
-                                                     {"Excess", Form::Loss},
-                                                     {"Part", Form::Text},
-                                                     {"Part Excess", Form::Loss},
-                                                     {"Contributor", Form::Text, Field::Name},
-                                                     {"Range", Form::Text, Field::Range}});
+    ComparisonTable table{.name = "outliers",
+                          .columns = {{"Run", Form::Text},
+                                      {"Worker", Form::Text},
+                                      {"Step", Form::Number},
+                                      {"Name", Form::Text},
+                                      {"Wall", Form::Time},
+                                      {"Excess", Form::Loss},
+                                      {"Part", Form::Text},
+                                      {"Part Excess", Form::Loss},
+                                      {"Contributor", Form::Text, Field::Name},
+                                      {"Range", Form::Text, Field::Range}}};
     for (const RunOutlier& outlier : comparison.outliers) {
         const OutlierStep& step = outlier.step;
         RowLead lead;
@@ -349,17 +301,18 @@ std::string shareText(const std::optional<double>& share) {
 }
 
 ComparisonTable workerTable(const RunComparison& comparison) {
-    ComparisonTable table = tableCalled("workers", {{"Baseline", Form::Text},
-                                                    {"Candidate", Form::Text},
-                                                    {"Baseline Steps", Form::Count},
-                                                    {"Candidate Steps", Form::Count},
-                                                    {"Baseline Median", Form::Time},
-                                                    {"Candidate Median", Form::Time},
-                                                    {"Change", Form::Change},
-                                                    {"p", Form::Text},
-                                                    {"Baseline MFU", Form::Text},
-                                                    {"Candidate MFU", Form::Text},
-                                                    {"Outcome", Form::Text}});
+    ComparisonTable table{.name = "workers",
+                          .columns = {{"Baseline", Form::Text},
+                                      {"Candidate", Form::Text},
+                                      {"Baseline Steps", Form::Count},
+                                      {"Candidate Steps", Form::Count},
+                                      {"Baseline Median", Form::Time},
+                                      {"Candidate Median", Form::Time},
+                                      {"Change", Form::Change},
+                                      {"p", Form::Text},
+                                      {"Baseline MFU", Form::Text},
+                                      {"Candidate MFU", Form::Text},
+                                      {"Outcome", Form::Text}}};
     for (const WorkerComparison& pair : comparison.workers)
         table.add({pair.baselineLabel, pair.candidateLabel, pair.baseline.count, pair.candidate.count,
                    pair.baseline.medianNs, pair.candidate.medianNs, pair.claim.percent, pValueText(pair.claim.pValue),
@@ -368,13 +321,14 @@ ComparisonTable workerTable(const RunComparison& comparison) {
 }
 
 ComparisonTable judgedTable(const WorkerComparison& pair) {
-    ComparisonTable table = tableCalled("judged", {{"Judged", Form::Text},
-                                                   {"Baseline", Form::Time},
-                                                   {"Lost", Form::Loss},
-                                                   {"Low", Form::Loss},
-                                                   {"High", Form::Loss},
-                                                   {"p", Form::Text},
-                                                   {"Certain", Form::Text}});
+    ComparisonTable table{.name = "judged",
+                          .columns = {{"Judged", Form::Text},
+                                      {"Baseline", Form::Time},
+                                      {"Lost", Form::Loss},
+                                      {"Low", Form::Loss},
+                                      {"High", Form::Loss},
+                                      {"p", Form::Text},
+                                      {"Certain", Form::Text}}};
     for (const QuantityClaim& claim : pair.quantities) {
         const bool isPart = claim.kind == QuantityKind::Part;
         RowLead lead;
@@ -390,13 +344,14 @@ ComparisonTable judgedTable(const WorkerComparison& pair) {
 }
 
 ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& candidate) {
-    ComparisonTable table = tableCalled("steps", {{"Step", Form::Number},
-                                                  {"Name", Form::Text},
-                                                  {"Baseline", Form::Time},
-                                                  {"Candidate", Form::Time},
-                                                  {"Lost", Form::Loss},
-                                                  {"Lost in All", Form::Loss},
-                                                  {"Most Lost in", Form::Text}});
+    ComparisonTable table{.name = "steps",
+                          .columns = {{"Step", Form::Number},
+                                      {"Name", Form::Text},
+                                      {"Baseline", Form::Time},
+                                      {"Candidate", Form::Time},
+                                      {"Lost", Form::Loss},
+                                      {"Lost in All", Form::Loss},
+                                      {"Most Lost in", Form::Text}}};
     const std::vector<StepDifference> steps = stepDifferences(baseline, candidate);
     for (size_t index = 0; index < steps.size(); ++index) {
         const StepDifference& step = steps[index];
@@ -410,13 +365,14 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
 }
 
 ComparisonTable counterTable(std::span<const CounterDifference> counters) {
-    ComparisonTable table = tableCalled("counters", {{"Name", Form::Text},
-                                                     {"Of", Form::Text},
-                                                     {"Baseline Mean", Form::Text},
-                                                     {"Candidate Mean", Form::Text},
-                                                     {"Change", Form::Change},
-                                                     {"Baseline Greatest", Form::Text},
-                                                     {"Candidate Greatest", Form::Text}});
+    ComparisonTable table{.name = "counters",
+                          .columns = {{"Name", Form::Text},
+                                      {"Of", Form::Text},
+                                      {"Baseline Mean", Form::Text},
+                                      {"Candidate Mean", Form::Text},
+                                      {"Change", Form::Change},
+                                      {"Baseline Greatest", Form::Text},
+                                      {"Candidate Greatest", Form::Text}}};
     for (const CounterDifference& each : counters) {
         RowLead lead{.baselineEvent = each.baseline.highest, .candidateEvent = each.candidate.highest};
         table.add({each.name, each.owner, formatCounter(each.baseline.mean, each.unit),

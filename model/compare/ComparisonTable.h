@@ -67,11 +67,11 @@ struct ComparisonColumn {
 /// A table of a comparison, independent of its layout. Cells contain plain numbers: times in
 /// nanoseconds, rates in 10^9 bytes per second, shares in percent.
 struct ComparisonTable {
-    std::string name;  ///< "parts".
-    DurationScale scale;
-    std::vector<ComparisonColumn> columns;
-    std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
-    std::vector<RowLead> leads;           ///< As many as rows.
+    std::string name = {};  ///< "parts".
+    DurationScale scale = {};
+    std::vector<ComparisonColumn> columns = {};
+    std::vector<std::vector<Cell>> rows = {};  ///< Each as long as `columns`.
+    std::vector<RowLead> leads = {};           ///< As many as rows.
 
     void add(std::vector<Cell> row, RowLead lead = {});
     bool isLoss(size_t column) const;
