@@ -78,23 +78,32 @@ ReportTable summaryTable(const ComparisonReport& report) {
     return table;
 }
 
-/// Returns the rows of every pair of workers, with their candidate and their worker in the first columns.
+void addRows(const Row& before, const ComparisonTable& added, ReportTable& table) {
+    for (const Row& cells : added.rows) {
+        Row& row = table.rows.emplace_back(before);
+        row.insert(row.end(), cells.begin(), cells.end());
+    }
+}
+
+/// Returns the tables of every pair of workers as one, with their candidate and their worker in the first columns.
+template <class TableOf>
+ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, TableOf tableOf) {
+    ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
+    const ReportTable empty = tableOf(WorkerComparison()).asReport();
+    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const WorkerComparison& pair : candidate.comparison.workers)
+            addRows({titleOf(candidate), pair.candidateLabel}, tableOf(pair), table);
+    return table;
+}
+
+/// Returns the same of rows of a comparison.
 ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, const Layout& layout,
                          std::vector<ComparisonRow> (*rowsOf)(const ComparisonView&)) {
-    const WorkerComparison none;
-    ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
-    const ReportTable empty = tableOf(viewOf(none), {}, layout, Wording::Programs).asReport();
-    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
-    for (const ComparedCandidate& candidate : report.candidates) {
-        for (const WorkerComparison& pair : candidate.comparison.workers) {
-            const ComparisonView view = viewOf(pair);
-            for (Row& cells : tableOf(view, rowsOf(view), layout, Wording::Programs).rows) {
-                Row& row = table.rows.emplace_back(Row{titleOf(candidate), pair.candidateLabel});
-                row.insert(row.end(), cells.begin(), cells.end());
-            }
-        }
-    }
-    return table;
+    return tableOfPairs(report, name, [&](const WorkerComparison& pair) {
+        const ComparisonView view = viewOf(pair);
+        return tableOf(view, rowsOf(view), layout, Wording::Programs);
+    });
 }
 
 ReportTable partsTable(const ComparisonReport& report) {
@@ -157,27 +166,12 @@ ReportTable stepsTable(const ComparisonReport& report) {
 
 ReportTable outliersTable(const ComparisonReport& report) {
     ReportTable table = tableWith("outliers", outlierTable({}, Wording::Programs).asReport().columns);
-    for (const ComparedCandidate& candidate : report.candidates) {
-        for (Row& cells : outlierTable(candidate.comparison, Wording::Programs).rows) {
-            Row& row = table.rows.emplace_back(Row{titleOf(candidate)});
-            row.insert(row.end(), cells.begin(), cells.end());
-        }
-    }
+    for (const ComparedCandidate& candidate : report.candidates)
+        addRows({titleOf(candidate)}, outlierTable(candidate.comparison, Wording::Programs), table);
     return table;
 }
 
-ReportTable judgedRows(const ComparisonReport& report) {
-    ReportTable table = tableWith("judged", {{"Worker", Unit::Text}});
-    const ReportTable empty = judgedTable({}).asReport();
-    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
-    for (const ComparedCandidate& candidate : report.candidates)
-        for (const WorkerComparison& pair : candidate.comparison.workers)
-            for (Row& cells : judgedTable(pair).rows) {
-                Row& row = table.rows.emplace_back(Row{titleOf(candidate), pair.candidateLabel});
-                row.insert(row.end(), cells.begin(), cells.end());
-            }
-    return table;
-}
+ReportTable judgedRows(const ComparisonReport& report) { return tableOfPairs(report, "judged", judgedTable); }
 
 ReportTable cautionsTable(const ComparisonReport& report) {
     ReportTable table = tableWith("cautions", {{"Caution", Unit::Text}});
