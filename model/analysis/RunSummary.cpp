@@ -91,17 +91,6 @@ bool isHeavier(const Contributor& a, const Contributor& b) {
     return std::pair(a.name.text(), a.path) < std::pair(b.name.text(), b.path);
 }
 
-void add(Contributor& sum, const Contributor& more) {
-    sum.count = saturatingSum(sum.count, more.count);
-    sum.exposedNs = saturatingSum(sum.exposedNs, more.exposedNs);
-    sum.totalNs = saturatingSum(sum.totalNs, more.totalNs);
-    sum.bytes = saturatingSum(sum.bytes, more.bytes);
-    sum.busBytes = saturatingSum(sum.busBytes, more.busBytes);
-    sum.waitedNs = saturatingSum(sum.waitedNs, more.waitedNs);
-    sum.workedNs = saturatingSum(sum.workedNs, more.workedNs);
-    sum.gilNs = saturatingSum(sum.gilNs, more.gilNs);
-}
-
 Contributor otherContributors(StepPart part) {
     Contributor others;
     others.part = part;
@@ -124,7 +113,7 @@ std::vector<Contributor> largestContributors(std::vector<Contributor> all) {
             continue;
         }
         if (kept.back().kind != ContributorKind::Others) kept.push_back(otherContributors(each.part));
-        add(kept.back(), each);
+        kept.back().add(each);
     }
     return kept;
 }
@@ -140,9 +129,7 @@ double outlierLimit(std::vector<int64_t> wallNs) {
 std::vector<size_t> outlierSteps(const WorkerSummary& worker) {
     std::vector<size_t> found;
     if (worker.steps.size() < minStepsForOutliers) return found;
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
-    const double limitNs = outlierLimit(wallNs);
+    const double limitNs = outlierLimit(worker.wallTimes());
     for (size_t index = 0; index < worker.steps.size(); ++index)
         if (static_cast<double>(worker.steps[index].wallNs) > limitNs) found.push_back(index);
     std::ranges::stable_sort(found, std::ranges::greater(), [&](size_t each) { return worker.steps[each].wallNs; });
@@ -163,8 +150,7 @@ OutlierStep describe(const WorkerSummary& worker, const StepSummary& step) {
     outlier.name = step.name;
     outlier.startNs = step.startNs;
     outlier.wallNs = step.wallNs;
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& each : worker.steps) wallNs.push_back(each.wallNs);
+    std::vector<int64_t> wallNs = worker.wallTimes();
     outlier.excessNs = step.wallNs - static_cast<int64_t>(medianOf(wallNs));
     for (const StepPart part : allStepParts) {
         const int64_t excessNs = step.parts[part] - medianOfPart(worker, part);
@@ -251,7 +237,7 @@ void addPhases(const WorkerTimeline& timeline, const std::vector<TimeRange>& ste
             if (made.contributors.size() < maxPhaseContributors)
                 made.contributors.push_back(std::move(each));
             else
-                add(others, each);
+                others.add(each);
         }
         if (others.exposedNs > 0) made.contributors.push_back(std::move(others));
     }
@@ -518,6 +504,13 @@ std::string_view identifier(ContributorKind kind) {
 
 std::string_view identifier(RunPhase phase) { return enumText(phase, {"start_up", "between", "end"}); }
 
+void Contributor::add(const Contributor& more) {
+    for (int64_t Contributor::*amount :
+         {&Contributor::count, &Contributor::exposedNs, &Contributor::totalNs, &Contributor::bytes,
+          &Contributor::busBytes, &Contributor::waitedNs, &Contributor::workedNs, &Contributor::gilNs})
+        this->*amount = saturatingSum(this->*amount, more.*amount);
+}
+
 int64_t PhaseSummary::ns() const {
     int64_t sumNs = 0;
     for (const Contributor& each : contributors) sumNs = saturatingSum(sumNs, each.exposedNs);
@@ -561,6 +554,12 @@ StepParts WorkerSummary::totalParts() const {
     StepParts total;
     for (const StepSummary& step : steps) total += step.parts;
     return total;
+}
+
+std::vector<int64_t> WorkerSummary::wallTimes() const {
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
+    return wallNs;
 }
 
 int64_t WorkerSummary::totalWallNs() const {

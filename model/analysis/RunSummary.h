@@ -84,6 +84,9 @@ struct Contributor {
     /// ran and waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". Empty if there is no such
     /// line.
     std::string launched;
+
+    /// Adds the amounts of another one.
+    void add(const Contributor& more);
     bool operator==(const Contributor&) const = default;
 };
 
@@ -253,6 +256,7 @@ struct WorkerSummary {
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;
     StepParts totalParts() const;
+    std::vector<int64_t> wallTimes() const;  ///< Of the steps.
     int64_t totalWallNs() const;
     /// Returns the time from the first event of its process to the last; 0 if unknown.
     int64_t runNs() const;

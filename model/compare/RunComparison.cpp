@@ -75,12 +75,6 @@ CounterAmount amountIn(const Trace& trace, uint32_t counter, TimeRange range) {
     return amount;
 }
 
-std::vector<int64_t> wallTimes(const WorkerSummary& worker) {
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
-    return wallNs;
-}
-
 int64_t countOf(const WorkerSummary& worker) { return static_cast<int64_t>(worker.steps.size()); }
 
 ContributorShare shareOf(const Contributor& contributor, int64_t steps) {
@@ -436,8 +430,8 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     WorkerComparison pair;
     pair.baselineLabel = baseline.label();
     pair.candidateLabel = candidate.label();
-    const std::vector<int64_t> before = wallTimes(baseline);
-    const std::vector<int64_t> after = wallTimes(candidate);
+    const std::vector<int64_t> before = baseline.wallTimes();
+    const std::vector<int64_t> after = candidate.wallTimes();
     pair.baseline = distributionOf(before);
     pair.candidate = distributionOf(after);
     addMfu(baseline.use, candidate.use, pair);

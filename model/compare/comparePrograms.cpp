@@ -40,14 +40,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
             continue;
         }
         Contributor& sum = to.contributors[place->second];
-        sum.count += each.count;
-        sum.exposedNs += each.exposedNs;
-        sum.totalNs += each.totalNs;
-        sum.bytes += each.bytes;
-        sum.busBytes += each.busBytes;
-        sum.waitedNs += each.waitedNs;
-        sum.workedNs += each.workedNs;
-        sum.gilNs += each.gilNs;
+        sum.add(each);
         if (sum.launched != each.launched) sum.launched.clear();
     }
     to.contributors.insert(to.contributors.end(), std::make_move_iterator(added.begin()),

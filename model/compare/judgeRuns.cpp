@@ -304,11 +304,7 @@ StepDistribution distributionOf(std::span<const int64_t> wallNs) {
     return spread;
 }
 
-StepDistribution stepsOf(const WorkerSummary& worker) {
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
-    return distributionOf(wallNs);
-}
+StepDistribution stepsOf(const WorkerSummary& worker) { return distributionOf(worker.wallTimes()); }
 
 Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs) {
     Claim claim;

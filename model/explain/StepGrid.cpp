@@ -38,8 +38,7 @@ StepGrid::StepGrid(const RunSummary& run) {
         for (const OutlierStep& each : worker.outliers)
             if (const size_t column = columnOf(each.number); column < numbers_.size()) row.odd.push_back(column);
         std::ranges::sort(row.odd);
-        std::vector<int64_t> walls;
-        for (const StepSummary& step : worker.steps) walls.push_back(step.wallNs);
+        std::vector<int64_t> walls = worker.wallTimes();
         row.medianNs = static_cast<int64_t>(medianOf(walls));
         rows_.push_back(std::move(row));
     }
@@ -261,8 +260,7 @@ std::optional<TimeRange> steadySteps(const RunSummary& run) {
     const uint32_t critical = run.criticalWorker();
     if (critical == noIndex || run.source == StepSource::WholeRun) return std::nullopt;
     const std::vector<StepSummary>& steps = run.workers[critical].steps;
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
+    std::vector<int64_t> wallNs = run.workers[critical].wallTimes();
     const double medianNs = medianOf(wallNs);
     const auto farOff = [&](size_t step) { return std::abs(static_cast<double>(steps[step].wallNs) - medianNs); };
     const size_t count = std::min(steadyStepCount, steps.size());
