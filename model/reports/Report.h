@@ -42,7 +42,7 @@ struct ReportInfo {
     std::string_view name;
     std::string_view title;        ///< "CUDA GPU Kernel Summary".
     std::string_view description;  ///< One line for `--help` and tool tips.
-    bool isDefault = true;         ///< One of the reports that `stats` prints by default.
+    bool isDefault = false;        ///< One of the reports that `stats` prints by default.
     bool isByRange = false;        ///< The report is about the NVTX ranges of the query.
     bool isSampled = false;        ///< The report is about counters, which may begin before the first event.
     /// Key by which the rows are grouped, for example "memory"; empty if the report has only one grouping.

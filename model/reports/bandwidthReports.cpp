@@ -268,37 +268,34 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
 const Report memcpyBandwidthReport{.info = {.name = "memcpy_bandwidth",
                                             .title = "Memcpy Bandwidth",
                                             .description = "Bandwidth of memcpys by kind and by kinds of memory",
+                                            .isDefault = true,
                                             .by = "memory"},
                                    .build = memcpyBandwidth};
 
 const Report memcpyAdviceReport{
-    .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys"},
+    .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys", .isDefault = true},
     .build = memcpyAdvice};
 
 const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
                                                   .title = "Memcpy Bandwidth by Size",
-                                                  .description = "memcpy_bandwidth by size of the copies",
-                                                  .isDefault = false},
+                                                  .description = "memcpy_bandwidth by size of the copies"},
                                          .build = memcpyBandwidthBySize};
 
 const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
                                                     .title = "Memcpy Bandwidth by GPU",
-                                                    .description = "memcpy_bandwidth by GPU",
-                                                    .isDefault = false},
+                                                    .description = "memcpy_bandwidth by GPU"},
                                            .build = memcpyBandwidthByDevice};
 
 const Report memcpyBandwidthByRangeReport{
     .info = {.name = "memcpy_bandwidth:range",
              .title = "Memcpy Bandwidth by NVTX Range",
              .description = "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
-             .isDefault = false,
              .isByRange = true},
     .build = memcpyBandwidthByRange};
 
 const Report memcpyBandwidthByInstanceReport{.info = {.name = "memcpy_bandwidth:instance",
                                                       .title = "Memcpy Bandwidth by Instance of an NVTX Range",
                                                       .description = "memcpy_bandwidth of each instance",
-                                                      .isDefault = false,
                                                       .isByRange = true},
                                              .build = memcpyBandwidthByInstance};
 
@@ -306,6 +303,7 @@ const Report nvlinkSummaryReport{
     .info = {.name = "nvlink",
              .title = "NVLink Traffic",
              .description = "Bytes sent and received over NVLink, by GPU and link, from counters",
+             .isDefault = true,
              .isSampled = true},
     .build = nvlinkSummary};
 

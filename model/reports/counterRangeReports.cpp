@@ -318,7 +318,6 @@ const Report nvlinkByRangeReport{
     .info = {.name = "nvlink_by_range",
              .title = "NVLink Traffic by NVTX Range",
              .description = "NVLink bytes in each instance of an NVTX range, for the GPUs of its process",
-             .isDefault = false,
              .isByRange = true,
              .isSampled = true},
     .build = nvlinkByRange};
@@ -326,7 +325,6 @@ const Report nvlinkByRangeReport{
 const Report nvlinkByRangeAndLinkReport{.info = {.name = "nvlink_by_range:link",
                                                  .title = "NVLink Traffic by NVTX Range and Link",
                                                  .description = "nvlink_by_range of each link",
-                                                 .isDefault = false,
                                                  .isByRange = true,
                                                  .isSampled = true},
                                         .build = nvlinkByRangeAndLink};
@@ -335,7 +333,6 @@ const Report energyByRangeReport{
     .info = {.name = "energy_by_range",
              .title = "Energy by NVTX Range",
              .description = "Energy in each instance of an NVTX range, for the GPUs of its process",
-             .isDefault = false,
              .isByRange = true,
              .isSampled = true},
     .build = energyByRange};

@@ -281,42 +281,36 @@ ReportTable idleByLine(const ReportQuery& query) {
 
 const Report cpuFunctionsReport{.info = {.name = "cpu_functions",
                                          .title = "CPU Functions",
-                                         .description = "CPU profile by function (native and Python), from samples",
-                                         .isDefault = false},
+                                         .description = "CPU profile by function (native and Python), from samples"},
                                 .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
 
 const Report cpuFunctionsByThreadReport{
     .info = {.name = "cpu_functions_by_thread",
              .title = "CPU Functions by Thread",
-             .description = "The same for each thread",
-             .isDefault = false},
+             .description = "The same for each thread"},
     .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Thread); }};
 
 const Report threadStatesReport{
     .info = {.name = "thread_states",
              .title = "CPU Thread States",
-             .description = "CPU thread states: running, runnable, waiting (with reason and line)",
-             .isDefault = false},
+             .description = "CPU thread states: running, runnable, waiting (with reason and line)"},
     .build = threadStates,
     .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
 
 const Report kernelsByLineReport{.info = {.name = "kernels_by_line",
                                           .title = "Kernels by Python Line",
-                                          .description = "Kernel time by the Python line of the launch",
-                                          .isDefault = false},
+                                          .description = "Kernel time by the Python line of the launch"},
                                  .build = kernelsByLine};
 
 const Report idleByLineReport{
     .info = {.name = "idle_by_line",
              .title = "GPU Idle Time by Python Line",
-             .description = "GPU idle time by the lines that launched the work before and after it",
-             .isDefault = false},
+             .description = "GPU idle time by the lines that launched the work before and after it"},
     .build = idleByLine};
 
 const Report launchesByLineReport{.info = {.name = "launches_by_line",
                                            .title = "CUDA Calls by Python Line",
-                                           .description = "Time in CUDA calls by Python line",
-                                           .isDefault = false},
+                                           .description = "Time in CUDA calls by Python line"},
                                   .build = launchesByLine};
 
 }  // namespace lanescope

@@ -120,7 +120,6 @@ ReportTable criticalPath(const ReportQuery& query) {
 const Report criticalPathReport{.info = {.name = "critical_path",
                                          .title = "Critical Path",
                                          .description = "Parts that determine the time of a step, by Python line",
-                                         .isDefault = false,
                                          .isByRange = true},
                                 .build = criticalPath};
 

@@ -43,6 +43,10 @@ std::vector<EventRef> gpuListing(const ReportQuery& query) {
     return events;
 }
 
+std::string gpuName(const Gpu& gpu) {
+    return gpu.name.empty() ? fmt::format("GPU {}", gpu.id) : fmt::format("{} ({})", gpu.name, gpu.id);
+}
+
 std::map<LinkId, LinkPair> nvlinks(const Trace& trace) {
     std::map<LinkId, LinkPair> links;
     for (const CounterSeries& series : trace.counters) {
@@ -53,7 +57,6 @@ std::map<LinkId, LinkPair> nvlinks(const Trace& trace) {
     return links;
 }
 
-/// Returns whole bytes; empty if unknown.
 Cell bytesOf(const CounterIntegral& integral) {
     if (!integral.hasValue()) return {};
     return static_cast<int64_t>(std::llround(integral.amount));

@@ -16,6 +16,9 @@ namespace lanescope {
 /// Returns the kernels, memcpys and memsets that a query includes, by start. O(n log n).
 std::vector<EventRef> gpuListing(const ReportQuery& query);
 
+/// Returns "NVIDIA H200 (0)", "GPU 0" without a name.
+std::string gpuName(const Gpu& gpu);
+
 /// Returns true if the size of a memcpy or memset is known: none moves 0 bytes.
 inline bool hasSize(int64_t bytes) { return bytes > 0; }
 /// Returns the size of a memcpy or memset; empty if unknown.
@@ -28,8 +31,8 @@ inline Cell throughputCell(int64_t bytes, int64_t durationNs) {
 
 /// Passes a row per event in parts of some thousand rows, at least one part, until the sink returns
 /// false. `part` has the columns; `rowOf` makes a row from an event.
-template <class RowOf>
-void listInParts(ReportTable part, const std::vector<EventRef>& events, RowOf rowOf, const PartSink& sink) {
+template <class Event, class RowOf>
+void listInParts(ReportTable part, const std::vector<Event>& events, RowOf rowOf, const PartSink& sink) {
     constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte, so a part some megabytes
     size_t next = 0;
     do {

@@ -173,9 +173,7 @@ class RowMaker {
         cells[durationColumn] = table.endNs[row] - table.startNs[row];
         cells[correlationColumn] = static_cast<int64_t>(table.correlation[row]);
         const Stream& stream = trace_.streams[table.stream[row]];
-        const Gpu& gpu = trace_.gpus[stream.gpu];
-        cells[deviceColumn] =
-            gpu.name.empty() ? fmt::format("GPU {}", gpu.id) : fmt::format("{} ({})", gpu.name, gpu.id);
+        cells[deviceColumn] = gpuName(trace_.gpus[stream.gpu]);
         cells[contextColumn] = stream.contextId;
         cells[streamColumn] = stream.streamId;
         if constexpr (requires { table.bytes; }) {
@@ -337,6 +335,7 @@ const Report tensorUseReport{
          .title = "Tensor Core Use",
          .description =
              "MFU of each GPU by its counters: tensor activity times clock, against data sheet and measured products",
+         .isDefault = true,
          .isSampled = true},
     .build = tensorUses};
 
@@ -344,19 +343,18 @@ const Report gpuActivityReport{
     .info = {.name = "gpu_activity",
              .title = "GPU Activity",
              .description = "Utilization, clocks, power and throttling of each GPU, as sampled",
+             .isDefault = true,
              .isSampled = true},
     .build = gpuActivity};
 
 const Report gpuTraceReport{.info = {.name = "cuda_gpu_trace",
                                      .title = "CUDA GPU Trace",
-                                     .description = "Every kernel, memcpy and memset, by start",
-                                     .isDefault = false},
+                                     .description = "Every kernel, memcpy and memset, by start"},
                             .list = gpuTraceInParts};
 
 const Report gpuTimeTreeReport{.info = {.name = "gpu_time_tree",
                                         .title = "GPU Time by Step, Range, Operator and Kernel",
                                         .description = "GPU time by step, range, operator and kernel, as one tree",
-                                        .isDefault = false,
                                         .isByRange = true},
                                .build = gpuTimeTree,
                                .tab = {"GPU time", 6, [](const Trace& trace) { return hasGpuWork(trace); }}};

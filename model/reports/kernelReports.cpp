@@ -110,32 +110,31 @@ ReportTable apiSummary(const ReportQuery& query) {
 
 const Report gpuFamiliesReport{.info = {.name = "gpu_families",
                                         .title = "Kernel Families",
-                                        .description = "Compute time of steps by kind: matrix products, elementwise",
-                                        .isDefault = false},
+                                        .description = "Compute time of steps by kind: matrix products, elementwise"},
                                .build = kernelFamilies};
 
 const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
                                           .title = "CUDA GPU Kernel Summary",
-                                          .description = "Time of each kernel, by full name"},
+                                          .description = "Time of each kernel, by full name",
+                                          .isDefault = true},
                                  .build = kernelSummary,
                                  .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
 
 const Report kernelBaseNameSummaryReport{
     .info = {.name = "cuda_gpu_kern_sum:base",
              .title = "CUDA GPU Kernel Summary (base names)",
-             .description = "Time of each kernel, without template and function arguments",
-             .isDefault = false},
+             .description = "Time of each kernel, without template and function arguments"},
     .build = kernelBaseNameSummary};
 
 const Report kernelFamilySummaryReport{.info = {.name = "cuda_gpu_kern_sum:family",
                                                 .title = "CUDA GPU Kernel Summary (families)",
-                                                .description = "Time of kernels by family: add f32, sgemm 128x64 tn",
-                                                .isDefault = false},
+                                                .description = "Time of kernels by family: add f32, sgemm 128x64 tn"},
                                        .build = kernelFamilySummary};
 
 const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
                                        .title = "CUDA API Summary",
-                                       .description = "Time in each CUDA runtime and driver call"},
+                                       .description = "Time in each CUDA runtime and driver call",
+                                       .isDefault = true},
                               .build = apiSummary,
                               .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
 

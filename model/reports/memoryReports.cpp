@@ -104,8 +104,7 @@ int64_t peakOf(Group& group) {
 
 std::string deviceName(const Trace& trace, uint32_t gpu, MemoryKind kind) {
     if (gpu == noIndex) return kind == MemoryKind::Pinned ? "Host" : "";
-    const Gpu& info = trace.gpus[gpu];
-    return info.name.empty() ? fmt::format("GPU {}", info.id) : fmt::format("{} ({})", info.name, info.id);
+    return gpuName(trace.gpus[gpu]);
 }
 
 ReportTable memoryUseSummary(const ReportQuery& query) {
@@ -266,37 +265,38 @@ ReportTable cpuFaultSummary(const ReportQuery& query) {
 
 const Report memoryTimeSummaryReport{.info = {.name = "cuda_gpu_mem_time_sum",
                                               .title = "CUDA GPU MemOps Summary (by Time)",
-                                              .description = "Time of each kind of memcpy and of memsets"},
+                                              .description = "Time of each kind of memcpy and of memsets",
+                                              .isDefault = true},
                                      .build = memoryTimeSummary};
 
 const Report memorySizeSummaryReport{.info = {.name = "cuda_gpu_mem_size_sum",
                                               .title = "CUDA GPU MemOps Summary (by Size)",
-                                              .description = "Bytes of each kind of memcpy and of memsets"},
+                                              .description = "Bytes of each kind of memcpy and of memsets",
+                                              .isDefault = true},
                                      .build = memorySizeSummary};
 
 const Report memoryUseSummaryReport{
     .info = {.name = "cuda_memory_sum",
              .title = "CUDA Memory Summary",
-             .description = "Allocations, peak and unfreed memory, by GPU and kind of memory"},
+             .description = "Allocations, peak and unfreed memory, by GPU and kind of memory",
+             .isDefault = true},
     .build = memoryUseSummary};
 
-const Report unifiedMemoryTotalsReport{
-    .info = {.name = "um_total_sum",
-             .title = "Unified Memory Totals Summary",
-             .description = "Totals of migrations and page faults of managed memory"},
-    .build = unifiedMemoryTotals};
+const Report unifiedMemoryTotalsReport{.info = {.name = "um_total_sum",
+                                                .title = "Unified Memory Totals Summary",
+                                                .description = "Totals of migrations and page faults of managed memory",
+                                                .isDefault = true},
+                                       .build = unifiedMemoryTotals};
 
 const Report unifiedMemorySummaryReport{
     .info = {.name = "um_sum",
              .title = "Unified Memory Analysis Summary",
-             .description = "Migrations and page faults of managed memory, by address",
-             .isDefault = false},
+             .description = "Migrations and page faults of managed memory, by address"},
     .build = unifiedMemorySummary};
 
 const Report cpuFaultSummaryReport{.info = {.name = "um_cpu_page_faults_sum",
                                             .title = "Unified Memory CPU Page Faults Summary",
-                                            .description = "Page faults of the CPU in managed memory, by instruction",
-                                            .isDefault = false},
+                                            .description = "Page faults of the CPU in managed memory, by instruction"},
                                    .build = cpuFaultSummary};
 
 }  // namespace lanescope

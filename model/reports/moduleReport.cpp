@@ -34,8 +34,7 @@ ReportTable kernelsByModule(const ReportQuery& query) {
 const Report kernelsByModuleReport{
     .info = {.name = "kernels_by_module",
              .title = "Kernels by Module",
-             .description = "Kernel time by module of a PyTorch model, also in CUDA graphs",
-             .isDefault = false},
+             .description = "Kernel time by module of a PyTorch model, also in CUDA graphs"},
     .build = kernelsByModule};
 
 }  // namespace lanescope

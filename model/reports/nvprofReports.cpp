@@ -133,11 +133,6 @@ class RowMaker {
     }
 
   private:
-    std::string device(uint32_t gpu) const {
-        const Gpu& info = trace_.gpus[gpu];
-        return info.name.empty() ? fmt::format("GPU {}", info.id) : fmt::format("{} ({})", info.name, info.id);
-    }
-
     template <class Table>
     std::vector<Cell> times(const Table& table, uint32_t row) const {
         return {table.startNs[row], table.endNs[row] - table.startNs[row]};
@@ -146,7 +141,7 @@ class RowMaker {
     void finish(std::vector<Cell>& cells, uint32_t stream, int16_t source, int16_t destination,
                 std::string name) const {
         const Stream& place = trace_.streams[stream];
-        cells.emplace_back(device(place.gpu));
+        cells.emplace_back(gpuName(trace_.gpus[place.gpu]));
         cells.emplace_back(place.contextId);
         cells.emplace_back(place.streamId);
         if (hasPeers_) {
@@ -159,7 +154,7 @@ class RowMaker {
     void addPeer(std::vector<Cell>& cells, int16_t gpu, const Stream& place) const {
         const bool isKnown = gpu >= 0 && static_cast<size_t>(gpu) < trace_.gpus.size();
         const auto index = static_cast<uint32_t>(gpu);
-        cells.push_back(isKnown ? Cell(device(index)) : Cell());
+        cells.push_back(isKnown ? Cell(gpuName(trace_.gpus[index])) : Cell());
         cells.push_back(isKnown && index == place.gpu ? Cell(place.contextId) : Cell());
     }
 
@@ -175,12 +170,19 @@ class RowMaker {
         return cells;
     }
 
+    /// Returns the cells of a memcpy or memset up to its throughput.
+    template <class Table>
+    std::vector<Cell> amounts(const Table& table, uint32_t row) const {
+        std::vector<Cell> cells = times(table, row);
+        cells.resize(cells.size() + 5);
+        cells.push_back(sizeCell(table.bytes[row]));
+        cells.push_back(throughputCell(table.bytes[row], table.endNs[row] - table.startNs[row]));
+        return cells;
+    }
+
     std::vector<Cell> memcpy(uint32_t row) const {
         const MemcpyTable& copies = trace_.memcpys;
-        std::vector<Cell> cells = times(copies, row);
-        cells.resize(cells.size() + 5);
-        cells.push_back(sizeCell(copies.bytes[row]));
-        cells.push_back(throughputCell(copies.bytes[row], copies.endNs[row] - copies.startNs[row]));
+        std::vector<Cell> cells = amounts(copies, row);
         cells.emplace_back(memoryName(copies.sourceMemory[row]));
         cells.emplace_back(memoryName(copies.destinationMemory[row]));
         const bool isPeer = copies.kind[row] == MemcpyKind::PtoP;
@@ -191,10 +193,7 @@ class RowMaker {
 
     std::vector<Cell> memset(uint32_t row) const {
         const MemsetTable& sets = trace_.memsets;
-        std::vector<Cell> cells = times(sets, row);
-        cells.resize(cells.size() + 5);
-        cells.push_back(sizeCell(sets.bytes[row]));
-        cells.push_back(throughputCell(sets.bytes[row], sets.endNs[row] - sets.startNs[row]));
+        std::vector<Cell> cells = amounts(sets, row);
         cells.emplace_back(memoryName(sets.memory[row]));
         cells.emplace_back();
         finish(cells, sets.stream[row], -1, -1, "[CUDA memset]");
@@ -233,16 +232,13 @@ void nvprofGpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
 
 }  // namespace
 
-const Report nvprofSummaryReport{.info = {.name = "nvprof_summary",
-                                          .title = "Profiling result",
-                                          .description = "Default output of nvprof",
-                                          .isDefault = false},
-                                 .build = nvprofSummary};
+const Report nvprofSummaryReport{
+    .info = {.name = "nvprof_summary", .title = "Profiling result", .description = "Default output of nvprof"},
+    .build = nvprofSummary};
 
 const Report nvprofGpuTraceReport{.info = {.name = "nvprof_gpu_trace",
                                            .title = "Profiling result",
-                                           .description = "Output of nvprof --print-gpu-trace",
-                                           .isDefault = false},
+                                           .description = "Output of nvprof --print-gpu-trace"},
                                   .list = nvprofGpuTraceInParts};
 
 }  // namespace lanescope

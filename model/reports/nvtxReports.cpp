@@ -375,44 +375,42 @@ ReportTable nvtxGpuProjectionFamilySummary(const ReportQuery& query) {
 
 const Report backwardByOperatorReport{.info = {.name = "backward_by_operator",
                                                .title = "GPU Time of Operators and Their Backward",
-                                               .description = "GPU time of each PyTorch operator and of its backward",
-                                               .isDefault = false},
+                                               .description = "GPU time of each PyTorch operator and of its backward"},
                                       .build = backwardByOperator};
 
-const Report nvtxSummaryReport{
-    .info = {.name = "nvtx_sum", .title = "NVTX Range Summary", .description = "CPU time in each NVTX range"},
-    .build = nvtxSummary};
+const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
+                                        .title = "NVTX Range Summary",
+                                        .description = "CPU time in each NVTX range",
+                                        .isDefault = true},
+                               .build = nvtxSummary};
 
 const Report nvtxFamilySummaryReport{
     .info = {.name = "nvtx_sum:family",
              .title = "NVTX Range Summary (By Family)",
-             .description = "CPU time in NVTX ranges; names that differ only in numbers are combined",
-             .isDefault = false},
+             .description = "CPU time in NVTX ranges; names that differ only in numbers are combined"},
     .build = nvtxFamilySummary,
     .tab = {"NVTX ranges", 2, [](const Trace& trace) { return trace.nvtx.size() > 0; }}};
 
 const Report nvtxPushPopSummaryReport{.info = {.name = "nvtx_pushpop_sum",
                                                .title = "NVTX Push/Pop Range Summary",
-                                               .description = "CPU time in each pushed and popped NVTX range",
-                                               .isDefault = false},
+                                               .description = "CPU time in each pushed and popped NVTX range"},
                                       .build = nvtxPushPopSummary};
 
 const Report nvtxStartEndSummaryReport{.info = {.name = "nvtx_startend_sum",
                                                 .title = "NVTX Start/End Range Summary",
-                                                .description = "CPU time in each started and ended NVTX range",
-                                                .isDefault = false},
+                                                .description = "CPU time in each started and ended NVTX range"},
                                        .build = nvtxStartEndSummary};
 
 const Report nvtxGpuProjectionSummaryReport{.info = {.name = "nvtx_gpu_proj_sum",
                                                      .title = "NVTX GPU Projection Summary",
-                                                     .description = "GPU time of the work launched in each NVTX range"},
+                                                     .description = "GPU time of the work launched in each NVTX range",
+                                                     .isDefault = true},
                                             .build = nvtxGpuProjectionSummary};
 
 const Report nvtxGpuProjectionFamilySummaryReport{
     .info = {.name = "nvtx_gpu_proj_sum:family",
              .title = "NVTX GPU Projection Summary (By Family)",
-             .description = "GPU time of NVTX ranges; names that differ only in numbers are combined",
-             .isDefault = false},
+             .description = "GPU time of NVTX ranges; names that differ only in numbers are combined"},
     .build = nvtxGpuProjectionFamilySummary,
     .tab = {"NVTX on the GPU", 3, [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};
 

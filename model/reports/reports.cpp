@@ -119,17 +119,12 @@ Result<TimeRange> parseRange(std::string_view text) {
     const size_t colon = text.find(':');
     if (colon == std::string_view::npos || text.size() == 1) return malformed();
     TimeRange range{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-    const std::string_view start = text.substr(0, colon);
-    const std::string_view end = text.substr(colon + 1);
-    if (!start.empty()) {
-        const std::optional<int64_t> ns = parseDuration(start);
+    for (auto& [bound, given] :
+         {std::pair(&range.startNs, text.substr(0, colon)), {&range.endNs, text.substr(colon + 1)}}) {
+        if (given.empty()) continue;
+        const std::optional<int64_t> ns = parseDuration(given);
         if (!ns) return malformed();
-        range.startNs = *ns;
-    }
-    if (!end.empty()) {
-        const std::optional<int64_t> ns = parseDuration(end);
-        if (!ns) return malformed();
-        range.endNs = *ns;
+        *bound = *ns;
     }
     if (range.isEmpty()) return fail("\"{}\" is an empty range: the end must be after the start", text);
     return range;

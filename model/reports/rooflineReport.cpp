@@ -64,8 +64,7 @@ ReportTable rooflineTable(const Trace& trace, const analysis::Roofline& roofline
 const Report rooflineReport{
     .info = {.name = "roofline",
              .title = "Operators Against Their Roof",
-             .description = "Rate of each operator shape and Python line against the highest rate of GPU or memory",
-             .isDefault = false},
+             .description = "Rate of each operator shape and Python line against the highest rate of GPU or memory"},
     .build = [](const ReportQuery& query) {
         return rooflineTable(query.trace, analysis::rooflineOf(query.trace, query.range));
     }};

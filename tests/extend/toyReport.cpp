@@ -21,8 +21,10 @@ ReportTable kernelsByStream(const ReportQuery& query) {
 
 }  // namespace
 
-const Report toyReport{
-    .info = {.name = "toy_kernels", .title = "Kernels by Stream", .description = "How many kernels each stream ran"},
-    .build = kernelsByStream};
+const Report toyReport{.info = {.name = "toy_kernels",
+                                .title = "Kernels by Stream",
+                                .description = "How many kernels each stream ran",
+                                .isDefault = true},
+                       .build = kernelsByStream};
 
 }  // namespace lanescope
