@@ -99,6 +99,17 @@ class Lines {
             if (!said.contains(&value)) add(before + std::string(name.shown), shownValue(name, value));
         });
     }
+    /// Adds the facts with a member, as in the file; `nameOf` maps identifiers to the names there.
+    template <class Facts, class NameOf>
+    void addNamed(const Facts& facts, NameOf nameOf) {
+        forEachFact(facts, [&](const FactName& name, const auto& value) {
+            add(nameOf(name.identifier), factText(name, value));
+        });
+    }
+    template <class Facts>
+    void addNamed(const Facts& facts) {
+        addNamed(facts, [](std::string_view name) { return std::string(name); });
+    }
     void add(const std::vector<Property>& others) { lines_.insert(lines_.end(), others.begin(), others.end()); }
     std::vector<Property> take() { return std::move(lines_); }
 
@@ -267,29 +278,6 @@ std::vector<MemoryPeak> describeMemory(const Trace& trace) {
     return peaks;
 }
 
-class Properties {
-  public:
-    void add(std::string name, std::string value) {
-        if (!value.empty()) all_.push_back({std::move(name), std::move(value)});
-    }
-    /// Returns the facts with a member; `nameOf` maps identifiers to the names in the file.
-    template <class Facts, class NameOf>
-    void addNamed(const Facts& facts, NameOf nameOf) {
-        forEachFact(facts, [&](const FactName& name, const auto& value) {
-            add(nameOf(name.identifier), factText(name, value));
-        });
-    }
-    template <class Facts>
-    void addNamed(const Facts& facts) {
-        addNamed(facts, [](std::string_view name) { return std::string(name); });
-    }
-    void addAll(const std::vector<Property>& others) { all_.insert(all_.end(), others.begin(), others.end()); }
-    std::vector<Property> take() { return std::move(all_); }
-
-  private:
-    std::vector<Property> all_;
-};
-
 std::string textOf(const std::optional<int>& value) { return value ? std::to_string(*value) : std::string(); }
 
 }  // namespace
@@ -367,7 +355,7 @@ DescribedTrace describeTrace(const Trace& trace) {
 }
 
 std::vector<Property> propertiesOf(const RunFacts& facts) {
-    Properties properties;
+    Lines properties;
     properties.addNamed(facts);
     for (const HostName& host : facts.hosts) properties.add(numberedFactName(facts::host, host.number), host.name);
     for (const SamplerFacts& samplers : facts.samplers) {
@@ -377,24 +365,24 @@ std::vector<Property> propertiesOf(const RunFacts& facts) {
                 return hostFactName(samplers.host, numberedFactName(name, gpu.cudaDevice));
             });
     }
-    properties.addAll(facts.others);
+    properties.add(facts.others);
     return properties.take();
 }
 
 std::vector<Property> propertiesOf(const Process& process) {
-    Properties properties;
+    Lines properties;
     properties.add(std::string(facts::rank), textOf(process.rank));
     properties.add(std::string(facts::localRank), textOf(process.localRank));
     properties.add(std::string(facts::worldSize), textOf(process.worldSize));
     properties.addNamed(*process.facts);
-    properties.addAll(process.facts->others);
+    properties.add(process.facts->others);
     return properties.take();
 }
 
 std::vector<Property> propertiesOf(const GpuFacts& facts) {
-    Properties properties;
+    Lines properties;
     properties.addNamed(facts);
-    properties.addAll(facts.others);
+    properties.add(facts.others);
     return properties.take();
 }
 
