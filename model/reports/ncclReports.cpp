@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/numbers/Statistics.h"
+#include "model/reports/gpuListing.h"
 #include "model/reports/reports.h"
 #include "model/trace/collectives.h"
 
@@ -17,6 +18,21 @@ namespace lanescope {
 namespace {
 
 constexpr size_t operationColumn = 0, cpuTimeColumn = 11, gpuTimeColumn = 12;
+
+TimeRange rangeOfCall(const Trace& trace, uint32_t row) {
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    return {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+}
+
+/// Returns the calls that a query includes, by start, as their ranges are.
+std::vector<uint32_t> includedCalls(const ReportQuery& query) {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < query.trace.nccl.size(); ++row) {
+        const TimeRange range = rangeOfCall(query.trace, row);
+        if (query.includes(range.startNs, range.endNs)) rows.push_back(row);
+    }
+    return rows;
+}
 
 /// Key of a row: operation, communicator, size, datatype, algorithm, protocol.
 using Key = std::tuple<StringIndex, uint64_t, int64_t, StringIndex, StringIndex, StringIndex>;
@@ -34,9 +50,8 @@ struct Calls {
 };
 
 void add(Calls& calls, const Trace& trace, uint32_t row) {
-    const uint32_t nvtx = trace.nccl.nvtx[row];
     const NcclFacts& facts = trace.nccl.facts[row];
-    calls.cpuNs.push_back(TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}.durationNs());
+    calls.cpuNs.push_back(rangeOfCall(trace, row).durationNs());
     calls.bytes = saturatingSum(calls.bytes, std::max<int64_t>(trace.nccl.bytes[row], 0));
     if (facts.operationCount > 0) calls.gpuNs.push_back(facts.gpu.durationNs());
     if (facts.waitedNs >= 0) {
@@ -84,9 +99,7 @@ std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
 ReportTable ncclSummary(const ReportQuery& query) {
     const Trace& trace = query.trace;
     std::map<Key, Calls> groups;
-    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
-        const uint32_t nvtx = trace.nccl.nvtx[row];
-        if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
+    for (const uint32_t row : includedCalls(query)) {
         const NcclFacts& facts = trace.nccl.facts[row];
         add(groups[{trace.nccl.operation[row], trace.nccl.communicator[row],
                     std::max<int64_t>(trace.nccl.bytes[row], -1), facts.datatype, facts.algorithm, facts.protocol}],
@@ -138,9 +151,8 @@ Cell unlessNegative(int64_t number) { return number < 0 ? Cell() : Cell(number);
 std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
     const NcclTable& nccl = trace.nccl;
     const NcclFacts& facts = nccl.facts[row];
-    const uint32_t nvtx = nccl.nvtx[row];
-    const Thread& thread = trace.threads[trace.nvtx.thread[nvtx]];
-    const TimeRange range{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+    const Thread& thread = trace.threads[trace.nvtx.thread[nccl.nvtx[row]]];
+    const TimeRange range = rangeOfCall(trace, row);
     const std::optional<NcclRate> rate = ncclRate(trace, row);
     const Cell none;
     const auto text = [&](StringIndex index) { return index == 0 ? none : Cell(std::string(trace.strings.at(index))); };
@@ -172,8 +184,6 @@ std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
             text(facts.communicatorName)};
 }
 
-constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte
-
 void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
     const Trace& trace = query.trace;
     ReportTable part;
@@ -202,16 +212,8 @@ void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
                     {"TID", Unit::Identifier},
                     {"Communicator", Unit::Text},
                     {"Communicator Name", Unit::Text}};
-    // Rows are in the order of their ranges, which is by start.
-    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
-        const uint32_t nvtx = trace.nccl.nvtx[row];
-        if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
-        part.rows.push_back(rowOf(trace, row));
-        if (part.rows.size() < rowsPerPart) continue;
-        if (!sink(part)) return;
-        part.rows.clear();
-    }
-    sink(part);
+    listInParts(
+        std::move(part), includedCalls(query), [&trace](uint32_t row) { return rowOf(trace, row); }, sink);
 }
 
 /// One collective, and the time at which each rank entered it.
@@ -223,11 +225,6 @@ struct Entries {
 
     bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
 };
-
-TimeRange rangeOfCall(const Trace& trace, uint32_t row) {
-    const uint32_t nvtx = trace.nccl.nvtx[row];
-    return {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
-}
 
 Entries entriesOf(const Trace& trace, Collective calls) {
     Entries made;
@@ -367,27 +364,24 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
 const Report ncclSummaryReport{
     .info = {.name = "nccl_sum",
              .title = "NCCL Summary",
-             .description = "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
+             .description = "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size",
+             .isDefault = true},
     .build = ncclSummary,
     .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
 
-const Report ncclTraceReport{.info = {.name = "nccl_trace",
-                                      .title = "NCCL Trace",
-                                      .description = "Every NCCL operation, by start",
-                                      .isDefault = false},
-                             .list = ncclTraceInParts};
+const Report ncclTraceReport{
+    .info = {.name = "nccl_trace", .title = "NCCL Trace", .description = "Every NCCL operation, by start"},
+    .list = ncclTraceInParts};
 
 const Report ncclLatenessReport{
     .info = {.name = "nccl_lateness",
              .title = "NCCL Lateness",
-             .description = "Lateness of each rank at collectives, and how often it is last",
-             .isDefault = false},
+             .description = "Lateness of each rank at collectives, and how often it is last"},
     .build = ncclLateness};
 
 const Report ncclLatenessByCollectiveReport{.info = {.name = "nccl_lateness:collective",
                                                      .title = "NCCL Lateness by Collective",
-                                                     .description = "Entry of each rank into each collective",
-                                                     .isDefault = false},
+                                                     .description = "Entry of each rank into each collective"},
                                             .build = ncclLatenessByCollective};
 
 }  // namespace lanescope
