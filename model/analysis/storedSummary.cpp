@@ -471,73 +471,56 @@ bool readCauses(const Database& database, StoredRun& summary) {
     return rows.isGood();
 }
 
+/// Calls `read(rows, worker)` for each row of a table of workers; returns false if the table is invalid.
+template <class Table, class Read>
+bool readOfWorkers(const Database& database, const Table& table, size_t maxRows, StoredRun& summary, Read read) {
+    StoredRows rows(database, table, maxRows);
+    while (rows.next())
+        if (WorkerSummary* worker = rows.itemOf(summary.workers, table.worker)) read(rows, *worker);
+    return rows.isGood();
+}
+
 bool readLists(const Database& database, StoredRun& summary) {
     return forEachStoredList([&](const auto& t, auto list) {
-        StoredRows rows(database, t, maxSteps);
-        while (rows.next()) {
-            WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-            if (!worker) return false;
-            rows.read(membersOf((worker->*list).emplace_back()));
-        }
-        return rows.isGood();
+        return readOfWorkers(database, t, maxSteps, summary, [list](auto& rows, WorkerSummary& worker) {
+            rows.read(membersOf((worker.*list).emplace_back()));
+        });
     });
 }
 
 /// A duplicate part makes the sums wrong, which is detected.
 bool readParts(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedParts;
-    StoredRows rows(database, t, maxParts);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        StepSummary* step = worker ? rows.itemOf(worker->steps, t.step) : nullptr;
-        if (!step) return false;
-        step->parts[rows.part(t.part)] = rows.number(t.ns);
-    }
-    return rows.isGood();
+    return readOfWorkers(database, t, maxParts, summary, [&](auto& rows, WorkerSummary& worker) {
+        if (StepSummary* step = rows.itemOf(worker.steps, t.step)) step->parts[rows.part(t.part)] = rows.number(t.ns);
+    });
 }
 
 bool readContributors(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedContributors;
-    StoredRows rows(database, t, maxListed);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        if (!worker) return false;
+    return readOfWorkers(database, t, maxListed, summary, [&](auto& rows, WorkerSummary& worker) {
         Contributor each;
         rows.read(membersOf(each));
         rows.readCause(summary.causes, t.cause, each.name);
-        if (rows.text(t.phase).empty()) {
-            worker->contributors.push_back(std::move(each));
-            continue;
-        }
+        if (rows.text(t.phase).empty()) return worker.contributors.push_back(std::move(each));
         const RunPhase phase = rows.identified(t.phase, RunPhase::End);
-        if (worker->phases.empty() || worker->phases.back().phase != phase) worker->phases.push_back({phase, {}});
-        worker->phases.back().contributors.push_back(std::move(each));
-    }
-    return rows.isGood();
+        if (worker.phases.empty() || worker.phases.back().phase != phase) worker.phases.push_back({phase, {}});
+        worker.phases.back().contributors.push_back(std::move(each));
+    });
 }
 
 bool readOutliers(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedOutliers;
-    StoredRows rows(database, t, maxListed);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        if (!worker) return false;
-        OutlierStep& step = worker->outliers.emplace_back();
+    return readOfWorkers(database, t, maxListed, summary, [&](auto& rows, WorkerSummary& worker) {
+        OutlierStep& step = worker.outliers.emplace_back();
         rows.read(membersOf(step));
         rows.readCause(summary.causes, t.cause, step.contributor);
-    }
-    return rows.isGood();
+    });
 }
 
 bool readUses(const Database& database, StoredRun& summary) {
-    constexpr const auto& t = tables::storedUses;
-    StoredRows rows(database, t, maxWorkers);
-    while (rows.next()) {
-        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
-        if (!worker) return false;
-        rows.read(membersOf(worker->use));
-    }
-    return rows.isGood();
+    return readOfWorkers(database, tables::storedUses, maxWorkers, summary,
+                         [](auto& rows, WorkerSummary& worker) { rows.read(membersOf(worker.use)); });
 }
 
 /// Reads the summary of a file, which stays open.
