@@ -68,7 +68,7 @@ Json Door::refusalOfLength() {
 }
 
 Received Door::receive(std::string_view line) {
-    if (line.size() > maxRequestBytes) return {refusalOfLength(), {}, nullptr};
+    if (line.size() > maxRequestBytes) return {refusalOfLength()};
     bool isTooDeep = false;
     const Json message = Json::parse(
         line,
@@ -77,8 +77,7 @@ Received Door::receive(std::string_view line) {
             return !isTooDeep;
         },
         false);
-    if (message.is_discarded() || isTooDeep)
-        return {errorReply(nullptr, parseError, "The request is no JSON."), {}, nullptr};
+    if (message.is_discarded() || isTooDeep) return {errorReply(nullptr, parseError, "The request is no JSON.")};
     const auto idOf = message.is_object() ? message.find("id") : message.end();
     const bool hasId = message.is_object() && idOf != message.end();
     const Json id = hasId && isId(*idOf) ? *idOf : Json(nullptr);
@@ -87,7 +86,7 @@ Received Door::receive(std::string_view line) {
     // A reply; the server sends no requests.
     if (isValid && method.is_null() && (message.contains("result") || message.contains("error"))) return {};
     if (!isValid || !method.is_string())
-        return {errorReply(id, invalidRequest, "The message is no request of JSON-RPC 2.0."), {}, nullptr};
+        return {errorReply(id, invalidRequest, "The message is no request of JSON-RPC 2.0.")};
     if (hasId) return request(message, id, method.get<std::string>());
     Received received;
     if (method == "notifications/cancelled") {
@@ -106,12 +105,10 @@ Received Door::request(const Json& message, const Json& id, const std::string& m
         Json supported = Json::array({modernVersion});
         for (const std::string_view version : legacyVersions) supported.push_back(version);
         return {errorReply(id, unsupportedVersion, "Unsupported protocol version",
-                           {{"supported", std::move(supported)}, {"requested", *wanted}}),
-                {},
-                nullptr};
+                           {{"supported", std::move(supported)}, {"requested", *wanted}})};
     }
     if (isModern && !meta.value(capabilitiesKey, Json()).is_object())
-        return {errorReply(id, invalidParameters, "_meta has no clientCapabilities."), {}, nullptr};
+        return {errorReply(id, invalidParameters, "_meta has no clientCapabilities.")};
     if (method == "initialize" && !isModern) {
         isInitialized_ = true;
         const Json version = parameters.value("protocolVersion", Json());
@@ -122,18 +119,14 @@ Received Door::request(const Json& message, const Json& id, const std::string& m
                        {"capabilities", {{"tools", Json::object()}}},
                        {"serverInfo", serverInfo()},
                        {"instructions", instructions}},
-                      false),
-                {},
-                nullptr};
+                      false)};
     }
-    if (method == "ping" && !isModern) return {reply(id, Json::object(), false), {}, nullptr};
+    if (method == "ping" && !isModern) return {reply(id, Json::object(), false)};
     if (!isModern && !isInitialized_)
         return {
             errorReply(id, invalidParameters,
                        fmt::format("_meta has no protocol version. Supported: {}, and earlier ones after initialize.",
-                                   modernVersion)),
-            {},
-            nullptr};
+                                   modernVersion))};
     if (method == "server/discover" && isModern)
         return {reply(id,
                       {{"supportedVersions", {modernVersion}},
@@ -141,29 +134,26 @@ Received Door::request(const Json& message, const Json& id, const std::string& m
                        {"instructions", instructions},
                        {"ttlMs", listLifetimeMs},
                        {"cacheScope", "private"}},
-                      true),
-                {},
-                nullptr};
+                      true)};
     if (method == "tools/list") {
         Json result{{"tools", tools_}};
         if (isModern) result.update({{"ttlMs", listLifetimeMs}, {"cacheScope", "private"}});
-        return {reply(id, std::move(result), isModern), {}, nullptr};
+        return {reply(id, std::move(result), isModern)};
     }
     if (method == "tools/call") return callTool(parameters, id, isModern);
-    return {errorReply(id, methodNotFound, "Unknown method."), {}, nullptr};
+    return {errorReply(id, methodNotFound, "Unknown method.")};
 }
 
 Received Door::callTool(const Json& parameters, const Json& id, bool isModern) const {
     const Json name = parameters.value("name", Json());
     const auto isCalled = [&name](const Json& tool) { return tool["name"] == name; };
-    if (std::ranges::none_of(tools_, isCalled))
-        return {errorReply(id, invalidParameters, "Unknown tool."), {}, nullptr};
+    if (std::ranges::none_of(tools_, isCalled)) return {errorReply(id, invalidParameters, "Unknown tool.")};
     const Json arguments = parameters.value("arguments", Json::object());
-    if (!arguments.is_object()) return {errorReply(id, invalidParameters, "arguments is no object."), {}, nullptr};
+    if (!arguments.is_object()) return {errorReply(id, invalidParameters, "arguments is no object.")};
     ToolCall call{id, name.get<std::string>(), arguments, nullptr, isModern};
     const Json token = objectIn(parameters, "_meta").value("progressToken", Json());
     if (isId(token)) call.progressToken = token;
-    return {{}, std::move(call), nullptr};
+    return {{}, std::move(call)};
 }
 
 Json Door::result(const ToolCall& call, const std::string& text, bool isError) {

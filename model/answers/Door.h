@@ -24,9 +24,9 @@ struct ToolCall {
 
 /// Effect of one message.
 struct Received {
-    std::optional<Json> reply;
-    std::optional<ToolCall> call;
-    Json cancelledId;  ///< Null: none.
+    std::optional<Json> reply = {};
+    std::optional<ToolCall> call = {};
+    Json cancelledId = nullptr;  ///< Null: none.
 };
 
 /// The messages of MCP on JSON-RPC 2.0, one per line. Supports the revision 2026-07-28, whose requests each have their

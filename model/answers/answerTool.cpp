@@ -126,6 +126,15 @@ Result<CompareSelection> selectionOf(const Json& arguments) {
     return selection;
 }
 
+/// Returns the range of time that a call names; nullopt for none.
+Result<std::optional<TimeRange>> rangeOf(const Json& arguments) {
+    const std::string text = arguments.value("range", std::string());
+    if (text.empty()) return std::nullopt;
+    const Result<TimeRange> range = parseRange(text);
+    if (!range) return fail(range.error());
+    return *range;
+}
+
 std::string stepsOption(const Json& arguments) {
     const std::string steps = arguments.value("steps", std::string());
     return steps.empty() ? "" : " --steps " + inQuotes(steps);
@@ -252,14 +261,11 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
     const Result<NamedTrace> opened = traceOf(arguments, gate);
     if (!opened) return fail(opened.error());
     const Trace& trace = *opened->trace;
-    TimeRange range = trace.range;
-    const std::string wanted = arguments.value("range", std::string());
-    if (!wanted.empty()) {
-        const Result<TimeRange> parsed = parseRange(wanted);
-        if (!parsed) return fail(parsed.error());
-        range = range.intersected(*parsed);
-        if (range.isEmpty()) return fail("{}: outside the trace. Use open for its range.", wanted);
-    }
+    const Result<std::optional<TimeRange>> wanted = rangeOf(arguments);
+    if (!wanted) return fail(wanted.error());
+    const TimeRange range = *wanted ? trace.range.intersected(**wanted) : trace.range;
+    if (*wanted && range.isEmpty())
+        return fail("{}: outside the trace. Use open for its range.", arguments.value("range", std::string()));
     const Result<IdleGaps> gaps = IdleGaps::of(trace);
     const Result<RunSummary> run = gaps ? summarizeRun(trace) : fail(gaps.error());
     if (!run) return fail(run.error());
@@ -306,14 +312,10 @@ Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     }
     const Result<NamedTrace> opened = traceOf(arguments, gate);
     if (!opened) return fail(opened.error());
-    std::optional<TimeRange> range;
     const std::string wanted = arguments.value("range", std::string());
-    if (!wanted.empty()) {
-        const Result<TimeRange> parsed = parseRange(wanted);
-        if (!parsed) return fail(parsed.error());
-        range = *parsed;
-    }
-    const Result<ReportTable> table = makeReport(*opened->trace, name, range);
+    const Result<std::optional<TimeRange>> range = rangeOf(arguments);
+    if (!range) return fail(range.error());
+    const Result<ReportTable> table = makeReport(*opened->trace, name, *range);
     if (!table) return fail(table.error());
     const Result<RunSummary> run = summarizeRun(*opened->trace);
     if (!run) return fail(run.error());

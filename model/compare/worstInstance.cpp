@@ -184,8 +184,7 @@ EvidenceSide stepOf(const InstanceSide& side, size_t step) {
 }
 
 EvidenceSide medianStep(const InstanceSide& side) {
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : side.worker.steps) wallNs.push_back(step.wallNs);
+    const std::vector<int64_t> wallNs = side.worker.wallTimes();
     if (wallNs.empty()) return {};
     const double median = quantileOf(wallNs, 0.5);
     const auto nearest = std::ranges::min_element(
