@@ -31,8 +31,7 @@ struct CopiesOfRange {
 struct CopiesOfAllInstances {
     std::string range;  ///< "step #", or the name if all instances have the same.
     int64_t instanceCount = 0;
-    /// Total of all instances. Busy times are sums over the instances. A copy that overlaps two instances counts in
-    /// both.
+    /// Total of all instances, also of busy times. A copy that overlaps two instances counts in both.
     CopyStatistics total;
     /// Values of the median instance; an instance without copies of the group counts as 0.
     double medianCount = 0, medianBytes = 0, medianBusyNs = 0;

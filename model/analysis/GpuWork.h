@@ -18,8 +18,7 @@ class ContributorTable {
   public:
     using Id = uint32_t;
 
-    /// Returns the id of a contributor. `nameKey` identifies the name within the part and kind.
-    /// `makeName` is called only for a new contributor.
+    /// Returns a contributor's id. `nameKey` identifies the name within part and kind; only a new one needs `makeName`.
     template <class MakeName>
     Id find(StepPart part, ContributorKind kind, uint32_t nameKey, RangePaths::Id path, const RangePaths& paths,
             MakeName makeName) {

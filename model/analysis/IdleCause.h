@@ -14,8 +14,7 @@
 
 namespace lanescope::analysis {
 
-// The cause of idle time as facts. `causeText` alone makes words of them, which are equal for equal
-// facts, also in another run.
+// The cause of idle time as facts. `causeText` alone makes words of them, equal for equal facts, also in another run.
 
 /// Kind of a cause, by the activity of the CPU.
 enum class CauseKind : uint8_t {
@@ -132,8 +131,7 @@ struct IdleCause {
 /// Returns the words of a cause: "in host code (no CUDA call) on the main thread at data.py:88 in load,
 /// which waits for input". For kind `None` those about the thread alone.
 std::string causeText(const IdleCause& cause);
-/// Returns the thread and its place without the rest: "on the main thread at data.py:88 in load".
-/// Empty if one is unknown.
+/// Returns thread and place alone: "on the main thread at data.py:88 in load". Empty if one is unknown.
 std::string placeText(const IdleCause& cause);
 
 /// Name of a contributor: that of GPU work, or the facts of a cause of idle time.

@@ -35,14 +35,12 @@ auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
 /// A wait for another thread is a wait for its launches up to this time before and after each launch.
 constexpr int64_t launchingNs = 2'000'000;
 
-/// Generous time from a wait to the next launch. A shorter gap after a wait is due to the wait, even if the CPU could
-/// have launched ahead without the wait.
+/// Generous time from a wait to the next launch. A shorter gap after a wait is due to the wait in any case.
 constexpr int64_t afterWaitNs = 100'000;
 
 }  // namespace
 
-/// Collects the threads that may load data: threads with a name that means data loading, and main threads of processes
-/// without GPU work.
+/// Collects the threads that may load data: those named so, and main threads of processes without GPU work.
 IdleGaps::IdleGaps(const Trace& trace) : trace_(&trace), states_(trace) {
     std::vector<bool> launches(trace.processes.size());
     for (const Stream& stream : trace.streams) launches[stream.process] = true;

@@ -38,8 +38,7 @@ struct GapCause {
     bool operator==(const GapCause&) const = default;
 };
 
-/// All gaps of a run and their causes, by the rules stated at `WorkerTimeline`. Immutable; refers
-/// to the trace, which must outlive it. Any thread.
+/// All gaps of a run and their causes, by the rules stated at `WorkerTimeline`. Immutable; refers to the trace.
 class IdleGaps {
   public:
     /// Receives the progress in [0, 1]; returns false to cancel.
@@ -67,8 +66,7 @@ class IdleGaps {
     /// and after the last work. With several processes: the gap that ends first. O(workers log gaps).
     std::optional<Place> find(uint32_t gpu, int64_t timeNs) const;
 
-    /// Returns the causes of a worker's idle time within `range`, longest first. They sum to the
-    /// time of the gaps in it. O(log n + pieces in the range).
+    /// Returns the causes of a worker's idle time in `range`, longest first; they sum to its gaps. O(log n + pieces).
     std::vector<GapCause> whyIdle(size_t worker, TimeRange range) const;
 
     /// Activity of a thread while the GPU was idle: the awaited thread, and at most `maxLoaders`
@@ -123,13 +121,11 @@ class IdleGaps {
     std::vector<Place> longest_;
 };
 
-/// Finds the causes of a worker's idle time, by the rules stated at `WorkerTimeline`. The claims of
-/// different parts overlap; the order of the parts decides.
+/// Finds the causes of a worker's idle time, as stated at `WorkerTimeline`. Claims overlap; the order of parts decides.
 class IdleCauses {
   public:
-    /// `work` is sorted by start. Time from `sinceNs` to the first work also has a
-    /// cause, unless a step begins in it. O(n log n) in the work and
-    /// the calls of its threads.
+    /// `work` is sorted by start. Time from `sinceNs` to the first work also has a cause, unless a step begins in it.
+    /// O(n log n) in the work and the calls of its threads.
     IdleCauses(const RunContext& run, const WorkerSteps& steps, const WorkList& work, ContributorTable& contributors,
                int64_t sinceNs);
 
@@ -166,8 +162,7 @@ class IdleCauses {
     void forEachGap(Sink sink) const {
         for (PackedList<Gap>::Reader gap(gaps_); !gap.isAtEnd(); gap.next()) sink(*gap);
     }
-    /// Time by which a thread would be earlier without its waits for the GPU in a step, less the
-    /// part already used up by gaps.
+    /// Time by which a thread would be earlier without its waits for the GPU in a step, less the part used by gaps.
     struct Lead {
         int64_t sinceNs = INT64_MIN;  ///< Start of the step.
         int64_t ns = 0;
@@ -191,8 +186,7 @@ class IdleCauses {
     Intervals timeElsewhere(const Gap& gap) const;
     /// Returns the gaps that the CPU did not cause, since the next work was launched in time.
     Intervals queuedGaps() const;
-    /// Returns the times in `range` at which the thread waits for another launching thread of the
-    /// process; labels are those threads.
+    /// Returns the times at which the thread waits for another launching thread of its process; labels are these.
     Intervals waitsForLaunches(uint32_t thread, TimeRange range) const;
     Intervals dataLoading();
     Intervals synchronization();
@@ -200,21 +194,18 @@ class IdleCauses {
     bool isWait(const LabelledInterval& call) { return classOf(call.label) == CallClass::Synchronization; }
     /// Returns the call at that time that waits for the GPU; nullopt if there is no such call.
     std::optional<LabelledInterval> waitAt(uint32_t thread, int64_t timeNs);
-    /// Returns the key of time in a wait, or after a wait that began when the work of the
-    /// contributor `before` ended: the call, and its line if known.
+    /// Returns the key of time in a wait, or after one that began with the end of `before`: the call and its line.
     uint32_t waitKey(const LabelledInterval& call, uint32_t thread, ContributorTable::Id before);
     uint32_t stackOf(uint32_t thread, const LabelledInterval& call) const;
     /// Adds gaps that begin while the awaited thread waits for the GPU, from the end of that wait on.
     void addAfterWaits(Intervals& claims);
-    /// Returns the thread's own time in `range`: outside calls with a cause of their own, and not
-    /// seen waiting or without a core.
+    /// Returns the thread's own time: outside calls with a cause of their own, not seen waiting or without a core.
     Intervals ownTime(uint32_t thread, TimeRange range, uint32_t label);
     Intervals launchBound();
     Intervals queued();
     enum class Detail : uint8_t { Calls, CallsAndStates };
     void addLate(uint32_t thread, Intervals gaps, Detail detail, Intervals& claims);
-    /// Adds the pieces of a time that `thread` spent outside calls as contributors of data loading,
-    /// each with its activity.
+    /// Adds the pieces of a thread's time outside calls as contributors of data loading, each with its activity.
     void addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path, Intervals& claims);
     void addByPath(StepPart part, uint32_t thread, Intervals pieces, Intervals& claims);
     /// Returns the number of a cause; equal for equal ones.

@@ -33,8 +33,7 @@ struct LabelledInterval {
 /// Intervals sorted by start, not empty, not overlapping.
 using Intervals = PackedList<LabelledInterval>;
 
-/// Returns the number of intervals that start at or before a time. `guess` is a number near the result. O(log n) in the
-/// distance.
+/// Returns the number of intervals that start at or before a time; `guess` is near it. O(log n) in the distance.
 size_t countStarted(const Intervals& intervals, int64_t timeNs, size_t guess = 0);
 /// Returns the number of intervals that end at or before a time, which are the first ones. O(log n).
 size_t countUntil(const Intervals& intervals, int64_t timeNs);
@@ -43,8 +42,7 @@ size_t countUntil(const Intervals& intervals, int64_t timeNs);
 /// first in the list) keeps the time. The result is in the same memory. O(n log n), O(n) if sorted.
 Intervals withoutOverlaps(Intervals intervals);
 
-/// Returns the parts of `from` that no interval of `holes` covers, in the memory and with the
-/// labels of `from`. O(n + m).
+/// Returns the parts of `from` that no interval of `holes` covers, with its memory and labels. O(n + m).
 Intervals without(const Intervals& from, const Intervals& holes);
 
 /// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of an interval of `a` with
@@ -62,8 +60,7 @@ void forEachOverlap(const Intervals& a, const Intervals& b, Sink sink) {
     }
 }
 
-/// Unassigned time in numbered windows. Each part of a step removes its time from here, so that the
-/// parts add up to the step.
+/// Unassigned time in numbered windows. Each part of a step takes its time from here, so that they add up to the step.
 class UnassignedTime {
   public:
     /// `windows` must be sorted and must not overlap; they are numbered in order.

@@ -24,8 +24,7 @@ namespace {
 /// Minimum bytes that count as use of a link. Smaller transfers give little evidence, and links carry a few bytes
 /// without any use.
 constexpr int64_t largeBytes = 1 << 20;
-/// A transfer above this multiple of the nominal rate of PCIe used another link. Includes a small margin for the
-/// clocks.
+/// A transfer above this multiple of the nominal rate of PCIe used another link. It has a margin for the clocks.
 constexpr double beyondPcie = 1.05;
 /// Minimum share of the examined time with known counters.
 constexpr int64_t maxRateIntervalNs = 100'000'000;  ///< Maximum time between readings for a valid rate.

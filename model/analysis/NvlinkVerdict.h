@@ -28,8 +28,7 @@ struct NvlinkVerdict {
     Use use = Use::Unknown;
     LinkEvidence evidence = LinkEvidence::None;
     int32_t activeLinks = 0;  ///< Maximum of a GPU.
-    /// Bytes sent by the GPUs: by their counters, by memcpys, or on the bus by NCCL's operations as
-    /// counted by nccl-tests, depending on the evidence.
+    /// Bytes sent by the GPUs: by counters, memcpys, or NCCL's operations on the bus as nccl-tests counts.
     int64_t bytes = 0;
     double bestGBps = 0;  ///< Highest rate behind the verdict; 0 if none.
     /// One for each fact: present, active, used, with the figures.
@@ -39,8 +38,7 @@ struct NvlinkVerdict {
     LinkEvidence stepEvidence = LinkEvidence::None;  ///< Evidence of `bytesPerStep`.
 };
 
-/// Judges by counters if there are any, else by copies and collectives faster than PCIe can be. O(n
-/// log n) in copies, NCCL's calls and NVTX ranges.
+/// Judges by counters, else by copies and collectives too fast for PCIe. O(n log n) in copies, NCCL's calls, ranges.
 NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range = std::nullopt);
 /// Judges the time from the first of these steps to the end of the last.
 NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps);

@@ -60,9 +60,8 @@ struct LaunchingCalls : LaunchRows {
     std::vector<Intervals> callsOf;
 };
 
-/// NVTX ranges open on a thread over time, as paths of their known names (`knownRangeName`), with a number as '#' where
-/// names differ in it: "forward/layer #". Excludes NCCL's own ranges and Python functions. Immutable; O(n log n) in the
-/// ranges.
+/// NVTX ranges open on a thread over time, as paths of known names (`knownRangeName`), with '#' for numbers that
+/// differ: "forward/layer #". Excludes NCCL's own ranges and Python functions. Immutable; O(n log n) in the ranges.
 class RangePaths {
   public:
     /// Number of a path; 0 is the empty one.
@@ -78,8 +77,7 @@ class RangePaths {
     /// Returns the intervals of `of(thread)` that overlap `range`, not clipped. O(log n + their number).
     Intervals during(uint32_t thread, TimeRange range) const;
     const std::string& text(Id path) const { return paths_[path].text; }
-    /// Returns the path of the modules of a PyTorch model on a row of `Trace::stacks`, for work outside of all ranges;
-    /// 0 without any.
+    /// Returns the path of PyTorch modules on a row of `Trace::stacks`, for work outside of all ranges; 0 without.
     Id ofStack(uint32_t stack) const { return stack < ofStack_.size() ? ofStack_[stack] : Id{0}; }
     bool hasModules() const { return !ofStack_.empty(); }
     /// Returns true if `inner` is `outer` or is inside it. Every path is inside the empty path.

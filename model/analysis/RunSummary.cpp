@@ -33,8 +33,7 @@
 
 namespace lanescope::analysis {
 
-/// Data behind the summaries of workers, besides their timelines, computed once for all of them.
-/// Immutable; refers to the trace.
+/// Data behind the summaries of workers, except timelines, computed once for all. Immutable; refers to the trace.
 struct SummarySources {
     /// O(n log n) in threads and counters, and the states of threads.
     explicit SummarySources(const Trace& trace);

@@ -51,8 +51,7 @@ enum class ContributorTrait : uint8_t {
 /// For files and programs.
 std::string_view identifier(ContributorTrait trait);
 
-/// A component of a part of the steps, summed over the steps of one worker. The contributors of a
-/// part sum to that part exactly (`exposedNs`).
+/// A component of a part of one worker's steps, summed. The contributors of a part sum to it exactly (`exposedNs`).
 struct Contributor {
     StepPart part = StepPart::Compute;
     ContributorKind kind = ContributorKind::Kernel;
@@ -73,16 +72,14 @@ struct Contributor {
     /// For launch-bound time of a thread that ran at least at times: the part of `exposedNs` in which it cannot have
     /// run, since the kernel counts no more of its time on a core. 0 if unknown, and for all other contributors.
     int64_t waitedNs = 0;
-    /// Part of the rest in which it was seen to run in host code for a long time (`minWorkNs`):
-    /// it computes there, and is not on its way from launch to launch.
+    /// Part of the rest in which it ran in host code for long (`minWorkNs`), not on its way from launch to launch.
     int64_t workedNs = 0;
     /// Part of `exposedNs` in which it waited for the GIL that a thread without launches had. Estimated: a sampled wait
     /// counts in full, less the time that the kernel counts as running.
     int64_t gilNs = 0;
-    /// For work: "launched at train.py:212 in GPT.forward", the Python line that launched more than half of it. "called
-    /// from" for a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately
-    /// ran and waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". Empty if there is no such
-    /// line.
+    /// For work: "launched at train.py:212 in GPT.forward", the Python line of more than half of it. "called from" for
+    /// a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately ran and
+    /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". Empty if there is no such line.
     std::string launched;
 
     /// Adds the amounts of another one.
@@ -177,8 +174,7 @@ struct CoreWaits {
 struct LaunchTimes {
     int64_t count = 0;     ///< Each call once, however many kernels it launched, such as a graph.
     int64_t medianNs = 0;  ///< Duration of a call; 0 without any.
-    /// Origin of most of them, as `Contributor::launched`, and their number. Empty and 0 if no line
-    /// made a fifth of them.
+    /// Origin of most, as `Contributor::launched`, and their number. Empty and 0 if no line made a fifth.
     std::string place = {};
     int64_t placeCount = 0;
     bool operator==(const LaunchTimes&) const = default;
@@ -325,8 +321,7 @@ struct NvlinkTraffic {
     bool operator==(const NvlinkTraffic&) const = default;
 };
 
-/// Data of a run needed by comparisons and explanations. Small: grows with the number of steps, not
-/// with the number of events.
+/// Data of a run needed by comparisons and explanations. Grows with the number of steps, not of events.
 struct RunSummary {
     SummaryFacts facts;
     StepSource source = StepSource::WholeRun;
@@ -342,9 +337,8 @@ struct RunSummary {
     bool isEmpty() const;
     /// Returns true if the file lacks some of the worker's NCCL operations, so that its times in NCCL mean nothing.
     bool isPartlyReported(const WorkerSummary& worker) const;
-    /// Returns the worker that the others wait for: the one with the longest mean step less its
-    /// exposed communication and its waiting for ranks. A worker
-    /// that is partly reported counts only if all are. `noIndex` if no worker has steps.
+    /// Returns the worker that the others wait for: that with the longest mean step less exposed communication and
+    /// waiting for ranks. A worker that is partly reported counts only if all are. `noIndex` if no worker has steps.
     uint32_t criticalWorker() const;
     bool operator==(const RunSummary&) const = default;
 };
@@ -352,8 +346,7 @@ struct RunSummary {
 /// Receives the progress of a summary in [0, 1]; returns false to cancel.
 using SummaryProgress = std::function<bool(double fraction)>;
 
-/// Summarizes a run. Fails if the selection does not fit the run or if cancelled; an empty trace
-/// gives an empty summary. O(n log n) in the events; any thread.
+/// Summarizes a run; empty for an empty trace. Fails if the selection does not fit, or if cancelled. O(n log n).
 Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection = {},
                                 const SummaryProgress& progress = {});
 

@@ -104,8 +104,7 @@ class StepMaker {
         steps.resize(kept);
     }
 
-    /// Returns for each step if work of another kind follows, such as an evaluation. Waiting for
-    /// data is a part of the step, however long.
+    /// Returns for each step if other work follows, such as an evaluation. Waiting for data is part of the step.
     std::vector<bool> interruptions() const {
         const std::vector<StepSpan>& steps = worker_.steps;
         std::vector<TimeRange> pauses;

@@ -16,12 +16,10 @@ namespace lanescope {
 
 /// Selection of the steps of a run. Default: detected, without warm-up.
 struct StepSelection {
-    /// NVTX ranges that are the steps; '#' matches any number ("step #"). Empty to detect them.
-    /// Named ranges are compared unchanged, without the time from one to the next. Without such ranges the name of
-    /// another unit of the run (`RunSteps::units`).
+    /// NVTX ranges that are the steps; '#' matches any number ("step #"). Empty to detect. Named ranges are compared
+    /// without time between them. Without such ranges the name of another unit of the run (`RunSteps::units`).
     std::string rangeName;
-    /// Only steps number `first` to `last` (`StepSpan::number`), inclusive. The caller decides about warm-up then: no
-    /// other step is skipped.
+    /// Only steps number `first` to `last` (`StepSpan::number`), inclusive. Warm-up is not skipped then.
     std::optional<StepRange> numbers;
     /// Exactly this range of time as the only step, whatever the NVTX ranges: a slice, a selection.
     std::optional<TimeRange> stretch;
@@ -94,8 +92,7 @@ struct StepUnit {
 struct RunSteps {
     StepSource source = StepSource::WholeRun;
     StepKind kind = StepKind::Step;
-    /// Units of the pattern per step: more than one if weights are updated, or numbers in names begin again, after so
-    /// many of them.
+    /// Units of the pattern per step: more than one if weights are updated, or numbers in names restart, after so many.
     int64_t rangesPerStep = 1;
     /// "step #", the first kernel of a step, or the line of a loop: "train.py:33 in train".
     std::string pattern;
@@ -103,8 +100,7 @@ struct RunSteps {
     std::vector<StepUnit> units;
     /// For `WholeRun`: the single call that launched the work, such as "GPT.forward"; empty if unknown.
     std::string onlyCall;
-    /// For `WholeRun`: ranges like steps whose work ran long after them in one piece, so that it shows no steps: "step
-    /// #".
+    /// For `WholeRun`: ranges like steps whose work ran long after them in one piece and shows no steps: "step #".
     std::string deferred;
     std::vector<WorkerSteps> workers;  ///< Workers with steps, by process and GPU.
 };

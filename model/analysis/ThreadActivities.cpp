@@ -13,8 +13,7 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Python files whose functions on a stack reveal the activity of a thread: files in which code is
-/// compiled, not files in which the compiled code runs.
+/// Python files whose functions on a stack reveal a thread's activity: those that compile code, not compiled ones.
 constexpr std::pair<std::string_view, ThreadWork> knownFiles[]{
     {"/torch/_dynamo/convert_frame.py", ThreadWork::Dynamo},
     {"/torch/_inductor/compile_fx.py", ThreadWork::Inductor},

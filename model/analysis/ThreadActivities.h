@@ -15,8 +15,7 @@
 
 namespace lanescope::analysis {
 
-/// Returns "82 % waits for input, 11 % runs; at data.py:88 in load": the activity of a thread in
-/// `wholeNs`, longest first. Empty if nothing is known.
+/// Returns "82 % waits for input, 11 % runs; at data.py:88 in load": a thread's activity. Empty if unknown.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
 
 /// Returns the ends of the names of Python files in whose functions a thread compiles code.
@@ -50,8 +49,7 @@ class ThreadActivities {
         unknownUntil(range.endNs);
     }
 
-    /// Calls `sink(piece, id)` for each time in `range` in which the thread was runnable without a
-    /// core, all or most of the time.
+    /// Calls `sink(piece, id)` for each time in `range` in which the thread lacked a core, all or most of the time.
     template <class Sink>
     void forEachWithoutCore(uint32_t thread, TimeRange range, Sink sink) {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {

@@ -34,10 +34,9 @@ class WorkPlaces {
     /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
-    /// Returns "launched at train.py:212 in GPT.forward" for each contributor: the origin of more
-    /// than half of its time in the steps (`exposedNs`), even if all its overlapped time had the
-    /// same origin. "called from" for a thread without Python, such as that of autograd; "captured
-    /// at" for a CUDA graph. Empty if no line has as much. O(contributors * lines).
+    /// Returns "launched at train.py:212 in GPT.forward" for each contributor: the origin of more than half of its time
+    /// in the steps (`exposedNs`), whatever that of its overlapped time. "called from" for a thread without Python,
+    /// such as that of autograd; "captured at" for a CUDA graph. Empty if no line has as much. O(contributors * lines).
     std::vector<std::string> texts(std::span<const Contributor> contributors) const;
 
   private:

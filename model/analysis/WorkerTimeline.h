@@ -74,8 +74,7 @@ class WorkerTimeline {
     ContributorTable::Id nothing_ = 0;  ///< Contributor of unclaimed time.
 };
 
-/// The workers of a run with data computed once for all of them, for queries of single events and
-/// gaps. Immutable; refers to the trace, which must outlive it.
+/// The workers of a run with their common data, for queries of events and gaps. Immutable; refers to the trace.
 class RunWorkers {
   public:
     /// Fails as `findSteps` does. O(n log n) in the events; any thread.

@@ -168,8 +168,7 @@ class MarkGatherer {
     std::vector<Marks> marks_;
 };
 
-/// Returns the distinction by a mark that takes `ns` in all in `steps` affected steps; `others` other steps have it,
-/// too.
+/// Returns the distinction by a mark that takes `ns` in all in `steps` affected steps; `others` other steps have it.
 Distinction distinction(DistinctionOf of, const std::string& key, const Mark& mark, int64_t ns, int64_t steps,
                         int64_t others) {
     return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, ns / steps, 0, others};

@@ -33,8 +33,7 @@ enum class DistinctionKind : uint8_t {
 /// For files and programs: "range", "line", "thread", "process", "loader".
 std::string_view identifier(DistinctionKind kind);
 
-/// Something in the program that only steps that take longer have, but for a few others, or only one rank: the likely
-/// cause.
+/// Something that only longer steps of the program, but for a few others, or only one rank have: the likely cause.
 struct Distinction {
     DistinctionOf of = DistinctionOf::Pattern;
     DistinctionKind kind = DistinctionKind::Range;
@@ -46,9 +45,8 @@ struct Distinction {
     bool operator==(const Distinction&) const = default;
 };
 
-/// Sets `WorkerSummary::distinctions` of all workers, whose other members are complete: per kind of steps the
-/// processes that start, or else the range, line or thread with most time. `steps` are those of the workers.
-/// O(ranges + calls + samples).
+/// Sets `WorkerSummary::distinctions` of otherwise complete workers: per kind of steps the processes that start, or
+/// else the range, line or thread with most time. `steps` are those of the workers. O(ranges + calls + samples).
 void findDistinctions(const RunContext& run, RunSummary& summary, const std::vector<const WorkerSteps*>& steps);
 
 }  // namespace lanescope::analysis

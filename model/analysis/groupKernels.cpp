@@ -57,8 +57,7 @@ constexpr size_t maxWaiting = 4096;
 constexpr double minLineShare = 0.2;
 /// A grid of at most this number of blocks per SM is small.
 constexpr double maxSmallGridShare = 0.25;
-/// A sequence of `minChainLength` elementwise kernels is a chain. It is a loop from `minLoopLength` on, if it has
-/// `minLoopRounds` kernels per line.
+/// So many elementwise kernels in sequence are a chain; from `minLoopLength` on a loop, with `minLoopRounds` per line.
 constexpr size_t minChainLength = 4, minLoopLength = 32, minLoopRounds = 8;
 
 struct ConfigClass {

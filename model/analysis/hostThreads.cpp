@@ -69,8 +69,7 @@ class Starters {
     const std::vector<uint32_t> parents_;
 };
 
-/// Minimum share of the steps in which a thread waits for a core, to be reported. Every thread waits for a core now and
-/// then.
+/// Minimum share of the steps of a reported wait for a core. Every thread waits for one now and then.
 constexpr double minWaitShare = 0.01;
 
 /// Computes the part of a range that is in steps.

@@ -16,9 +16,8 @@ namespace lanescope::analysis {
 /// Returns for each stack if it has a frame of PyTorch's loader. O(stacks).
 std::vector<bool> stacksOfLoader(const Trace& trace);
 
-/// The data loading threads of each process: threads of processes that it started, directly or via
-/// others that are no other rank, with a data loading name or seen in PyTorch's loader. If there
-/// are none, its own threads with such a name. Immutable; any thread.
+/// The data loading threads of each process: threads of processes that it started, directly or via others of no other
+/// rank, named so or seen in PyTorch's loader; else its own threads named so. Immutable; any thread.
 class LoaderThreads {
   public:
     /// O(processes, threads, stacks and states of threads).

@@ -156,8 +156,7 @@ size_t typicalLengthOf(const Sequence& sequence, const LargeVector<uint32_t>& pl
     return typicalLength;
 }
 
-/// Returns the similarity of the pieces into which `places` divide the run, as a share of their
-/// kernels; 0 if there are too few or if they omit too much.
+/// Returns the similarity of the pieces between `places`, as a share of their kernels; 0 for too few or too small ones.
 double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
     if (places.size() < minRepetitions) return 0;
     const size_t covered = places.back() - places.front();

@@ -23,8 +23,7 @@ namespace {
 constexpr size_t minIterations = 3;
 /// A branch with less than this share of a thread's launches, or of their GPU time, is not searched.
 constexpr double minBranchShare = 0.05;
-/// A loop is a step loop if at least `minAlikeIterations` of its iterations launch as much as the median, within
-/// `alikeFactor`.
+/// A step loop has at least `minAlikeIterations` iterations that launch as much as the median, within `alikeFactor`.
 constexpr double minAlikeIterations = 0.7, alikeFactor = 2;
 /// Relative difference of the visits of a line from the number of iterations, up to which it belongs to each of them.
 constexpr double regularTolerance = 0.1;

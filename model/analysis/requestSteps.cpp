@@ -183,8 +183,7 @@ constexpr double minWaitedShareOfAll = 0.1;  ///< Share of the time of all reque
 constexpr double maxOthersRunShare = 0.25;   ///< Share of that time, for all other threads together.
 /// Periods are irregular if the difference of their 90th and 10th percentile is at least this multiple of the median.
 constexpr double minSpread = 0.25;
-/// Number of pauses examined for the activity of other threads. With very many threads fewer pauses
-/// are examined, up to the total of queries.
+/// Number of pauses examined for activity of other threads; fewer with very many threads, up to the total of queries.
 constexpr size_t maxExaminedPauses = 4096, maxQueries = 20'000'000;
 constexpr size_t maxFrames = 64;
 

@@ -32,9 +32,8 @@ class WeightUpdates {
     std::vector<std::vector<int64_t>> timesNs_;  ///< By process, ascending.
 };
 
-/// Returns true if a trace shows the training of a model: a range, kernel or thread named like the
-/// backward pass or an optimizer, or a collective that sums gradients (AllReduce, ReduceScatter).
-/// O(ranges + calls of NCCL + launch configurations).
+/// Returns true if a trace shows training: a range, kernel or thread named like the backward pass or an optimizer, or a
+/// collective that sums gradients (AllReduce, ReduceScatter). O(ranges + calls of NCCL + launch configurations).
 bool isTraining(const Trace& trace);
 
 /// Returns true if a name means requests: one of its words is request, query or req.

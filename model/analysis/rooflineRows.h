@@ -42,8 +42,7 @@ struct Roofline {
     int64_t knownKernelNs = 0;      ///< Part of it of operators with known shapes.
 };
 
-/// Compares operators whose kernels start within `range` with the roofs of their GPUs. Empty without shapes. O(n log
-/// n).
+/// Compares operators with kernels that start in `range` with their GPUs' roofs. Empty without shapes. O(n log n).
 Roofline rooflineOf(const Trace& trace, std::optional<TimeRange> range = {});
 
 }  // namespace lanescope::analysis

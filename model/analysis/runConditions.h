@@ -15,10 +15,9 @@
 
 namespace lanescope::analysis {
 
-/// Returns the weight of value number `sample` in the mean over `range`: the number of its readings
-/// there, including readings that found it unchanged and were not kept. If the reading interval is
-/// unknown, its duration. The time of a change between two readings is unknown, and a clock that
-/// rises with the first kernel would count as low up to the next reading. O(1).
+/// Returns the weight of value number `sample` in the mean over `range`: the number of its readings there, including
+/// those that found it unchanged. If the reading interval is unknown, its duration. The time of a change between two
+/// readings is unknown, and a clock that rises with the first kernel would count as low up to the next reading. O(1).
 inline double weightWithin(const CounterSeries& series, uint32_t sample, TimeRange range) {
     const TimeRange held = series.rangeOf(sample);
     if (series.intervalNs <= 0) return static_cast<double>(held.intersected(range).durationNs());
@@ -54,8 +53,7 @@ void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<cons
 /// Returns the time between steps, and the part of it in which none of `work`, sorted by start, ran. O(work + steps).
 StepPauses pausesBetween(std::span<const TimeRange> steps, const WorkList& work);
 
-/// Returns the processor time allowed by the control group of the run, in percent of one core; 0 if
-/// unlimited or unknown.
+/// Returns the processor time that the run's control group allows, in percent of a core; 0 if unlimited or unknown.
 int64_t cpuLimitOf(const Trace& trace);
 
 /// Returns the GPUs that several processes used, recorded or not. O(streams + uses).
@@ -63,11 +61,9 @@ std::set<uint32_t> sharedGpusOf(const Trace& trace);
 
 /// Returns the facts of a trace. O(properties + events), linear.
 SummaryFacts factsOf(const Trace& trace);
-/// Returns the number of processes that work on a GPU, or of the job's ranks if a process reports
-/// more. O(streams + processes).
+/// Returns the number of processes that work on a GPU, or of ranks if a process reports more. O(streams + processes).
 int64_t worldSizeOf(const Trace& trace);
-/// Returns the warnings of a trace about losses and corruption: `SummaryFacts::healthWarnings`. O(n
-/// log n) in the notes.
+/// Returns a trace's warnings about losses and corruption: `SummaryFacts::healthWarnings`. O(n log n) in the notes.
 std::vector<HealthNote> warningsOf(const Trace& trace);
 
 }  // namespace lanescope::analysis

@@ -16,8 +16,7 @@ constexpr double minAffectedShare = 0.8, maxOtherShare = 0.05;
 constexpr double minLoaderShare = 0.5;
 /// Between processes that start together. If some start at any time, those of a step are no reason.
 constexpr int64_t maxBurstNs = 300'000'000;
-/// Minimum steps in which processes start; of data loaders. Starts of other processes in two steps may be chance, but a
-/// program starts loaders on purpose.
+/// Minimum steps in which processes start; of data loaders, which start on purpose. Two steps of others may be chance.
 constexpr size_t minSteps = 3, minLoaderSteps = 2;
 
 }  // namespace

@@ -19,8 +19,7 @@ constexpr size_t minPeriods = 5;
 constexpr double minFrequency = 0.8;  ///< Required frequency of the longest step at the place of a period.
 /// Maximum ratio of unexplained time, of a multiple of a period to the period.
 constexpr double maxUnexplainedRatio = 0.9;
-/// As `minFrequency`, for a multiple of an existing period: the repetition is known then, and its
-/// other long steps may sometimes be the longest.
+/// As `minFrequency`, for a multiple of a known period, of which other long steps may sometimes be the longest.
 constexpr double minFrequencyOfMultiple = 0.5;
 constexpr double cleanSeparation = 6;
 constexpr double minModeShare = 0.15;
@@ -224,8 +223,7 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     return pattern;
 }
 
-/// Returns the steps without their drift, about their median. The drift goes from the median of
-/// each sixth of them to the next.
+/// Returns the steps without their drift, about their median. The drift goes from each sixth's median to the next.
 Times withoutDrift(std::span<const int64_t> wallNs) {
     std::array<double, driftParts> medians{};
     for (size_t part = 0; part < driftParts; ++part) {
@@ -247,9 +245,8 @@ Times withoutDrift(std::span<const int64_t> wallNs) {
     return left;
 }
 
-/// Returns true if a pattern exists only because the steps grow: without the drift they have no
-/// period, and the remainder is less than that of the pattern. Not tested for shrinking steps,
-/// since another pattern has a positive cost.
+/// Returns true if a pattern exists only because the steps grow: without the drift they have no period and less
+/// remainder than the pattern. Not tested for shrinking steps, since another pattern has a positive cost.
 bool isOfDrift(std::span<const int64_t> wallNs, const StepPattern& pattern, size_t series) {
     const size_t ofPart = wallNs.size() / driftParts;
     if (medianOf(wallNs.last(ofPart)) < medianOf(wallNs.first(ofPart))) return false;
@@ -289,8 +286,7 @@ std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t 
     for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
     std::optional<StepPattern> pattern = periodOf(wallNs, series);
     if (!pattern) pattern = modesOf(wallNs);
-    // If steps grow all the time, the later ones are also a mode of longer ones, and the last of
-    // every few is the longest.
+    // If steps grow all the time, the later ones are a mode of longer ones, too, and the last of every few is longest.
     if (auto drift = driftOf(wallNs); drift && (!pattern || isOfDrift(wallNs, *pattern, series)))
         pattern = std::move(drift);
     if (!pattern) return std::nullopt;

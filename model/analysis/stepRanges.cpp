@@ -123,8 +123,7 @@ size_t minRangesOf(StepNaming naming) {
     return minRanges;
 }
 
-/// Returns true if the name alone means repeated work, also at uneven intervals: data, an environment or a client may
-/// determine when the next range starts.
+/// Returns true if the name alone means repeated work: data, an environment or a client may determine its intervals.
 bool isNameSufficient(StepNaming naming) { return naming >= StepNaming::Requests; }
 
 /// Returns true if at least half of the later periods are within a factor of two of their median. A period lasts from

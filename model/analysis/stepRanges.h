@@ -86,12 +86,10 @@ size_t minStepsOf(std::string_view pattern);
 /// them overlap, as in a thread pool; else those of the thread with most. O(n).
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name);
 
-/// Counts each NVTX range name, and each pattern shared by several names. Marks do not count. O(n)
-/// in the ranges and O(n log n) in the names.
+/// Counts each NVTX range name, and each pattern of several names, without marks. O(ranges), O(n log n) in the names.
 std::map<std::string, int64_t> rangeCounts(const Trace& trace);
 
-/// Returns names of NVTX ranges in both traces, most frequent first, to align runs by. Names that
-/// differ only in numbers are also listed together, as "step #".
+/// Returns NVTX range names of both traces to align by, most frequent first; also patterns, as "step #".
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate);
 
 /// Returns the choices of ranges: each pattern shared by several names ("step #") instead of these

@@ -21,8 +21,7 @@
 
 namespace lanescope::analysis {
 
-/// Calls `visit(name, member)` for each fact of a summary stored in `LANESCOPE_STORED`, by its name
-/// there. A list has a row for each of its texts.
+/// Calls `visit(name, member)` for each fact in `LANESCOPE_STORED`, by its name there. A list has a row for each text.
 template <Of<RunSummary> S, class V>
 void forEachStoredFact(S& s, V&& visit) {
     visit("contentHash", s.facts.contentHash);

@@ -18,14 +18,12 @@ namespace lanescope::analysis {
 /// give other figures, as with a new part of a step, which takes its time from others.
 inline constexpr int storedVersion = 29;
 
-/// Writes the summary of a run into its trace, in one transaction, so that a comparison needs no
-/// events. Replaces stored data, also of earlier versions. The summary must be that of the default
-/// selection. Call it when all events are written.
+/// Writes the summary of a run into its trace, in one transaction, for comparisons. Replaces stored data, also of
+/// earlier versions. The summary must be that of the default selection. Call it when all events are written.
 Result<void> writeRunSummary(Database& database, const RunSummary& summary);
 
-/// Returns the stored summary. Returns nullopt if there is none, if another version of the program
-/// wrote it, if the events changed since, or if it is inconsistent: parts that do not sum to their
-/// step, invalid cells. Fast: reads no events.
+/// Returns the stored summary; nullopt if there is none, if another version of the program wrote it, if the events
+/// changed since, or if it is inconsistent: parts that do not sum to their step, invalid cells. Fast: reads no events.
 std::optional<RunSummary> readRunSummary(const Database& database);
 /// Reads the summary of a file. Returns nullopt also if the file is missing, corrupt, compressed or no SQLite file, and
 /// if it is not sealed or was modified since: the summary then belongs to other events.

@@ -31,8 +31,7 @@ struct BandwidthAdvice {
 /// Finds possible improvements of copies. Gains below a small share of the examined time are omitted.
 class CopyAdviser {
   public:
-    /// `range` is the time that gains are compared with, `kernelNs` the kernel time of each GPU in
-    /// it, by index into `Trace::gpus`.
+    /// `range` is the time that gains are compared with, `kernelNs` the kernel time in it by index into `Trace::gpus`.
     CopyAdviser(const Trace& trace, TimeRange range, std::vector<int64_t> kernelNs)
         : trace_(trace), range_(range), kernelNs_(std::move(kernelNs)) {}
 

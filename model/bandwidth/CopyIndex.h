@@ -26,8 +26,7 @@ struct CopyPoint {
     double gigabytesPerSecond = 0;
 };
 
-/// The memcpys and memsets of a trace, prepared for repeated sums over any range of time while a
-/// user drags. Immutable; any thread.
+/// The memcpys and memsets of a trace, prepared for sums over any range of time. Immutable; any thread.
 class CopyIndex {
   public:
     /// Minimum number of copies for which sums of ranges are kept.
@@ -43,12 +42,10 @@ class CopyIndex {
         std::optional<TimeRange> range;  ///< Nullopt for the whole trace.
         uint32_t process = noIndex;      ///< Only of this process.
     };
-    /// Returns a row for each active group, most bytes first. O(k + log n) for the k copies in the
-    /// range. For all processes of a trace with many copies O(groups * log n), except for the first
-    /// query of a range for a grouping, which takes O(n log n).
+    /// Returns a row for each active group, most bytes first. O(k + log n) for k copies in the range. For all processes
+    /// of a trace with many copies O(groups * log n), except for a grouping's first query of a range: O(n log n).
     std::vector<CopyStatistics> statistics(const Query& query) const;
-    /// Returns possible improvements, largest gain first. Costs as `statistics`, plus one visit per
-    /// some hundred copies.
+    /// Returns possible improvements, largest gain first. Costs as `statistics`, plus a visit per some hundred copies.
     std::vector<BandwidthAdvice> advice(std::optional<TimeRange> range = std::nullopt) const;
     /// Calls `visit` with the copies that have a rate and touch the range, unclipped, in batches: the memcpys by start,
     /// then the memsets. `groups` is filled before, in the order of `CopyPoint::group`. O(k + log n).

@@ -286,8 +286,7 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
     int64_t latestStartNs = std::numeric_limits<int64_t>::min();
     for (size_t index = 0; index < copies_.size(); ++index) {
         const Piece piece = lookup.piece(copies_[index]);
-        // Adds nothing once it is too large, so that no sum can overflow. Only a corrupt index has
-        // copies out of order; binary searches require the order.
+        // Ends before a sum can overflow. Binary searches require the order, which only a corrupt index lacks.
         isUsable_ = isUsable_ && piece.bytes >= 0 && piece.bytes < maxSum - state.bytes &&
                     piece.endNs - piece.startNs < maxSum - state.summedNs && piece.startNs >= latestStartNs &&
                     piece.endNs >= piece.startNs;

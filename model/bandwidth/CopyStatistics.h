@@ -45,8 +45,7 @@ struct CopyGroup {
     bool isMemset = false;
     MemcpyKind kind = MemcpyKind::Unknown;
     MemoryKind source = MemoryKind::Unknown, destination = MemoryKind::Unknown;
-    /// Indices into `Trace::gpus`; `noIndex` if the grouping does not distinguish them. Equal
-    /// except for a copy from one GPU to another.
+    /// Indices into `Trace::gpus`; `noIndex` if not distinguished. Equal except for a copy between GPUs.
     uint32_t gpu = noIndex, peer = noIndex;
     int sizeBucket = anySize;
     auto operator<=>(const CopyGroup&) const = default;
@@ -129,8 +128,7 @@ using CopyTallies = std::array<CopyTally, memcpyKindCount>;
 /// Returns the bytes in `partNs` of a copy of `wholeNs`, which is above 0; rounded to the nearest.
 int64_t partOfBytes(int64_t bytes, int64_t partNs, int64_t wholeNs);
 
-/// Returns the reference peak of a group of copies. If the group does not distinguish GPUs, a peak
-/// that all GPUs of the trace have.
+/// Returns the reference peak of a group of copies. If it distinguishes no GPUs, a peak that all of them have.
 std::optional<CopyPeak> peakOfGroup(const Trace& trace, const CopyGroup& group);
 
 /// Sums copies in the order of their starts, by group and size bucket.
@@ -268,8 +266,7 @@ class CopyGroupSums {
     bool isUsable_ = true;
 };
 
-/// Returns the part of a copy in a range; `isClipped` if that is not all of it. Kernel times stay
-/// those of the whole copy.
+/// Returns the part of a copy in a range; `isClipped` if that is not all of it. Kernel times stay those of all of it.
 CopySweep::Piece clippedTo(const TimeRange& range, CopySweep::Piece piece);
 
 }  // namespace lanescope

@@ -14,8 +14,7 @@ namespace lanescope {
 
 namespace {
 
-/// A reading later than this, or than this part of its range, does not belong to its end: the
-/// sampler had not begun, or the machine was busy.
+/// A later reading, also than this part of its range, is not of its end: the sampler or machine was late.
 constexpr int64_t maxDelayNs = 10'000'000, maxDelayDivisor = 50;
 
 /// Returns the time of the counter's reading for `readingNs`: the nearest of the values within the reading. A reading

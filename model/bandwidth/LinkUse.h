@@ -18,11 +18,9 @@ struct CounterIntegral {
     int64_t knownNs = 0;  ///< Time with a known value.
     int64_t wholeNs = 0;  ///< The whole range.
     double maximum = 0;   ///< Maximum of the known values.
-    /// The longest relevant interval between two samples, even if it extends beyond the range;
-    /// without those in which the counter did not change.
+    /// The longest interval between two samples, also beyond the range, in which the counter changed.
     int64_t longestIntervalNs = 0;
-    /// No value holds across either end, so nothing was divided: for a cumulative counter, the
-    /// amount is the difference of two readings.
+    /// No value holds across either end: for a cumulative counter, the amount is the difference of two readings.
     bool isExact = false;
     /// The counter was read too rarely for this range, so nothing is known.
     bool isUnread = false;
@@ -33,9 +31,8 @@ struct CounterIntegral {
     double mean() const { return knownNs > 0 ? amount * 1e9 / static_cast<double>(knownNs) : 0; }
 };
 
-/// Returns the integral over `range`; the value is constant between two samples. A counter of rates
-/// or shares is unknown (`isUnread`) if such an interval is longer than `range`: it gives no
-/// evidence about the range. O(log n + samples in range).
+/// Returns the integral over `range`; the value is constant between two samples. A counter of rates or shares is
+/// unknown (`isUnread`) if such an interval is longer: it is no evidence. O(log n + samples in range).
 CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 
 /// Returns the integral of a range at whose ends the counter was read on purpose, within
@@ -60,8 +57,7 @@ struct LinkUse {
     std::optional<double> peakPercent() const;  ///< Returns mean over peak.
 };
 
-/// Returns every ordered pair of GPUs with known traffic or connection, by GPU and peer. Only
-/// traffic in `range` counts. O(copies + pairs^2).
+/// Returns the ordered pairs of GPUs with known traffic in `range` or connection, by GPU and peer. O(copies + pairs^2).
 std::vector<LinkUse> linkUse(const Trace& trace, std::optional<TimeRange> range = std::nullopt);
 
 }  // namespace lanescope

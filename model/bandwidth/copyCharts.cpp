@@ -14,8 +14,7 @@ namespace {
 constexpr double logarithmicFrom = 30;
 constexpr int maxPlaces = 1 << 11;
 
-/// Range of a chart's copies. Found in a first pass, before a second visit of the copies: keeping
-/// ten million of them would take more memory than the trace.
+/// Range of a chart's copies, found in a first pass: keeping ten million copies would take more memory than the trace.
 struct Extent {
     std::vector<CopyGroup> groups;
     RateExtent rates;

@@ -28,16 +28,14 @@ std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKi
 /// Returns the peak of a memset, which only writes.
 std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu);
 
-/// Returns the peak of PCIe in one direction, or of NVLink in one direction of a GPU, to all its
-/// peers together if `peer` is `noGpuId`.
+/// Returns the peak of PCIe, or of a GPU's NVLinks, in one direction; to all its peers if `peer` is `noGpuId`.
 std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu);
 std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t peer = noGpuId);
 
 /// Returns the connection from one GPU to another; null if unknown. O(connections).
 const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer);
 
-/// Returns the nominal bandwidth of NVLinks of a GPU of that compute capability in one direction,
-/// in bytes per second; 0 if unknown.
+/// Returns the nominal bytes per second of NVLinks of that compute capability in one direction; 0 if unknown.
 double nominalNvlinkBytesPerSecond(int computeMajor, int links);
 
 /// Returns the number of active NVLinks of the GPU, to any peer; 0 if none or unknown.

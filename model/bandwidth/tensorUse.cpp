@@ -40,8 +40,7 @@ double measuredRoof(const Trace& trace, int64_t gpu) {
     return 0;
 }
 
-/// Returns the activity times clock at which a GPU computes at its peak, in Hz: of the measured one, else of the data
-/// sheet; 0 if unknown.
+/// Returns activity times clock at a GPU's peak, in Hz: of the measured one, else of the data sheet; 0 if unknown.
 double peakActiveHz(const Trace& trace, uint32_t gpu) {
     const Gpu& about = trace.gpus[gpu];
     const double perClock = flopsPerActiveClockOfSm(about.computeMajor, about.computeMinor, "fp16") * about.smCount;

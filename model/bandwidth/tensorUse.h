@@ -11,8 +11,7 @@
 
 namespace lanescope {
 
-/// Use of the tensor cores of a GPU, as its counters show it: the product of tensor activity and SM clock. It includes
-/// the work of all processes on the GPU.
+/// Use of a GPU's tensor cores by all processes, as its counters show it: the product of tensor activity and SM clock.
 struct TensorUse {
     double activity = 0;     ///< Share of the time in which tensor cores worked, weighted by the clock; 0 to 1.
     double clockHz = 0;      ///< Mean SM clock.
@@ -43,9 +42,8 @@ TensorReadings tensorReadings(const Trace& trace, uint32_t gpu, TimeRange range)
 /// data sheet; unknown between readings. O(readings).
 void addMfuCounters(Trace& trace);
 
-/// Returns the tensor use of GPU number `gpu` (index into `Trace::gpus`) within `range`; nullopt if the counters were
-/// not recorded or cover none of it, or if a reading is longer than the range. An unread time never counts as idle.
-/// O(readings).
+/// Returns the tensor use of a GPU (index into `Trace::gpus`) within `range`; nullopt if the counters were not recorded
+/// or cover none of it, or if a reading is longer than the range. An unread time never counts as idle. O(readings).
 std::optional<TensorUse> tensorUseOf(const Trace& trace, uint32_t gpu, TimeRange range);
 
 }  // namespace lanescope

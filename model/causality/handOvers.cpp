@@ -10,8 +10,7 @@ namespace lanescope::causality {
 
 namespace {
 
-/// Threads without known states are taken to alternate if their runs of consecutive calls have at least this mean
-/// length.
+/// Threads without known states alternate if their runs of consecutive calls have at least this mean length.
 constexpr uint32_t minCallsPerRun = 8;
 /// Minimum length of a time between two calls in which a thread without states may have waited.
 constexpr int64_t minUnknownWaitNs = 20'000;

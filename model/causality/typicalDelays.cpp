@@ -12,8 +12,7 @@ namespace {
 
 /// A cause that ended this long after all others is the only possible one.
 constexpr int64_t clearNs = 10'000;
-/// Maximum delay from the end of GPU work to the return of a call that waited for the work. A longer delay has another
-/// cause.
+/// Maximum delay from the end of GPU work to the return of a call that awaited it. A longer delay has another cause.
 constexpr int64_t maxReturnDelayNs = 100'000;
 constexpr size_t kindCount = static_cast<size_t>(NodeKind::Arrival) + 1;
 /// Own time of a call that always waits, so that its own time cannot be measured.

@@ -16,8 +16,7 @@ namespace {
 
 constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
 
-/// Returns the start of range number `occurrence` called `name` in the process that has it first.
-/// Every rank has its own, so they are counted by process.
+/// Returns the start of range number `occurrence` called `name`, counted by process, in the process that has it first.
 std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name, int occurrence) {
     const NvtxTable& nvtx = trace.nvtx;
     const bool isPattern = name.find('#') != std::string_view::npos;

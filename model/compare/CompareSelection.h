@@ -29,8 +29,7 @@ struct CompareSelection {
 /// Parses "step", "start", "RANGE" or "RANGE#2" into `selection`.
 Result<void> parseAlignment(std::string_view text, CompareSelection& selection);
 
-/// Returns the selection for one run, with the step of the alignment. Fails if the trace has no
-/// such range or no step from it on.
+/// Returns the selection for one run, with the step of the alignment. Fails without such a range or a step from it on.
 Result<StepSelection> stepSelectionFor(const Trace& trace, const CompareSelection& selection);
 
 }  // namespace lanescope

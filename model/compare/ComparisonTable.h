@@ -64,8 +64,7 @@ struct ComparisonColumn {
     std::optional<Field> field = {};  ///< Content of the column, if it is one of these.
 };
 
-/// A table of a comparison, independent of its layout. Cells contain plain numbers: times in
-/// nanoseconds, rates in 10^9 bytes per second, shares in percent.
+/// A table of a comparison, independent of its layout. Plain numbers: nanoseconds, 10^9 bytes per second, percent.
 struct ComparisonTable {
     std::string name = {};  ///< "parts".
     DurationScale scale = {};
@@ -75,8 +74,7 @@ struct ComparisonTable {
 
     void add(std::vector<Cell> row, RowLead lead = {});
     bool isLoss(size_t column) const;
-    /// Returns the common unit of a column ("ms", "%", "GB/s"). Empty if the column has no unit or
-    /// each cell has its own.
+    /// Returns the common unit of a column ("ms", "%", "GB/s"). Empty if it has none or each cell its own.
     std::string_view unitOf(size_t column) const;
     /// Returns the text of a cell without `unitOf` its column: "+4.241", "72.92 ms", a name. Empty for an empty cell.
     std::string number(size_t row, size_t column) const;
@@ -95,16 +93,14 @@ enum class Wording : uint8_t {
     Programs,  ///< The first candidate, with identifiers instead of words.
 };
 
-/// Columns of a table: one per field, or one per candidate for the candidates' fields. The fields
-/// of one group are adjacent, candidate by candidate.
+/// Columns of a table: one per field, or per candidate for candidates' fields. A group's fields are adjacent.
 using Layout = std::vector<std::vector<Field>>;
 
 ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows, const Layout& layout,
                         Wording wording);
 
-/// Returns the outlier steps: Run, Worker, Step, Name, Wall, Excess, Part, Part Excess,
-/// Contributor, Range. `Narrow` omits the contributors' parameters. Rows lead to the step of the
-/// same number of these workers, if the workers are passed.
+/// Returns the outlier steps: Run, Worker, Step, Name, Wall, Excess, Part, Part Excess, Contributor, Range. `Narrow`
+/// omits parameters. Rows lead to the step of the same number of these workers, if the workers are passed.
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const analysis::WorkerSummary* baseline = nullptr,
                              const analysis::WorkerSummary* candidate = nullptr);

@@ -32,8 +32,7 @@ std::string_view pieceAt(std::string_view text, size_t at) {
     return text.substr(at, end - at);
 }
 
-/// Reads the tokens of a condition from left to right, on demand of the parser, since a token
-/// depends on the allowed ones. Spaces between tokens mean nothing.
+/// Reads the tokens of a condition for the parser, since a token depends on the allowed ones. Spaces mean nothing.
 class ConditionScanner {
   public:
     explicit ConditionScanner(std::string_view text) : text_(text) {}

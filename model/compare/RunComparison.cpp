@@ -416,8 +416,7 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
     return differences;
 }
 
-/// Comparison of one pair of workers, without its place in the runs: with times of the mean step as
-/// shown, and to the nanosecond.
+/// Comparison of a pair of workers, without its place in the runs: with shown times of the mean step, and exact ones.
 struct ComparedWorkers {
     WorkerComparison shown, exact;
 };
@@ -448,10 +447,9 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     return compared;
 }
 
-/// Returns the patterns of steps (`patternOf`) that one side has and the other lacks, or has less
-/// than half as much of. Medians do not show them. With several runs per side, patterns of at least
-/// half of them. One for each kind and period, of the worker where it is not time spent waiting for
-/// other ranks; most expensive first. With their words. O(n log n) in the steps.
+/// Returns the patterns of steps (`patternOf`) that one side has and the other lacks, or has less than half as much of.
+/// Medians do not show them. With several runs per side, patterns of at least half of them. One for each kind and
+/// period, of the worker where it is no wait for other ranks; most expensive first, in words. O(n log n) in the steps.
 std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
                                                   const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<PatternDifference> found;

@@ -150,9 +150,8 @@ struct Claim {
     double adjustedPValue = 1;
     double lowNs = 0, highNs = 0;            ///< 95 % confidence interval of `differenceNs`.
     double lowPercent = 0, highPercent = 0;  ///< The same interval in percent; for runs only.
-    /// Smaller differences do not count. For two runs the maximum of 1 % of the baseline's median
-    /// and, in either run, half the interquartile range and the difference between the medians of
-    /// its first and second half. For several runs 1 %.
+    /// Smaller differences do not count. For two runs the maximum of 1 % of the baseline's median and, in either, half
+    /// the interquartile range and the difference between the medians of its halves. For several runs 1 %.
     double noiseNs = 0;
     int64_t baselineRuns = 1, candidateRuns = 1;
     int64_t spreadRuns = 0;     ///< Earlier runs used to estimate the spread between runs.
@@ -219,8 +218,7 @@ struct ContributorShare {
     int64_t totalNs = 0;    ///< Summed durations, including overlapped time.
     double count = 0;
     int64_t bytes = 0;
-    /// Bytes over summed durations, in 10^9 bytes per second. For a collective its bus bandwidth
-    /// (as defined by nccl-tests). 0 if unknown.
+    /// Bytes over summed durations, in 10^9 bytes per second; bus bandwidth (nccl-tests) of a collective. 0 if unknown.
     double gigabytesPerSecond = 0;
 };
 
@@ -249,8 +247,7 @@ struct WorkerComparison {
     uint32_t baselineWorker = noIndex;  ///< Index into `RunSummary::workers`.
     uint32_t candidateWorker = noIndex;
     std::string baselineLabel, candidateLabel;  ///< "rank 1, GPU 1".
-    /// Scale of the times of the mean step. Depends on the baseline only, so that its numbers are
-    /// the same against every candidate.
+    /// Scale of the times of the mean step. Depends on the baseline only, whose numbers are thus always the same.
     DurationScale scale;
     StepDistribution baseline, candidate;
     /// MFU of the two runs, a fraction. Both have the same source of FLOPs and kind of peak; else nullopt.
@@ -334,10 +331,9 @@ struct RunComparison {
     const WorkerComparison* exactCriticalPair() const { return critical < exact.size() ? &exact[critical] : nullptr; }
 };
 
-/// Compares two runs. Workers are paired by rank, else in order. Unpaired workers are not compared;
-/// a caution reports them. The answer is about the pair of the slower run's critical worker
-/// (`RunSummary::criticalWorker`). Linear except for sorting and for at most some hundred renamed
-/// kernels, which is quadratic; any thread. The same input gives the same answer.
+/// Compares two runs. Workers are paired by rank, else in order. A caution reports unpaired workers. The answer is
+/// about the pair of the slower run's critical worker (`RunSummary::criticalWorker`). Linear except for sorting,
+/// quadratic in some hundred renamed kernels; any thread. The same input gives the same answer.
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
 
 /// Runs of the same program, at least one.
@@ -349,10 +345,9 @@ struct ProgramComparison {
     RunComparison comparison;  ///< Comparison of the pooled runs; its claims are about runs if their spread is known.
 };
 
-/// Compares programs. Parts, contributors and steps are those of all runs of a side together.
-/// `earlier` contains none or at least two runs of one program, here or before, for the spread
-/// between runs. With one run per side and none earlier the result is that of `compareRuns`. Fails
-/// if the runs of a side have different workers, or if one has no steps.
+/// Compares programs. Parts, contributors and steps are those of all runs of a side together. `earlier` contains none
+/// or at least two runs of one program, here or before, for the spread between runs. With one run per side and none
+/// earlier the result is that of `compareRuns`. Fails if a side's runs have different workers, or one has no steps.
 Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate, RunGroup earlier = {});
 
 /// Corresponding workers of two runs: indices into `RunSummary::workers`.
@@ -361,8 +356,7 @@ struct WorkerPair {
     uint32_t candidate;
 };
 
-/// Pairs workers by rank if each has one of its own, else in order. Workers without a counterpart
-/// are omitted. Quadratic in the workers.
+/// Pairs workers by rank if each has its own, else in order. Omits workers without a counterpart. Quadratic.
 std::vector<WorkerPair> workerPairs(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
 }  // namespace lanescope::compare

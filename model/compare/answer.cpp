@@ -24,8 +24,7 @@ constexpr size_t maxOffsets = 2;
 /// Bandwidth of PCIe 5 x16 in one direction, the fastest link between GPUs except NVLink.
 constexpr double maxPcieGBps = 64;
 
-/// Returns the contributor of a part that changed most in the direction of `sign`; null if none
-/// changed by at least a third of the part.
+/// Returns a part's contributor that changed most in its direction; null if none changed by a third of the part.
 const ContributorDifference* mainContributor(const WorkerComparison& pair, StepPart part, int64_t lostNs) {
     const int64_t sign = lostNs < 0 ? -1 : 1;
     const ContributorDifference* main = nullptr;
@@ -36,8 +35,7 @@ const ContributorDifference* mainContributor(const WorkerComparison& pair, StepP
     return main && main->lostNs() * sign * 3 >= lostNs * sign ? main : nullptr;
 }
 
-/// Returns true if NVLink connects the GPUs, carried data between them and no longer does: by the
-/// counters of both runs, else by the pace of something slower.
+/// Returns true if NVLink connects the GPUs and no longer carries their data: by counters, else by the pace.
 bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSummary& baseline,
                    const RunSummary& candidate) {
     const bool isBetweenGpus = part == StepPart::ExposedCommunication || part == StepPart::ExposedPtoP;
@@ -57,8 +55,7 @@ bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one
     });
 }
 
-/// Returns the baseline's mean step without the time before and after all work, which is not the
-/// program's if no steps were found.
+/// Returns the baseline's mean step without time around all work, not the program's if no steps were found.
 int64_t busyStepNs(const WorkerComparison& pair) {
     int64_t ns = pair.baseline.meanNs;
     for (const ContributorDifference& each : pair.contributors)
@@ -66,8 +63,7 @@ int64_t busyStepNs(const WorkerComparison& pair) {
     return ns;
 }
 
-/// Returns true if the program does something else here, instead of the same in another time, and
-/// it is at least a hundredth of the step.
+/// Returns true if the program does something else here, not the same in another time: a hundredth of the step or more.
 bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
     // The number of times that a rank is last does not depend on its own work.
     if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
@@ -248,8 +244,7 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
 
 namespace {
 
-/// Returns the candidate's longest outlier step if it exceeds all of the baseline's, and the steps
-/// that lost their time in the same way.
+/// Returns the candidate's longest outlier if it exceeds all of the baseline's, and steps that lost time alike.
 std::vector<uint32_t> significantOutliers(const std::vector<RunOutlier>& outliers) {
     const RunOutlier* longest = nullptr;
     int64_t baselineNs = 0;
@@ -281,8 +276,7 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline, con
     if (answer.outcome == Outcome::Nothing) return answer;
     answer.causes = causesOf(*pair, baseline, candidate);
     if (isAlike(answer.outcome)) {
-        // Amounts within noise have no cause. A change in what the program does remains a fact, and
-        // so does a certain change of a part.
+        // Amounts within noise have no cause. A change in what the program does remains a fact, as does a certain one.
         std::erase_if(answer.causes, [](const Cause& cause) { return !cause.isChangeOfKind && !cause.isCertain(); });
         if (std::ranges::any_of(answer.causes, [](const Cause& cause) { return cause.isCertain(); }))
             answer.outcome = Outcome::PartsChanged;

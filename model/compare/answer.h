@@ -13,9 +13,8 @@ const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair,
 /// Returns the query that finds the contributor in the traces.
 InstanceQuery queryOf(const ContributorDifference& contributor);
 
-/// Returns the contributor in the part of `cause` that changed most against its `main`, or next to
-/// it. Null if there is none, or if it is less than half or more than twice the difference between
-/// `main` and the part, so that further contributors are needed.
+/// Returns the contributor in the part of `cause` that changed most against its `main`, or next to it. Null if there is
+/// none, or if it is less than half or more than twice the difference of `main` and the part.
 const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause);
 
 /// Returns true if the step became longer and this shorter, or vice versa. False if the step did not change.
@@ -32,8 +31,7 @@ bool isOffset(const WorkerComparison& pair, const Cause& cause);
 std::vector<Cause> causesOf(const WorkerComparison& pair, const analysis::RunSummary& baseline,
                             const analysis::RunSummary& candidate);
 
-/// Returns the answer of a comparison with complete figures: outcome, causes and significant steps.
-/// The caller adds words (`writeAnswer`) and cautions.
+/// Returns outcome, causes and significant steps of a comparison, without words (`writeAnswer`) and cautions.
 Answer answerOf(const RunComparison& comparison, const analysis::RunSummary& baseline,
                 const analysis::RunSummary& candidate);
 

@@ -179,8 +179,7 @@ std::string claimText(const Claim& claim) {
                        pValueEquation(claim.adjustedPValue));
 }
 
-/// Returns ", and the mean step 5.87 times as fast" if few very long steps change the mean
-/// otherwise than the median. The causes explain the mean.
+/// Returns ", and the mean step 5.87 times as fast" if few very long steps change the mean more than the median.
 std::string meanText(const WorkerComparison& pair) {
     constexpr double minOtherPercent = 10;
     if (pair.claim.unit != ClaimUnit::Steps || pair.baseline.meanNs <= 0) return {};
@@ -246,8 +245,7 @@ class Clauses {
     void add(Clause clause) {
         if (!clause.text.empty()) all_.push_back(std::move(clause));
     }
-    /// Adds `before` and the causes, separated by "; "; nothing without causes. Marks the first
-    /// cause that offsets the change.
+    /// Adds `before` and the causes, separated by "; "; nothing without. Marks the first that offsets the change.
     void addCauses(std::string before, const std::vector<Cause>& causes, const WorkerComparison& pair) {
         bool isWithIt = true;
         for (const Cause& cause : causes) {

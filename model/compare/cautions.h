@@ -31,8 +31,7 @@ std::string gpusText(const analysis::SummaryFacts& facts);
 std::vector<std::string_view> machineDifferences(const analysis::SummaryFacts& baseline,
                                                  const analysis::SummaryFacts& candidate);
 
-/// Returns reasons to doubt a comparison of two runs, most significant first: differences of
-/// machine and recording, and losses of either trace.
+/// Returns reasons to doubt a comparison, most significant first: differences of machine and recording, losses.
 std::vector<std::string> cautionsOf(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
 }  // namespace lanescope::compare

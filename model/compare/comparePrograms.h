@@ -17,9 +17,8 @@ struct PooledRuns {
     std::vector<std::vector<uint32_t>> workers;
 };
 
-/// Combines runs, so that a mean step is that of all runs and its contributors still sum to it.
-/// `side` is for errors: "baseline". Fails if there are no runs, if one has no steps, or if their
-/// numbers of workers differ. Linear except for name lookups.
+/// Combines runs: a mean step is that of all, and contributors still sum to it. `side` is for errors: "baseline". Fails
+/// if there are no runs, if one has no steps, or if their numbers of workers differ. Linear except for name lookups.
 Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side);
 
 /// With fewer runs per side a drift cannot be distinguished from chance.
@@ -34,8 +33,7 @@ struct RunTurns {
 /// and of each consecutive two from the first on, one of each side. `bench` records runs this way. O(n log n).
 RunTurns runTurns(RunGroup baseline, RunGroup candidate);
 
-/// Comparison of two runs by the summaries stored in their traces. Immutable; the answer's pair
-/// exists and has both sides.
+/// Comparison of two runs by the summaries stored in their traces. Immutable; the answer's pair has both sides.
 struct StoredComparison {
     analysis::RunSummary baseline, candidate;
     RunComparison comparison;
@@ -47,9 +45,8 @@ struct StoredComparison {
 
 using StoredComparisonPtr = std::shared_ptr<const StoredComparison>;
 
-/// Compares two trace files without reading events. The answer is that of all steps, as if the
-/// traces had been loaded and summarized. Null if either has no trusted stored summary (see
-/// `readRunSummary`) or if there are no steps to compare. O(steps); any thread.
+/// Compares two trace files without reading events. The answer is that of all steps, as if the traces had been loaded
+/// and summarized. Null without trusted summaries (`readRunSummary`) or steps. O(steps); any thread.
 StoredComparisonPtr compareStoredRuns(const std::filesystem::path& baseline, const std::filesystem::path& candidate);
 
 }  // namespace lanescope::compare

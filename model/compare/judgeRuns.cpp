@@ -138,8 +138,7 @@ std::vector<double> logsOf(std::vector<double> values) {
     return values;
 }
 
-/// Returns the spread of the side whose runs are farther apart, in percent of its minimum; nullopt
-/// for one run per side.
+/// Returns the spread of the side with runs farther apart, in percent of its minimum; nullopt for one run per side.
 std::optional<double> spreadPercent(const RunMedians& medians) {
     std::optional<double> most;
     for (const std::vector<double>* runs : {&medians.baseline, &medians.candidate}) {

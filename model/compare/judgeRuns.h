@@ -14,8 +14,7 @@ namespace lanescope::compare {
 /// A change of the level of a series, and its size.
 struct ChangePoint {
     size_t first = 0;  ///< Index of the first value after the change.
-    /// Difference of the means of logarithms, in percent: after the change, against the values before it and after the
-    /// previous change, if any.
+    /// Difference of the means of logarithms, in percent: after the change, against since any previous one.
     double percent = 0;
     double pValue = 1;
 };
@@ -56,8 +55,7 @@ Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> c
 struct RunMedians {
     std::vector<double> baseline, candidate;
     std::vector<double> spread;  ///< Earlier runs of one program, for the spread between runs.
-    /// Order of recording of each run among those of both sides, if the sides were recorded
-    /// alternately; else empty. Only without `spread`.
+    /// Order of recording of each run among both sides, if recorded alternately; else empty. Only without `spread`.
     std::vector<double> baselineTurns = {}, candidateTurns = {};
 };
 

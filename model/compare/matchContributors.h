@@ -11,8 +11,7 @@
 
 namespace lanescope::compare {
 
-/// A track of the baseline and the corresponding track of the candidate; one of them is `noIndex`
-/// if the other run has no such track.
+/// Corresponding tracks of baseline and candidate; `noIndex` for a run that has no such track.
 struct TrackPair {
     uint32_t baseline = noIndex;
     uint32_t candidate = noIndex;

@@ -101,8 +101,7 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
     return worst;
 }
 
-/// Returns the worker's longest gap in a step with the wanted first cause: by part, name and path,
-/// else by part and path, else by part.
+/// Returns the longest gap in a step with the wanted first cause: by part, name and path, or less of these.
 const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step, const InstanceQuery& query,
                           const ContributorName& name, const std::string& path) {
     const IdleGap* longest = nullptr;

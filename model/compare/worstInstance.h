@@ -27,11 +27,10 @@ struct WorstInstance {
     bool isFound = false;
 };
 
-/// Pairs the n-th instance of a contributor in a step with the n-th of the same step, and returns
-/// the pair with the candidate's largest loss. An instance without a counterpart is compared with
-/// nothing. Uses instances on the path of the query, or those of the name on any path if that run
-/// has none there. For idle time: the step whose part grew most, and in it the longest gap of that
-/// cause, or else of that part. O(n log n) in the events of both runs; any thread.
+/// Pairs the n-th instance of a contributor in a step with the n-th of the same step, and returns the pair with the
+/// candidate's largest loss. An instance without a counterpart is compared with nothing. Uses instances on the query's
+/// path, or of the name on any path if there are none. For idle time: the step whose part grew most, and in it the
+/// longest gap of that cause, or else of that part. O(n log n) in the events of both runs; any thread.
 WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query);
 
 /// Evidence of a fact in one run.

@@ -243,8 +243,7 @@ std::string unitsSentence(const RunSummary& run, int64_t steps) {
     return text.empty() ? text : text + " (--range).";
 }
 
-/// Returns the steps that an explanation covers, of the worker of its findings, and the rest
-/// outside them: `Explanation::steps`.
+/// Returns the steps that an explanation covers, of its findings' worker, and the rest outside: `Explanation::steps`.
 std::string stepsSentence(const RunSummary& run) {
     const uint32_t critical = run.criticalWorker();
     if (critical == noIndex || run.source == StepSource::WholeRun) return {};
@@ -516,8 +515,7 @@ class Words {
     Explanation& made_;
 };
 
-/// Maximum half interval of a forecast, as a share of the mean step. A finding with a wider forecast shows only its
-/// bound.
+/// Maximum half interval of a forecast, as a share of the mean step. With a wider one, a finding shows only its bound.
 constexpr double maxMargin = 0.1;
 
 /// Sets the savings of findings about all steps of the critical worker.

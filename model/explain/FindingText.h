@@ -41,22 +41,19 @@ class FindingText {
     std::string times() const;
     /// Returns "Copies take 3.100 ms of a step (4.2 %): mostly DtoD in forward, 12.1 per step." for "Copies take".
     std::string taking(std::string_view subject) const;
-    /// Returns "in 12.1 gaps per step": idle time is in gaps, of which one call may make several. Rare ones are
-    /// "in 5 pauses of 40.20 ms, one every 12 steps".
+    /// Returns "in 12.1 gaps per step": rare ones are "in 5 pauses of 40.20 ms, one every 12 steps".
     std::string gaps() const;
     /// Returns the same for rare gaps, after a comma; else empty.
     std::string rarely() const;
 
     /// Returns another finding about all steps with the same cause and place; null if there is none.
     const Finding* ofSameCause() const;
-    /// Returns advice about a cause that only the steps, or the rank, of the finding have, or that of another finding.
-    /// Else `otherwise`.
+    /// Returns advice about a cause that only the finding's steps or rank have, or of another finding, or `otherwise`.
     std::string adviseCause(std::string_view otherwise) const;
     /// Returns the fact that only the steps, or the rank, of the finding have; null if there is none.
     const analysis::Distinction* distinction() const { return distinctionOf(worker(), finding_); }
 
-    /// Returns ' Only these steps have the range "tokenizer hiccup", 8.300 ms in each of 9 steps.', or that only this
-    /// rank has it; empty if nothing is so.
+    /// Returns ' Only these steps have the range "tokenizer hiccup", 8.300 ms in each of 9 steps.', or of a rank.
     std::string onlyThere() const;
 
   private:

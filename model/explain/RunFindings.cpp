@@ -126,8 +126,7 @@ bool RunFindings::isReported(const Contributor& each) const {
     return std::ranges::any_of(accounted.kinds, [&](auto isOf) { return isOf(each); });
 }
 
-/// Returns the same for a contributor; negative if there is none. Launches have no part in waits,
-/// nor in work with a finding of its own.
+/// Returns the same for a contributor; negative if none. Launches have no part in waits, nor in work that is a finding.
 int64_t RunFindings::unreportedNs(const Contributor& each) const {
     if (each.trait == ContributorTrait::Unknown || isReported(each)) return -1;
     const int64_t waitedNs = std::max(provedWaitNs(each), accounted.hasGilWaits ? gilWaitNs(each) : 0);

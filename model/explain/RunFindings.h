@@ -11,8 +11,7 @@
 
 namespace lanescope::explain {
 
-/// Minimum share of the mean step for a finding of most rules. Less is not worth a change, and two
-/// runs of one program differ by as much.
+/// Minimum share of the mean step for most rules. Less is not worth a change: runs of one program differ by as much.
 inline constexpr double minShare = 0.03;
 /// Minimum share of idle time by late launches, in the mean and in the median step, without probable profiler overhead
 /// in calls that are longer than normal (`LaunchTimes`). A smaller share may be profiler overhead alone: the profiler
@@ -38,12 +37,10 @@ struct AccountedTime {
     std::vector<IsOfGroup> work;
 };
 
-/// A run while its rules are evaluated, one after the other: the numbers of the critical worker,
-/// for which the others wait, and the findings so far.
+/// A run while its rules are evaluated in order: the numbers of the critical worker, and the findings so far.
 class RunFindings {
   public:
-    /// Adds the mean steps of all workers to `explanation`, which later receives the findings.
-    /// Keeps references to both.
+    /// Adds the mean steps of all workers to `explanation`, which then receives the findings. Refers to both.
     RunFindings(const analysis::RunSummary& run, Explanation& explanation);
 
     /// Returns false if the run has no time to explain; then no other member may be called.
@@ -107,14 +104,12 @@ class RunFindings {
     bool isReportedWork(const analysis::Contributor& each) const;
     bool isReportedWork(const analysis::KernelGroup& group) const;
 
-    /// Adds a finding of the evaluated rule about the critical worker if it takes at least `least`
-    /// of the mean step. Returns null if it does not, or if the rule is muted. Valid until the next
-    /// change of the findings. `main` may be null.
+    /// Adds a finding of the evaluated rule about the critical worker if it takes at least `least` of the mean step.
+    /// Returns null if not, or if the rule is muted. Valid until the next change of the findings. `main` may be null.
     Finding* add(int64_t gainNs, double least, const analysis::Contributor* main);
     /// Adds a finding of which all time is idle time of the steps.
     Finding* addIdleTime(int64_t gainNs, double least, const analysis::Contributor* main);
-    /// Adds a finding about `nsOf` of each contributor's idle time, over all steps. Skips contributors whose kind of
-    /// idle time already has a finding.
+    /// Adds a finding about `nsOf` of each contributor's idle time, over all steps, except kinds that have a finding.
     template <class NsOf>
     Finding* addIdleTimeOf(NsOf nsOf, double least) {
         const auto ownNs = [&](const analysis::Contributor& each) {
@@ -128,8 +123,7 @@ class RunFindings {
         });
         return addIdleTime(perStep(sumNs), least, main);
     }
-    /// Adds a finding about the time of a part that no earlier rule accounts for, less
-    /// `overheadNs`, which may be profiler overhead.
+    /// Adds a finding about a part's time without earlier rules, less `overheadNs`: possible profiler overhead.
     void addPart(analysis::StepPart part, double least, int64_t overheadNs = 0);
     /// Adds idle time of a kind, which later rules then ignore.
     void addKind(bool (*isOf)(const analysis::Contributor&));

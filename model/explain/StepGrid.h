@@ -21,8 +21,7 @@ struct StepPlace {
     bool operator==(const StepPlace&) const = default;
 };
 
-/// The steps of all workers of a run as a grid: a row per worker with steps, a column per step
-/// number. Immutable; does not refer to the summary.
+/// The steps of a run as a grid: a row per worker, a column per step number. Immutable; does not refer to the summary.
 class StepGrid {
   public:
     StepGrid() = default;
@@ -121,8 +120,7 @@ int64_t valueOf(const analysis::StepSummary& step, const LensMeasure& measure);
 /// Returns own time, time, and each part that any step has, largest of the run first. O(steps).
 std::vector<LensMeasure> measuresOf(const analysis::RunSummary& run);
 
-/// Values of a map's faintest and strongest colour: the minimum, and the 99 % quantile, so that a
-/// single stall leaves the others distinguishable.
+/// Values of a map's faintest and strongest colour: the minimum, and the 99 % quantile, because of single stalls.
 struct LensScale {
     int64_t lowNs = 0, highNs = 0;
     /// In [0, 1].

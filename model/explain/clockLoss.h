@@ -22,8 +22,7 @@ struct ClockLoss {
     int64_t highestHz = 0;  ///< Highest clock of that GPU in the whole run.
     /// Mean of the other GPUs of that name in their steps; 0 without any.
     int64_t othersHz = 0;
-    /// Share of the time of the steps lost against the higher of these two clocks: an estimate, for
-    /// work that slows down in proportion to the clock.
+    /// Share of the steps lost against the higher of these clocks: an estimate, for work in proportion to the clock.
     double lostShare = 0;
     /// The longest time in the steps with the same reasons; empty if unknown.
     TimeRange longest;
@@ -32,9 +31,8 @@ struct ClockLoss {
     int64_t referenceHz() const { return highestHz > othersHz ? highestHz : othersHz; }
 };
 
-/// Returns the clock loss of a worker. Returns nullopt if reasons or clocks were not recorded, or
-/// if none slowed the GPU down by `minClockLoss`. The power cap alone does not count: a GPU that
-/// works hard reaches it. O(workers * reasons).
+/// Returns the clock loss of a worker. Nullopt if reasons or clocks were not recorded, or if none slowed the GPU by
+/// `minClockLoss`. The power cap alone does not count: a GPU that works hard reaches it. O(workers * reasons).
 std::optional<ClockLoss> clockLossOf(const analysis::RunSummary& run, uint32_t worker);
 
 /// Returns "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", for a

@@ -24,10 +24,9 @@ struct FindingPlace {
 
 /// Returns an example of a finding, one of the most expensive: the gap before late work, the copy, the collective for
 /// which the other ranks wait, or the place of its rule (`Rule::place`). A finding about single steps has its place in
-/// one of them, all others in other steps where possible. No two of `all`, the findings of the explanation in their
-/// order, have the same range. Fails if the trace is not that of the summary, which was made with the default
-/// selection. O(n log n) in the events of its worker for each finding up to it, of all workers for a late rank; any
-/// thread.
+/// one of these, others elsewhere where possible. No two of `all`, the findings of the explanation in their order, have
+/// the same range. Fails if the trace is not that of the summary, which was made with the default selection. O(n log n)
+/// in the events of its worker for each finding up to it, of all workers for a late rank; any thread.
 Result<FindingPlace> placeOf(const Trace& trace, const analysis::RunSummary& run, const Finding& finding,
                              std::span<const Finding> all = {});
 

@@ -75,8 +75,7 @@ std::string isRangeCalled(std::string_view name) {
 constexpr std::string_view kernelNames =
     " JOIN StringIds s ON s.id = k.shortName JOIN StringIds d ON d.id = k.demangledName";
 
-/// Returns a condition that the demangled name `d.value` is one of the table of collectives, or that the words of the
-/// short name `s.value` identify it.
+/// Returns a condition that demangled name `d.value` or words of short name `s.value` are of a collective.
 std::string isCollective() {
     constexpr std::string_view column = "d.value";
     std::vector<std::string> all;

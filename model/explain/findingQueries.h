@@ -48,11 +48,9 @@ class EvidenceQuery {
     std::string pauses() const;
     /// Returns rows for work that `mine` selects, with the time in which nothing of `other` ran: start, ns, name.
     std::string exposed(const std::vector<std::string>& mine, const std::vector<std::string>& other) const;
-    /// Returns rows for the steps: number, start, ns, time of `part` in `part_ns`, and 1 in `longer` for the steps at
-    /// `affected`.
+    /// Returns rows for steps: number, start, ns, time of `part` in `part_ns`, 1 in `longer` for `affected` ones.
     Evidence steps(analysis::StepPart part, const std::vector<uint32_t>& affected) const;
-    /// Returns rows for the workers of a run: label, and ns in which only collectives ran, or in which other kernels
-    /// ran.
+    /// Returns rows for the workers of a run: label, and ns in which only collectives ran, or other kernels ran.
     static std::string perWorker(const analysis::RunSummary& run, bool isOfCollectives);
 
     // Sets of GPU work, each with the columns start, end, launch and name.

@@ -85,8 +85,7 @@ Evidence inputDataEvidence(const FindingText& text) {
     return {query.gaps(isLoading.empty() ? "g.late" : isLoading), ns};
 }
 
-/// Returns the gaps that end with late launches, without those of earlier rules. `only` is a condition of layers that
-/// `query` has.
+/// Returns the gaps that end with late launches, without those of earlier rules. `only` is a condition of layers.
 Evidence lateLaunches(const FindingText& text, EvidenceQuery query, const std::string& only) {
     int64_t ns = sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::LaunchBound; });
     std::string where = "g.late" + only;

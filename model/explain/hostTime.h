@@ -11,8 +11,7 @@ namespace lanescope::explain {
 /// Returns true for idle time in which the launching thread was seen not to run. Fewer launches would not help then.
 bool isHostWaiting(const analysis::Contributor& each);
 
-/// Returns the part of launch-bound time in which a thread that alternately ran and waited was
-/// proved not to run, except time with a finding of its own.
+/// Returns the launch-bound time in which an alternating thread was proved not to run, except time with an own finding.
 int64_t provedWaitNs(const analysis::Contributor& each);
 
 /// Returns the part of launch-bound time in which no thread waited, as far as known. It may be work
@@ -22,8 +21,7 @@ int64_t ranNs(const analysis::Contributor& each);
 /// Returns true for idle time in which the launching thread compiled code or waited for what compiles it.
 bool isCompilation(const analysis::Contributor& each);
 
-/// Returns the part of launch-bound time in which the launching thread waited for the GIL of a thread without launches,
-/// as samples suggest.
+/// Returns the launch-bound time of waits for the GIL of a thread without launches, as samples suggest.
 int64_t gilWaitNs(const analysis::Contributor& each);
 
 /// Returns "on the main thread at data.py:88 in load": the place at which a thread was seen to run

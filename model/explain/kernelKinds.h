@@ -25,8 +25,7 @@ std::string longKernelText(const analysis::WorkerSummary& worker, const analysis
 /// a property of the program; time in fewer steps is a property of those.
 int64_t ofTypicalStepNs(const analysis::WorkerSummary& worker, analysis::StepPart part);
 
-/// Returns true for a kernel that only sets memory, such as `zeros` and `fill_` of PyTorch: a
-/// memset that the driver does not report.
+/// Returns true for a kernel that only sets memory, as PyTorch's `fill_`: a memset that no driver reports.
 bool isFill(const analysis::Contributor& each);
 
 /// Returns true if the steps of a pattern are longer by GPU compute time, and not so long that they are outliers:

@@ -69,8 +69,7 @@ bool isOtherProduct(const KernelGroup& each) {
 bool isOtherWork(const KernelGroup& each) {
     return !isDouble(each) && each.family != KernelFamily::Conversion && hasLowerFloat(each.name);
 }
-/// Minimum share of products, and of other work, in lower precision. With less, the whole program is meant for double
-/// precision.
+/// Minimum share of products, and of other work, in lower precision. With less, double precision is meant.
 constexpr double minOtherShare = 0.05, minOtherWorkShare = 0.10;
 
 void findDoublePrecision(RunFindings& run) {
@@ -101,8 +100,7 @@ std::string saySinglePrecision(const FindingText& text) {
         text.times(), forecast);
 }
 
-/// Nearly each program that is not compiled has chains. Work that is not needed, or is wider than needed, precedes
-/// them.
+/// Nearly each program that is not compiled has chains. Work that is not needed, or wider than needed, precedes.
 void putWasteBeforeChains(const RunSummary&, std::vector<Finding>& findings) {
     static const std::array waste{&doublePrecisionRule, &singlePrecisionRule,  &writtenAttentionRule,
                                   &recomputationRule,   &evaluationInStepRule, &unfusedOptimizerRule,

@@ -35,8 +35,7 @@ Sum sumOf(const WorkerSummary& worker, Holds holds) {
     return sum;
 }
 
-/// Minimum waits per mean step that drain the GPU. With one wait per step, as for its loss, the thread can launch ahead
-/// for the rest of the step.
+/// Minimum waits per mean step that drain the GPU. With one, as for a loss, the thread can launch ahead for the rest.
 constexpr double minDrainsPerStep = 5;
 
 double drainsPerStep(const WorkerSummary& worker) {

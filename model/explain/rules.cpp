@@ -8,8 +8,7 @@ namespace lanescope::explain {
 
 namespace {
 
-// In the order of evaluation: a rule ignores time for which an earlier one accounts
-// (`AccountedTime`), and some ask for its finding (`RunFindings::has`).
+// In order: a rule ignores time of earlier ones (`AccountedTime`); some ask for findings (`RunFindings::has`).
 constexpr std::array rules{
     &lateRankRule,
     &oddStepsRule,

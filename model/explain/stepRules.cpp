@@ -48,8 +48,7 @@ void findOddSteps(RunFindings& run) {
     odd->atNs = longest.startNs;
 }
 
-/// Returns the number of steps from each outlier to the next if constant; else 0. If only the longest are known, others
-/// may lie between them.
+/// Returns the constant distance of outliers in steps, else 0. If only the longest are known, others may be between.
 int64_t distanceOf(const std::vector<OutlierStep>& odd) {
     if (odd.size() < minStepsOfDistance) return 0;
     std::vector<int64_t> numbers;
@@ -105,8 +104,7 @@ void reportOddStepsOnce(RunFindings& run, const Finding& period) {
         run.remove(oddStepsRule, period.worker);
 }
 
-/// Returns true if the period is that of a larger unit of the run: each begins with a longer step. Steps that the
-/// program names are no parts of another unit.
+/// Returns true if the period is that of a larger unit, which begins with a longer step. Named steps have none.
 bool isOfLargerUnit(const RunSummary& run, const WorkerSummary& worker, const StepPattern& pattern) {
     return pattern.kind == PatternKind::Period && run.source != StepSource::NvtxRange &&
            std::ranges::any_of(run.units, [&](const StepUnit& unit) {
@@ -209,8 +207,7 @@ double meanOfPart(const WorkerSummary& worker, StepPart part) {
     return sumNs / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
 }
 
-/// Returns true if more than half of a pattern's cost is time of the finding: both are about one
-/// part, which has no room for both.
+/// Returns true if more than half of a pattern's cost is time of the finding: one part has no room for both.
 bool isCauseOf(const RunSummary& run, const Finding& each, const Finding& pattern) {
     const StepPattern& found = *pattern.pattern;
     if (each.worker != pattern.worker || each.rule->part != found.part) return false;
@@ -257,8 +254,7 @@ void orderStepPattern(const RunSummary& run, Findings& findings) {
     putDistinctionsBeforeLaunches(run, findings);
 }
 
-/// Returns true if the only pause follows the first step of the run: its cause, compiling or loading once, is the
-/// start-up of the run, and that step a trial.
+/// Returns true if the only pause follows the first step: a trial, before the run compiles or loads once.
 bool isStartUp(const WorkerSummary& worker) {
     const StepSummary& first = worker.steps.front();
     const auto left = worker.foundSteps - static_cast<int64_t>(worker.steps.size());

@@ -53,8 +53,7 @@ class FlameTree {
     FlameTree();
     /// Returns the number of a name, the same for equal texts. O(length).
     uint32_t nameNumber(std::string_view text);
-    /// Returns the frame of that name within `parent`. If it is missing, it is created, or
-    /// `noIndex` is returned if `isMade` is false. O(1).
+    /// Returns the frame of that name within `parent`. A missing one is created, or `noIndex` without `isMade`. O(1).
     uint32_t child(uint32_t parent, uint32_t name, const Frame& frame, bool isMade = true);
     /// Adds time of a frame itself; times not above 0 are ignored.
     void addTime(uint32_t node, int64_t ns);
@@ -74,8 +73,7 @@ class FlameTree {
     uint32_t depth() const { return static_cast<uint32_t>(rowEnds_.size()) - 1; }
     int64_t totalNs() const { return nodes_.front().totalNs; }
     bool isEmpty() const { return totalNs() == 0; }
-    /// Returns the innermost frame with at least 99 % of the time and with child frames: frames
-    /// around it are uninformative. 0 is the root. O(depth).
+    /// Returns the innermost frame with children and 99 % of the time: those around say nothing. O(depth).
     uint32_t firstSplit() const;
     /// Returns the path from the root to the frame, inclusive. O(depth).
     std::vector<uint32_t> pathTo(uint32_t node) const;

@@ -14,8 +14,7 @@
 
 namespace lanescope {
 
-/// Names of GPU work in a tree, each text made once. Copies are named by direction, not by size.
-/// Refers to trace and tree. One thread.
+/// Names of GPU work in a tree, each made once. Copies are named by direction. Refers to trace and tree. One thread.
 class WorkNames {
   public:
     WorkNames(const Trace& trace, FlameTree& tree) : trace_(trace), tree_(tree) {}

@@ -105,9 +105,8 @@ std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) 
     return std::nullopt;
 }
 
-/// Returns true if the file is of another run than the report: the process or the start differs.
-/// False if the trace has neither. A trace with several attempts of a rank, such as after an
-/// elastic restart, is the report's if one of them is.
+/// Returns true if the file is of another run than the report: the process or the start differs. False if the trace has
+/// neither. A trace with several attempts of a rank, as after an elastic restart, is the report's if one is.
 bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
     const auto summary = analysis::readRunSummary(file);
     if (!summary) return false;

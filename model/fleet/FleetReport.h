@@ -43,8 +43,7 @@ struct ReportRank {
     bool endedAbnormally = false;
     /// PID of its process, and start of its trace since 1970, to distinguish it from other runs.
     std::optional<int64_t> pid, traceStartUtcNs;
-    /// Own time in all steps beyond the median of its role in each step, relative to the median
-    /// rank of its role; as in the report.
+    /// Own time beyond its role's median of each step, relative to the median rank of the role; as in the report.
     double lostNs = 0;
 };
 
@@ -58,8 +57,7 @@ struct ReportFinding {
     int64_t lostNs = 0;               ///< 0 if unknown.
 };
 
-/// A report of `lanescope fleet`, read as an untrusted file: texts are truncated to one line,
-/// invalid numbers are missing. Immutable; any thread.
+/// A report of `lanescope fleet`, an untrusted file: texts have one line, invalid numbers are missing. Immutable.
 class FleetReport {
   public:
     std::filesystem::path path;
@@ -114,8 +112,7 @@ OrderedRows ordered(const FleetReport& report, RowOrder order);
 /// Returns the measure that shows a finding.
 Measure measureOf(const ReportFinding& finding);
 
-/// Ranks and steps to open, chosen by the findings: the ranks of the first finding that has any to
-/// show side by side. Empty without one.
+/// Ranks and steps to open: those of the first finding that has any to show side by side. Empty without one.
 struct TellingPart {
     std::vector<int64_t> ranks;
     std::optional<StepRange> steps;
@@ -126,8 +123,7 @@ std::optional<TellingPart> tellingPart(const FleetReport& report);
 inline constexpr size_t maxShownRanks = 8;
 inline constexpr int64_t maxShownSteps = 8;
 
-/// Returns the folder of the traces by the report, if it is neither the report's own folder nor
-/// below it: the user must confirm it. Accesses no file.
+/// Returns the report's folder of traces if outside of its own folder: the user must confirm it. Accesses no file.
 std::optional<std::filesystem::path> folderElsewhere(const FleetReport& report);
 
 /// Returns the trace files of these rows, each once: in `chosen` if it is not empty, else in the folder of the report,

@@ -109,8 +109,7 @@ void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerStep
                 std::vector<StepKernels>& out);
 
 /// Writes the details next to the summary of `analysis::writeRunSummary` in the same file, in one transaction. Adds the
-/// error of the clock, as the operating system estimates it now, if `isHere`: the trace was just recorded on this
-/// machine.
+/// clock's error, as the operating system estimates it, if `isHere`: the trace was just recorded on this machine.
 Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details, bool isHere);
 
 inline constexpr const char* summaryExtension = ".lanescope-summary";

@@ -18,8 +18,7 @@ namespace lanescope {
 
 namespace {
 
-/// Threshold of the ratio longest to shortest: beyond it, bars of equal width would put nearly all
-/// events into the first.
+/// Threshold of longest to shortest: beyond it, bars of equal width would put nearly all events into the first.
 constexpr double logarithmicRatioThreshold = 20;
 
 template <class Value>

@@ -29,12 +29,10 @@ struct NameOccurrences {
     size_t longest() const;
 };
 
-/// Returns all events of the trace with the name of `event`, without events on no lane. Empty if
-/// `event` is on no lane. O(n); incomplete if stopped.
+/// Returns all events on lanes with the name of `event`. Empty if it is on no lane. O(n); incomplete if stopped.
 NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::stop_token& stop = {});
 
-/// Histogram of durations in intervals of equal width from the shortest to the longest; of equal
-/// ratio if the longest is more than twenty times the shortest.
+/// Histogram of durations in intervals of equal width; of equal ratio if the longest is over twenty times the shortest.
 struct DurationHistogram {
     struct Bar {
         int64_t fromNs = 0, untilNs = 0;  ///< The last interval includes the longest.
@@ -49,8 +47,7 @@ struct DurationHistogram {
 /// Returns `barCount` bars, or fewer if their edges in nanoseconds coincide; none without events. O(n).
 DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t barCount);
 
-/// Totals of the slices of one name within a range. A slice that extends beyond the range counts
-/// with the part inside, and the same share of its bytes.
+/// Totals of the slices of one name within a range. Of others the part inside counts, and its share of their bytes.
 struct NameStatistics {
     SumKey key;
     Sums sums;
@@ -90,8 +87,7 @@ std::string nameOf(const Trace& trace, SumKey key);
 SelectionStatistics selectionStatistics(const Trace& trace, const TraceSums& sums, TimeRange range,
                                         std::optional<std::span<const uint32_t>> tracks = std::nullopt);
 
-/// Returns the names with the longest total times, up to `maxNames` of each kind: kind, name, share
-/// of the range, total, count, mean, shortest, longest.
+/// Returns up to `maxNames` names of each kind: kind, name, share, total, count, mean, shortest, longest.
 ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics, size_t maxNames);
 
 /// Returns the copies and memsets: kind, memories, GB/s, bytes, count, time.

@@ -161,8 +161,7 @@ class RunSummer {
     const Levels levels_;
 };
 
-/// Builds the lists of a lane, each level from the one below. If a list is missing below, the block
-/// above has too many names as well.
+/// Builds a lane's lists, each level from the one below. Above a missing list, a block has too many names as well.
 class LaneSummer {
   public:
     LaneSummer(const Trace& trace, const Lane& lane)

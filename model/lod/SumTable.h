@@ -18,8 +18,7 @@ struct SliceRun {
     bool isEmpty() const { return first >= end; }
 };
 
-/// Returns the slices of `lane` that overlap `range`, including zero-duration ones inside. Empty
-/// for an empty range. O(log n).
+/// Returns the slices of `lane` that overlap `range`, also those without duration. Empty for an empty range. O(log n).
 SliceRun slicesIn(const Lane& lane, TimeRange range);
 
 /// Returns the busy time of the lane in `range`. O(log n).
@@ -28,8 +27,7 @@ int64_t busyTime(const Lane& lane, TimeRange range);
 /// Returns empty sums for fewer than two lanes; incomplete if stopped. O(n lanes).
 UnionSums buildUnionSums(std::span<const Lane> lanes, const std::stop_token& stop = {});
 
-/// Returns the time in `range` during which at least one of `lanes` was busy; `sums` are theirs.
-/// O(lanes log n) and some thousand slices.
+/// Returns the time in which any of `lanes` was busy; `sums` are theirs. O(lanes log n), some thousand slices.
 int64_t busyTime(std::span<const Lane> lanes, const UnionSums& sums, TimeRange range);
 
 /// Returns true if the slices of a track are events themselves, neither summaries nor values of a counter.
@@ -74,8 +72,7 @@ class SumTable {
 /// Returns the key of a slice. O(1).
 SumKey sumKeyOf(const Trace& trace, const Lane& lane, uint32_t slice);
 
-/// Returns the sums of one slice within `range`, which it overlaps: the time inside, and the bytes
-/// of that time at a constant rate, rounded. O(1).
+/// Returns the sums of a slice that overlaps `range`: the time inside, and its bytes at a constant rate, rounded. O(1).
 Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange range);
 
 /// Adds the whole slices `[first, end)` one by one. O(slices).

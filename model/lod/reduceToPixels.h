@@ -18,11 +18,10 @@ constexpr int64_t wrappingDifference(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-/// Pixels of equal width over a range of time, with edges moved to a grid. Pixel `p` is from
-/// `edge(p)` to `edge(p + 1)`, multiples of 2^`shift()` ns, which is at most half a pixel and at
-/// least 1 ns. A finer grid would change nothing visible and need more buckets. Edges move right by
-/// less than a grid step, the first one left, so the pixels cover the whole range. Lanes are
-/// counted into buckets on such a grid (`LaneTiles`), so queries between two edges are exact.
+/// Pixels of equal width over a range of time, with edges moved to a grid. Pixel `p` is from `edge(p)` to `edge(p +
+/// 1)`, multiples of 2^`shift()` ns, which is at most half a pixel and at least 1 ns. A finer grid would change nothing
+/// visible. Edges move right by less than a grid step, the first one left, so the pixels cover the whole range. Lanes
+/// are counted into buckets on such a grid (`LaneTiles`), so queries between two edges are exact.
 class PixelGrid {
   public:
     /// At most one pixel per nanosecond; the range must not be empty. O(pixels).
@@ -37,15 +36,13 @@ class PixelGrid {
     std::vector<int64_t> edges_;
 };
 
-/// Reads the edges of a lane from left to right for drawing: from its tiles if these are fine
-/// enough, else from the slices.
+/// Reads a lane's edges from left to right for drawing: from its tiles if fine enough, else from the slices.
 class LaneEdges {
   public:
     /// All requested edges must be multiples of 2^`gridShift` ns between the two times.
     LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t lastNs);
 
-    /// Returns the state at `timeNs`, which must not decrease between calls. O(1) from tiles, else
-    /// O(log(slices since)).
+    /// Returns the state at `timeNs`, which never decreases between calls. O(1) from tiles, else O(log(slices since)).
     LaneEdge at(int64_t timeNs);
 
     /// Longest slice that starts between two edges, with its appearance.
@@ -106,8 +103,7 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pi
 /// Several lanes over one range share its `grid`, which must have at most one pixel per nanosecond.
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid);
 
-/// Returns the longest slice that starts in a rectangle, the first of equal ones, which determines
-/// its appearance. O(log slices).
+/// Returns the longest slice that starts in a rectangle, which it looks like; the first of equals. O(log slices).
 uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle);
 
 /// Returns the slice at a point in time, or `size()` if there is none within `toleranceNs`. O(log slices).

@@ -44,12 +44,10 @@ std::vector<ReportCaution> cautionsOf(const ComparisonReport& report);
 /// Returns `compare::outlierTable` of all candidates; steps of the baseline once, for any number of candidates.
 compare::ComparisonTable outliersOf(const ComparisonReport& report);
 
-/// Returns "20 steps "step #", rank 0, GPU 0: median 78.18 ms". The name of the range is truncated
-/// to `maxRangeNameColumns` columns.
+/// Returns "20 steps "step #", rank 0, GPU 0: median 78.18 ms". The range's name has at most `maxRangeNameColumns`.
 std::string stepsSentence(const analysis::RunSummary& run, uint32_t worker, const compare::StepDistribution& steps,
                           size_t maxRangeNameColumns);
-/// Returns "steps "step #"", "steps found by the rhythm of their kernels" or "the whole run as one
-/// step"; in the singular for one.
+/// Returns "steps "step #"", "steps found by the rhythm of their kernels" or "the whole run as one step"; singular.
 std::string sourceSentence(const analysis::RunSummary& run, int64_t count = 0,
                            size_t maxRangeNameColumns = std::numeric_limits<size_t>::max());
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".

@@ -7,8 +7,7 @@
 
 namespace lanescope::report {
 
-/// A table for a terminal: numbers right-aligned, names left-aligned, two spaces between columns.
-/// Cells must be printable UTF-8.
+/// A table for a terminal: numbers right-aligned, names left, two spaces between. Cells must be printable UTF-8.
 class TextGrid {
   public:
     enum class Side { Left, Right };
@@ -23,8 +22,7 @@ class TextGrid {
     void add(std::vector<std::string> cells, Overlong overlong = Overlong::Elide);
     /// Adds a line of dashes under every column.
     void addRule();
-    /// Returns all lines. A left-aligned last column is limited to the remaining `width`; others
-    /// are as wide as their content.
+    /// Returns all lines. A left-aligned last column has at most the remaining `width`; others are as wide as needed.
     std::string text(size_t width) const;
     /// Returns true if no line of `text(width)` is wider than that, except for a single word.
     bool fits(size_t width) const;
@@ -42,8 +40,7 @@ class TextGrid {
     std::vector<Line> lines_;
 };
 
-/// Breaks a sentence between words into lines of at most `width` characters; lines after the first
-/// begin with `indent` spaces. Ends with a line break.
+/// Breaks a sentence into lines of at most `width` characters; all but the first begin with `indent` spaces.
 std::string wrapped(const std::string& sentence, size_t indent, size_t width);
 
 }  // namespace lanescope::report

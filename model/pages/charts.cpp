@@ -118,8 +118,7 @@ constexpr int stepMarks = 6;
 constexpr size_t maxNumbers = 16;  ///< Below the axis.
 constexpr double labelHeight = 32;
 
-/// Returns an axis from a little under the shortest to a little over the longest, without outlier
-/// steps that would squeeze all others.
+/// Returns an axis from a little under the shortest to a little over the longest step, without outliers.
 ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     std::vector<int64_t> all;
     for (const StepBars::Run& run : runs) all.insert(all.end(), run.wallNs.begin(), run.wallNs.end());

@@ -30,8 +30,7 @@ class ChartAxis {
     double fromNs_, toNs_, fromPixel_, toPixel_;
 };
 
-/// Returns the style sheet's class for the colour of a run: 0 the baseline, then the candidates;
-/// the seventh has the colour of the first.
+/// Returns the style sheet's class for a run's colour: 0 the baseline, then the candidates; the seventh as the first.
 std::string runColorClass(int run);
 
 /// Returns a number for an attribute of an SVG element: at most two decimals, always finite.
@@ -53,10 +52,9 @@ struct StepLabel {
     int color = 0;  ///< Number of the run: 0 the baseline, 1 the first candidate.
 };
 
-/// Returns the steps of several runs in order, as an SVG element: a dot for each step, a line for
-/// the median and a band between the quartiles. Grouped steps are a band from the shortest to the
-/// longest, with a line along their medians. Steps far longer than the rest are shown at the upper
-/// edge, as a triangle with their time. As many labels as runs. Texts are escaped.
+/// Returns the steps of several runs in order, as an SVG element: a dot for each step, a line for the median and a band
+/// between the quartiles. Grouped steps are a band from shortest to longest, with a line along their medians. Far
+/// longer steps are triangles at the upper edge, with their time. As many labels as runs. Texts are escaped.
 std::string stepChart(const compare::StepBars& steps, const std::vector<StepLabel>& labels);
 
 /// Titles of a waterfall.

@@ -191,8 +191,7 @@ ReportTable conditionsTable(const ComparisonReport& report) {
     return table;
 }
 
-/// Returns one table with the columns of all `tables`, after a column with the name of a row's
-/// table. Missing columns are empty.
+/// Returns one table with the columns of all, after a column with the name of a row's table. Missing cells are empty.
 ReportTable united(const std::vector<ReportTable>& tables) {
     ReportTable all;
     all.columns = {{"Table", Unit::Text}};

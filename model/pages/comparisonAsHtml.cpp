@@ -72,8 +72,7 @@ void addName(const ComparisonRow& row, HtmlTable& table) {
     table.name(withoutParameters(row.name), below, tags);
 }
 
-/// Returns a table as HTML; `rows` are those of its contributors, if it has any. Losses are
-/// coloured from a fiftieth of the maximum loss on.
+/// Returns a table as HTML; `rows` are those of contributors. Losses are coloured from a fiftieth of the maximum on.
 std::string tableHtml(const ComparisonTable& shown, const std::vector<ComparisonRow>& rows = {}, bool hasSum = false) {
     std::vector<HtmlTable::Column> columns;
     for (size_t column = 0; column < shown.columns.size(); ++column)

@@ -46,8 +46,7 @@ std::vector<size_t> columnsOf(const ComparisonTable& table) {
 /// Lines above the rule of a table, from the top.
 using Heads = std::vector<std::vector<std::string>>;
 
-/// Returns the names of columns, with the units on a line below, or after the name of the only
-/// column that has one unit for all its numbers.
+/// Returns the names of columns, with the units on a line below, or after the name if only one column has a unit.
 Heads headsOf(const ComparisonTable& table, const std::vector<size_t>& columns) {
     std::vector<std::string> names, units;
     for (const size_t column : columns) {
@@ -117,8 +116,7 @@ std::string gridText(const ComparisonTable& table, size_t width, GridStyle style
     return gridOf(table, columns, inTwoLines(heads), style).text(width);
 }
 
-/// Starts with the known name of a kernel if its name is long: when truncated, templates of one
-/// library are all the same.
+/// Starts with a kernel's known name if its name is long: when truncated, templates of one library are all the same.
 std::string nameInTable(std::string_view name) {
     const std::string whole(withoutParameters(name));
     if (displayWidth(whole) <= maxNameColumns) return whole;

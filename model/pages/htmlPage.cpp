@@ -86,8 +86,7 @@ std::string HtmlTable::html() && {
 
 namespace {
 
-/// Returns the page's skeleton with each mark replaced by a text, in the order of the marks.
-/// Inserted text is not searched for marks.
+/// Returns the page's skeleton with each mark replaced by a text, in order. Inserted text is not searched for marks.
 std::string filledPage(const std::vector<std::pair<std::string_view, std::string>>& texts) {
     const std::string_view page = reportPage();
     std::string html;

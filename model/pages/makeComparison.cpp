@@ -73,8 +73,7 @@ Result<FolderRuns> earlierIn(const std::string& folder, const analysis::RunSumma
     return found;
 }
 
-/// Adds the runs of a folder: of the baseline's command, else of the candidate's. `compared` begins
-/// with the baseline's.
+/// Adds a folder's runs: of the baseline's command, else of the candidate's. `compared` begins with the baseline's.
 Result<void> addFolder(const std::string& folder, std::span<const analysis::RunSummary> compared,
                        const ComparisonRequest& request, const TraceOpener& open, EarlierRuns& earlier) {
     Result<FolderRuns> found = earlierIn(folder, compared.front(), compared, request, open);

@@ -20,8 +20,7 @@ inline constexpr size_t defaultHistoryRuns = 20;
 struct ComparisonRequest {
     std::vector<std::string> baseline;                 ///< Runs of the reference program.
     std::vector<std::vector<std::string>> candidates;  ///< Runs of each examined program.
-    /// Runs for the spread between runs. A folder means its traces that are runs like the
-    /// baseline's, or else the candidate's.
+    /// Runs for the spread between runs. A folder means its runs like the baseline's, or else the candidate's.
     std::vector<std::string> earlier;
     /// A folder of runs used as the baseline, which then is empty; there is one candidate.
     std::string history;
@@ -45,17 +44,15 @@ using TraceOpener = std::function<Result<TracePtr>(const std::filesystem::path&)
 /// single earlier run that is not a folder, which gives no spread.
 Result<void> checkFiles(const ComparisonRequest& request);
 
-/// Returns the summary of a run: the one stored in the trace, if all steps are selected and it has
-/// one, else from its events, which takes as long as opening it. Keeps nothing of the trace, so
-/// that any number of runs fit into memory one after the other.
+/// Returns the summary of a run: that stored in the trace, for all steps, else from its events, which takes as long as
+/// opening it. Keeps nothing of the trace, so that any number of runs fit into memory one after the other.
 Result<analysis::RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection,
                                            const TraceOpener& open);
 
 /// Makes the report of `lanescope compare` on the files.
 Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open);
 
-/// Returns the page of a comparison with the timelines of the baseline's first run and of the first candidate's, which
-/// it opens. Fails as `timelineHtml` does.
+/// Returns a comparison's page with timelines of each side's first run, which it opens. Fails as `timelineHtml`.
 Result<std::string> comparisonPage(const report::ComparisonReport& report, const TraceOpener& open);
 
 /// Traces of a folder that are runs like another one.
@@ -69,8 +66,7 @@ struct FolderRuns {
 /// same GPUs, recorded with equal options. A run without a known command or host matches none.
 bool areAlike(const analysis::RunSummary& run, const analysis::RunSummary& other);
 
-/// Reads the traces (`*.sqlite`) in `folder`, without subfolders, by `summarizeFile`. Fails if the
-/// folder cannot be read.
+/// Reads the traces (`*.sqlite`) in `folder`, without subfolders, by `summarizeFile`. Fails if it cannot be read.
 Result<FolderRuns> runsOfFolder(const std::string& folder, const analysis::RunSummary& like,
                                 const CompareSelection& selection, const TraceOpener& open);
 

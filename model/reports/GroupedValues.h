@@ -63,8 +63,7 @@ struct SummaryRow {
     std::string search;  ///< As `ReportTable::searches`.
 };
 
-/// Returns a note for a table in a range, if `cut` events extend beyond it: `total` is the part in
-/// the range, `figures` are for whole events.
+/// Returns a note if `cut` events extend beyond the range: `total` is the part in it, `figures` are for whole events.
 std::vector<std::string> clippedNotes(int64_t cut, std::string_view total, std::string_view figures);
 
 /// Returns a note that `unknown` copies or memsets count without a size, if there are any.

@@ -37,8 +37,7 @@ using PartSink = std::function<bool(ReportTable& part)>;
 
 /// Name and description of a report.
 struct ReportInfo {
-    /// "cuda_gpu_kern_sum", Nsight Systems' name if it has the report. A variant of another report
-    /// by something else is called "name:something".
+    /// "cuda_gpu_kern_sum", Nsight Systems' name if it has the report. A variant is called "name:something".
     std::string_view name;
     std::string_view title;        ///< "CUDA GPU Kernel Summary".
     std::string_view description;  ///< One line for `--help` and tool tips.
@@ -57,15 +56,13 @@ struct ReportTab {
     bool (*mayHaveRows)(const Trace& trace) = nullptr;
 };
 
-/// A report and its functions, in the report's own file. Columns are Nsight Systems' if it has that
-/// report; `makeReport` adds name and title. Making one is linear in the events, except for the
-/// sorting of the rows; any thread.
+/// A report and its functions, in the report's own file. Columns are Nsight Systems' if it has it; `makeReport` adds
+/// name and title. Making one is linear in the events, except for the sorting of the rows; any thread.
 struct Report {
     ReportInfo info;
     /// Returns columns and rows; null for a listing.
     ReportTable (*build)(const ReportQuery& query) = nullptr;
-    /// For a listing with a row per event: passes parts of some thousand rows, at least one part,
-    /// until the sink returns false.
+    /// For a listing of events: passes parts of some thousand rows, at least one, until the sink returns false.
     void (*list)(const ReportQuery& query, const PartSink& sink) = nullptr;
     ReportTab tab = {};
 };

@@ -159,8 +159,7 @@ class OwnGpus {
     std::map<uint32_t, std::set<int64_t>> byProcess_;
 };
 
-/// Sums over the instances of a range, for the foot of a table: one sentence per process and GPU.
-/// Unknown instances are counted as such.
+/// Sums over the instances of a range, for notes: a sentence per process and GPU. Unknown instances are counted so.
 class RangeTotals {
   public:
     /// Formats an amount.

@@ -181,8 +181,7 @@ class FrameLines {
 
 /// Returns the relation of a line to its group, as a number.
 uint32_t relationOf(bool isLent, bool isCaptured) { return (isLent ? 1u : 0u) | (isCaptured ? 2u : 0u); }
-/// Returns if a line was found on the thread itself, or if the thread works for another one; and if
-/// a CUDA graph was being captured.
+/// Returns if a line is one of the thread itself or of one it works for, and if a CUDA graph was captured.
 std::string_view relationText(uint32_t place, uint32_t relation) {
     constexpr std::array<std::string_view, 4> texts{"at", "called from", "captured at", "captured from"};
     return place == noIndex ? "" : texts[relation & 3];

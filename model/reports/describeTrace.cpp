@@ -53,8 +53,7 @@ std::vector<const GpuConnection*> pairsOf(const Trace& trace) {
 
 bool areAlike(const GpuConnection& a, const GpuConnection& b) { return a.name == b.name && a.nvlinks == b.nvlinks; }
 
-/// Returns true if the pairs are all possible ones among three or more GPUs that are numbered
-/// without a gap, and all are connected in the same way.
+/// Returns true if the pairs are all of three or more GPUs, numbered without a gap, and are connected alike.
 bool isUniform(const std::vector<const GpuConnection*>& pairs) {
     size_t gpus = 2;
     while (gpus * (gpus - 1) / 2 < pairs.size()) ++gpus;

@@ -28,8 +28,7 @@ TopologyDescription describeTopology(const Trace& trace, std::optional<TimeRange
 const Gpu* gpuNumbered(const Trace& trace, int64_t gpu);
 const GpuAffinity* affinityOf(const Trace& trace, int64_t gpu);
 
-/// Returns the abbreviation of a connection in a matrix, as in `nvidia-smi topo -m`: "NV18", "PIX",
-/// "SYS"; "?" if unknown.
+/// Returns a connection's abbreviation in a matrix, as in `nvidia-smi topo -m`: "NV18", "PIX", "SYS"; "?" if unknown.
 std::string wordFor(const GpuConnection* connection);
 /// Returns the meaning of such an abbreviation: "18 NVLinks, bonded"; empty if unknown.
 std::string meaningOfWord(std::string_view word);
@@ -43,8 +42,7 @@ struct LinkLine {
     std::string text() const;
 };
 
-/// Returns the connections of the GPUs, each pair once; one line if all pairs of three or more are
-/// equal. O(connections).
+/// Returns the connections of the GPUs, each pair once; one line for three or more that are all alike. O(connections).
 std::vector<LinkLine> linkLines(const Trace& trace);
 
 /// A GPU or a process: its title and its facts.

@@ -41,8 +41,7 @@ void listInParts(ReportTable part, const std::vector<Event>& events, RowOf rowOf
     } while (sink(part) && next < events.size());
 }
 
-/// Bytes sent and received over one link, or over all of a GPU (link -1), by GPU number, with the
-/// source: there may be several samplers of one link.
+/// Bytes sent and received over one link, or over all (link -1), by GPU number and sampler.
 using LinkId = std::tuple<int64_t, std::string, int32_t>;
 struct LinkPair {
     const CounterSeries* sent = nullptr;
@@ -56,8 +55,7 @@ std::string linkName(int32_t link);
 /// Returns whole bytes; empty if unknown.
 Cell bytesOf(const CounterIntegral& integral);
 
-/// Returns the time in which any of the counters was sampled, which may begin before the first
-/// event; or `range` if there is one.
+/// Returns the time in which counters were sampled, which may begin before the first event; or `range` if any.
 TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range);
 
 /// Returns a note with the length of that time, if the user did not choose it and it is not the run itself.

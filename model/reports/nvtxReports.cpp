@@ -187,8 +187,7 @@ void nest(const NvtxTable& nvtx, std::vector<RangeProjection>& projections) {
     }
 }
 
-/// Returns one per row of `trace.nvtx`. O(n log n) in the ranges. If more than some hundred are
-/// open at once on a thread, only the latest are considered.
+/// Returns one per row of `trace.nvtx`. O(n log n). Of more than some hundred open ranges the latest count.
 std::vector<RangeProjection> projectRanges(const Trace& trace) {
     std::vector<RangeProjection> result(trace.nvtx.size());
     const ProjectionTable& projections = trace.projections;

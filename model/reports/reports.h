@@ -113,8 +113,7 @@ Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& na
 /// Fails if `rangeName` is set and no report is about NVTX ranges.
 Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports, const std::string& rangeName);
 
-/// Fails, listing the trace's content, if the reports would be empty: a range of time outside the
-/// trace, or a name that no NVTX range in it has.
+/// Fails, listing the content, if reports would be empty: a range outside the trace, or a name of no NVTX range.
 Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports, std::optional<TimeRange> range,
                             const std::string& rangeName);
 

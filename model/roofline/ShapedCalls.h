@@ -44,8 +44,7 @@ struct ShapedCall {
 struct ShapedCalls {
     std::vector<ShapedGroup> groups;
     std::vector<ShapedCall> calls;
-    /// Kernels of calls with known work and of operators that multiply no matrices: rows of the kernel table,
-    /// ascending. The work of other kernels is unknown.
+    /// Rows of kernels with known work, ascending: of such calls and of operators that multiply no matrices.
     std::vector<uint32_t> knownKernels;
 
     bool isEmpty() const { return calls.empty(); }

@@ -134,8 +134,7 @@ Counted countVector(const Counting& of, const Formula& formula) {
     return product(of, formula, 1, of.dims(a)[0], 1, of.dims(a)[1]);
 }
 
-/// Groups divide the rows of the first operand, the columns of the second, or the inner dimension of both; their sizes
-/// sum to it.
+/// Groups divide the rows of the first operand, the columns of the second, or the inner dimension; they sum to it.
 Counted countGroups(const Counting& of, const Formula& formula) {
     const size_t a = formula.first, b = a + 1;
     if (of.areTensors({a, b}, 3)) return countBatches(of, formula);
@@ -246,8 +245,7 @@ std::optional<AttentionSizes> attentionSizes(const Counting& of, size_t query, b
     return AttentionSizes{q[0], q[heads], q[length], k[length], q[3], v[3]};
 }
 
-/// Returns the pairs of query and key of one head. Masks of PyTorch begin at the first query and key, those of
-/// flash_attn end at the last.
+/// Returns the pairs of query and key of a head. PyTorch's masks begin at the first ones, flash_attn's end at the last.
 double pairsOf(const AttentionSizes& sizes, bool isCausal, bool endsTogether) {
     const auto queries = static_cast<double>(sizes.queries), keys = static_cast<double>(sizes.keys);
     if (!isCausal) return queries * keys;

@@ -44,8 +44,7 @@ struct OperatorWork {
 std::optional<OperatorWork> workOf(const OperatorCall& call, int bytesPerElement = 2,
                                    std::optional<bool> isCausal = std::nullopt);
 
-/// Returns true if an attention kernel of FlashAttention has a causal mask, by the template arguments in its name.
-/// Nullopt for other kernels. O(length).
+/// Returns true if a kernel of FlashAttention is causal, by its template arguments. Nullopt for others.
 std::optional<bool> hasCausalMask(std::string_view kernel);
 
 /// Returns true if the table has an operator of this name, and if that is elementwise. O(log operators).
@@ -56,8 +55,7 @@ bool isElementwise(std::string_view operatorName);
 /// "int8". Empty if the name has none. O(length).
 std::string_view kernelPrecision(std::string_view kernel);
 
-/// Returns the precision of an operator's kernels: that of its operands, of fp32 operands "tf32" if the kernel
-/// multiplies them so.
+/// Returns the precision of an operator's kernels: that of its operands, "tf32" for fp32 that a kernel multiplies so.
 std::string_view precisionOf(std::string_view operands, std::string_view kernel);
 
 /// Returns the size of a number of a format; 2 if unknown.

@@ -15,11 +15,9 @@ struct RoofRate {
     bool isMeasured = false;  ///< By `lanescope doctor --measure`; else of the data sheet.
 };
 
-/// Returns the highest rate of matrix products in a precision, for example "bf16": the best measured one, else that of
-/// the data sheet. O(roofs).
+/// Returns the highest rate of matrix products in a precision ("bf16"): measured, else of the data sheet. O(roofs).
 RoofRate computeRoof(const Trace& trace, uint32_t gpu, std::string_view precision);
-/// Returns the highest rate of the GPU's memory: the best measured one, else that reported by the driver, else of
-/// the data sheet. O(roofs).
+/// Returns the highest rate of the GPU's memory: the best measured, else the driver's, else the data sheet's. O(roofs).
 RoofRate memoryRoof(const Trace& trace, uint32_t gpu);
 
 /// Shortest time of some work on a GPU.
@@ -29,8 +27,7 @@ struct RoofTime {
     bool isMeasured = false;     ///< The roof that binds was measured.
 };
 
-/// Returns the shortest time of operations and bytes. The operations of elementwise work need no tensor cores, so only
-/// its bytes count. O(1).
+/// Returns the shortest time of operations and bytes; of elementwise work, without tensor cores, only bytes count.
 RoofTime roofTime(const OperatorWork& work, double flops, RoofRate compute, RoofRate memory);
 
 }  // namespace lanescope
