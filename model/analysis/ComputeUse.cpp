@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/text/formatValue.h"
+
 namespace lanescope::analysis {
 
 namespace {
@@ -13,14 +15,7 @@ std::optional<double> shareOf(double rate, int64_t peak) {
 
 }  // namespace
 
-std::string_view identifier(MfuSource source) {
-    switch (source) {
-        case MfuSource::None: break;
-        case MfuSource::Counters: return "counters";
-        case MfuSource::Shapes: return "shapes";
-    }
-    return "none";
-}
+std::string_view identifier(MfuSource source) { return enumText(source, {"none", "counters", "shapes"}); }
 
 bool ComputeUse::isCounted() const {
     return countedNs > 0 && modelPerStep > 0 &&

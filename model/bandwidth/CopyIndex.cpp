@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <ranges>
 
 namespace lanescope {
 
@@ -188,15 +189,8 @@ std::pair<uint32_t, uint32_t> CopyIndex::rowsIn(const Table& table, std::optiona
                                                 int64_t longestNs) const {
     if (!range) return {0, table.size()};
     const auto firstFrom = [&](int64_t timeNs) {
-        uint32_t low = 0, high = table.size();
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (table.startNs[middle] < timeNs)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        return low;
+        return *std::ranges::partition_point(std::views::iota(0U, table.size()),
+                                             [&](uint32_t row) { return table.startNs[row] < timeNs; });
     };
     // Nothing is longer than the longest, so nothing before that reaches into the range.
     const int64_t beforeNs = range->startNs < std::numeric_limits<int64_t>::min() + longestNs

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <ranges>
 
 #include "model/bandwidth/CopyStatistics.h"
 #include "model/numbers/Statistics.h"
@@ -26,15 +27,8 @@ std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t readin
         return sample < series.size() ? series.timeNs(sample) : series.endNs();
     };
     const auto firstFrom = [&](int64_t timeNs) {
-        uint32_t low = 0, high = series.size();
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (series.timeNs(middle) < timeNs)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        return low;
+        return *std::ranges::partition_point(std::views::iota(0U, series.size()),
+                                             [&](uint32_t sample) { return series.timeNs(sample) < timeNs; });
     };
     const uint32_t next = firstFrom(readingNs);
     std::optional<int64_t> bestNs;

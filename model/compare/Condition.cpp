@@ -237,13 +237,8 @@ std::string alternatives(const Range& range, NameOf nameOf) {
 }
 
 std::string_view unitsOf(Dimension dimension) {
-    switch (dimension) {
-        case Dimension::Time: return "ns, us, ms, s, min, h or %";
-        case Dimension::Bytes: return "B, kB, MB, GB, KiB, MiB, GiB or %";
-        case Dimension::Bandwidth: return "MB/s, GB/s, TB/s or %";
-        case Dimension::Count: break;
-    }
-    return "nothing or %";
+    return enumText(dimension, {"ns, us, ms, s, min, h or %", "nothing or %", "B, kB, MB, GB, KiB, MiB, GiB or %",
+                                "MB/s, GB/s, TB/s or %"});
 }
 
 class ConditionParser {

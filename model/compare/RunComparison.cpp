@@ -19,6 +19,7 @@
 #include "model/compare/judgeRuns.h"
 #include "model/compare/matchContributors.h"
 #include "model/numbers/Statistics.h"
+#include "model/trace/counterReadings.h"
 
 namespace lanescope::compare {
 
@@ -49,18 +50,8 @@ CounterAmount amountIn(const Trace& trace, uint32_t counter, TimeRange range) {
     CounterAmount amount;
     double weighted = 0;
     double heldNs = 0;
-    // The first sample in force may begin before the range.
-    uint32_t low = 0, high = series.size();
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (series.rangeOf(middle).endNs <= range.startNs) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (uint32_t sample = low; sample < series.size(); ++sample) {
-        if (series.timeNs(sample) >= range.endNs) break;
+    for (uint32_t sample = firstInEffectAfter(series, range.startNs);
+         sample < series.size() && series.timeNs(sample) < range.endNs; ++sample) {
         const double value = series.value(sample);
         const TimeRange held = series.rangeOf(sample).intersected(range);
         if (std::isnan(value) || held.isEmpty()) continue;

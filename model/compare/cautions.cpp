@@ -34,13 +34,7 @@ constexpr double alikeAmounts = 0.1;
 bool hasSeveralGpus(const RunSummary& run) { return run.facts.gpuNames.size() > 1 || run.nvlink.use == Use::Used; }
 
 std::string_view originOf(LinkEvidence evidence) {
-    switch (evidence) {
-        case LinkEvidence::Counters: return "by its counters";
-        case LinkEvidence::Copies: return "computed from copies";
-        case LinkEvidence::Collectives: return "computed from NCCL";
-        case LinkEvidence::None: break;
-    }
-    return "no evidence";
+    return enumText(evidence, {"no evidence", "by its counters", "computed from copies", "computed from NCCL"});
 }
 
 /// "222.4 MiB".

@@ -25,16 +25,6 @@ struct Measured {
     bool isUnknownName = false;  ///< Neither side has anything of that name.
 };
 
-/// Finds the numbers in a pair of workers of the comparison, exact or as shown; a null pair has none. Sums over all
-/// matches of a name; for bandwidths, sums bytes and durations. O(contributors).
-Measured measureOf(const ConditionTest& test, const compare::RunComparison& comparison,
-                   const compare::WorkerComparison* pair);
-
-/// Returns true if the test is about a time of the mean step, shown in the scale of the comparison.
-bool isOfMeanStep(const ConditionTest& test);
-
-using namespace compare;
-
 namespace {
 
 Measured missing(std::string why) {
@@ -183,6 +173,35 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
     measured.baseline = baseline.of(test.measure);
     measured.candidate = candidate.of(test.measure);
     return measured;
+}
+
+/// Returns true if the test is about a time of the mean step, shown in the scale of the comparison.
+bool isOfMeanStep(const ConditionTest& test) {
+    switch (test.measure) {
+        case Measure::Mean:
+        case Measure::Exposed: return true;
+        case Measure::Time: return test.subject == Subject::Part || test.subject == Subject::Range;
+        default: return false;
+    }
+}
+
+/// Finds the numbers in a pair of workers of the comparison, exact or as shown; a null pair has none. Sums over all
+/// matches of a name; for bandwidths, sums bytes and durations. O(contributors).
+Measured measureOf(const ConditionTest& test, const RunComparison& comparison, const WorkerComparison* pair) {
+    if (!pair) return missing("there is nothing to compare");
+    switch (test.subject) {
+        case Subject::Step: return measureSteps(test, comparison, *pair);
+        case Subject::Part: return measureParts(test, *pair);
+        case Subject::Range: return measureRanges(test, *pair);
+        case Subject::Mfu: return measureMfu(*pair);
+        case Subject::Kernel:
+        case Subject::Collective:
+        case Subject::Copy:
+        case Subject::Memset: return measureContributors(test, *pair);
+        case Subject::Slower:
+        case Subject::Faster: break;
+    }
+    return missing("a verdict has no number");
 }
 
 bool holds(Relation relation, double number, double threshold) {
@@ -363,32 +382,6 @@ ConditionState stateOf(const std::vector<TestOutcome>& tests) {
 }
 
 }  // namespace
-
-bool isOfMeanStep(const ConditionTest& test) {
-    switch (test.measure) {
-        case Measure::Mean:
-        case Measure::Exposed: return true;
-        case Measure::Time: return test.subject == Subject::Part || test.subject == Subject::Range;
-        default: return false;
-    }
-}
-
-Measured measureOf(const ConditionTest& test, const RunComparison& comparison, const WorkerComparison* pair) {
-    if (!pair) return missing("there is nothing to compare");
-    switch (test.subject) {
-        case Subject::Step: return measureSteps(test, comparison, *pair);
-        case Subject::Part: return measureParts(test, *pair);
-        case Subject::Range: return measureRanges(test, *pair);
-        case Subject::Mfu: return measureMfu(*pair);
-        case Subject::Kernel:
-        case Subject::Collective:
-        case Subject::Copy:
-        case Subject::Memset: return measureContributors(test, *pair);
-        case Subject::Slower:
-        case Subject::Faster: break;
-    }
-    return missing("a verdict has no number");
-}
 
 bool namesKernel(std::string_view demangled, std::string_view wanted) {
     return matchesPattern(demangled, wanted) || matchesPattern(withoutParameters(demangled), wanted) ||

@@ -8,6 +8,7 @@
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/IdleCauses.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::compare {
 
@@ -245,15 +246,7 @@ WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& ca
     return worst;
 }
 
-std::string_view identifier(ClauseKind kind) {
-    switch (kind) {
-        case ClauseKind::Step: return "step";
-        case ClauseKind::Cause: return "cause";
-        case ClauseKind::Single: return "single";
-        case ClauseKind::Words: break;
-    }
-    return "words";
-}
+std::string_view identifier(ClauseKind kind) { return enumText(kind, {"words", "step", "cause", "single"}); }
 
 Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline, const InstanceSide& candidate) {
     if (clause.kind == ClauseKind::Step) return {medianStep(baseline), medianStep(candidate)};

@@ -97,13 +97,8 @@ std::string threadName(const Thread& thread) {
 }  // namespace
 
 std::string_view describe(FlameBase base) {
-    switch (base) {
-        case FlameBase::Lines: return "GPU time by Python line";
-        case FlameBase::Functions: return "GPU time by Python function";
-        case FlameBase::Modules: return "GPU time by module";
-        case FlameBase::Ranges: break;
-    }
-    return "GPU time by range";
+    return enumText(
+        base, {"GPU time by Python line", "GPU time by Python function", "GPU time by range", "GPU time by module"});
 }
 
 bool hasBase(const Trace& trace, FlameBase base) {

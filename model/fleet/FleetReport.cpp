@@ -130,17 +130,9 @@ fs::path folderInReport(const FleetReport& report) {
 }  // namespace
 
 std::string name(Measure measure) {
-    switch (measure) {
-        case Measure::Late: return "own time against its role";
-        case Measure::OwnTime: return "own time";
-        case Measure::Waiting: return "waiting and communication";
-        case Measure::Time: return "time of the step";
-        case Measure::Compute: return "kernels";
-        case Measure::Copies: return "exposed copies";
-        case Measure::Loading: return "waiting for the next batch";
-        case Measure::Launching: break;
-    }
-    return "GPU idle for its CPU";
+    return std::string(
+        enumText(measure, {"own time against its role", "own time", "waiting and communication", "time of the step",
+                           "kernels", "exposed copies", "waiting for the next batch", "GPU idle for its CPU"}));
 }
 
 float FleetReport::valueOf(Measure measure, size_t row, size_t column) const {
@@ -258,18 +250,18 @@ class ReportReader {
             if (Result<void> done = (this->*step)(); !done) return fail(done.error());
         if (const auto trouble = database_.trouble()) return fail(*trouble);
         sum();
-        if (shortened_ > 0)
-            report_->notes.push_back(fmt::format("{} lists or texts of {} are too long and were truncated.",
-                                                 formatCount(static_cast<int64_t>(shortened_)),
-                                                 report_->path.filename().string()));
-        if (skipped_ > 0)
-            report_->notes.push_back(fmt::format("{} invalid values of {} were skipped.",
-                                                 formatCount(static_cast<int64_t>(skipped_)),
-                                                 report_->path.filename().string()));
+        addNote(shortened_, "lists or texts", "are too long and were truncated");
+        addNote(skipped_, "invalid values", "were skipped");
         return FleetReportPtr(std::move(report_));
     }
 
   private:
+    void addNote(uint64_t count, std::string_view what, std::string_view fate) {
+        if (count > 0)
+            report_->notes.push_back(fmt::format("{} {} of {} {}.", formatCount(static_cast<int64_t>(count)), what,
+                                                 report_->path.filename().string(), fate));
+    }
+
     std::string shown() const { return report_->path.string(); }
 
     Result<void> check() {
@@ -465,10 +457,11 @@ class ReportReader {
             report_->notes.push_back(textOf(row, 0));
             return true;
         };
-        if (database_.hasTable("notes"))
-            if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done) return done;
-        if (database_.hasTable("broken"))
-            if (auto done = forEachRow("SELECT sentence FROM broken", "notes", 0.99, 1, take); !done) return done;
+        for (const char* table : {"notes", "broken"}) {
+            if (!database_.hasTable(table)) continue;
+            auto done = forEachRow(fmt::format("SELECT sentence FROM {}", table), "notes", 0.99, 1, take);
+            if (!done) return done;
+        }
         if (!database_.hasTable("job")) return {};
         return forEachRow("SELECT folder FROM job", "notes", 0.99, 1, [&](const Statement& row) {
             report_->folder = textOf(row, 0);

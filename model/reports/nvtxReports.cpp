@@ -19,6 +19,7 @@
 #include "model/numbers/Statistics.h"
 #include "model/reports/GroupedValues.h"
 #include "model/reports/reports.h"
+#include "model/text/formatValue.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -129,14 +130,7 @@ std::string rangeLabel(const Trace& trace, StringIndex domain, StringIndex text)
 }
 
 /// "PushPop", "StartEnd", "Mark".
-std::string_view styleName(NvtxStyle style) {
-    switch (style) {
-        case NvtxStyle::PushPop: return "PushPop";
-        case NvtxStyle::StartEnd: return "StartEnd";
-        case NvtxStyle::Mark: return "Mark";
-    }
-    return "";
-}
+std::string_view styleName(NvtxStyle style) { return enumText(style, {"PushPop", "StartEnd", "Mark"}); }
 
 /// Work of an NVTX range on the GPU, over all streams.
 struct RangeProjection {

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "model/text/formatValue.h"
 #include "model/text/kernelFamilies.h"
 #include "model/text/kernelNames.h"
 
@@ -390,13 +391,7 @@ const Formula* formulaOf(std::string_view name) {
 }  // namespace
 
 std::string_view identifier(OperatorKind kind) {
-    switch (kind) {
-        case OperatorKind::Product: return "product";
-        case OperatorKind::Convolution: return "convolution";
-        case OperatorKind::Attention: return "attention";
-        case OperatorKind::Elementwise: break;
-    }
-    return "elementwise";
+    return enumText(kind, {"product", "convolution", "attention", "elementwise"});
 }
 
 std::optional<bool> hasCausalMask(std::string_view kernel) {
