@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -79,9 +80,8 @@ bool holdsAny(const std::vector<int64_t>& timesNs, TimeRange range) {
 /// Returns the indices of the batches in which weights are updated.
 std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps, const std::vector<int64_t>& updatesNs) {
     std::vector<size_t> places;
-    for (size_t place = 0; place < steps.size(); ++place) {
+    for (size_t place = 0; place < steps.size(); ++place)
         if (holdsAny(updatesNs, spanOf(steps[place]))) places.push_back(place);
-    }
     return places;
 }
 
@@ -187,6 +187,10 @@ constexpr double minSpread = 0.25;
 constexpr size_t maxExaminedPauses = 4096, maxQueries = 20'000'000;
 constexpr size_t maxFrames = 64;
 
+bool hasAnyOf(std::string_view text, std::span<const std::string_view> parts) {
+    return std::ranges::any_of(parts, [text](std::string_view part) { return text.find(part) != text.npos; });
+}
+
 bool hasTrainingRange(const Trace& trace) {
     std::vector<bool> isKnown(trace.strings.size());
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
@@ -202,10 +206,7 @@ bool hasTrainingKernel(const Trace& trace) {
     return std::ranges::any_of(trace.launchConfigs, [&](const LaunchConfig& config) {
         const std::string_view name =
             trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName);
-        return std::ranges::any_of(
-                   trainingKernels,
-                   [name](std::string_view part) { return name.find(part) != std::string_view::npos; }) ||
-               isGradientCollective(name);
+        return hasAnyOf(name, trainingKernels) || isGradientCollective(name);
     });
 }
 
@@ -256,9 +257,7 @@ class RequestTeller {
                                              work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
         });
         for (std::vector<Work>& each : work_)
-            std::ranges::sort(each, [](const Work& a, const Work& b) {
-                return a.startNs != b.startNs ? a.startNs < b.startNs : a.endNs < b.endNs;
-            });
+            std::ranges::sort(each, {}, [](const Work& work) { return std::pair(work.startNs, work.endNs); });
     }
 
     void findBoundaries(size_t worker, ProvenWaits& waits) {
@@ -296,13 +295,9 @@ class RequestTeller {
     }
 
     bool isInLoader(uint32_t stack) const {
-        for (size_t frame = 0; stack < trace_.stacks.size() && frame < maxFrames; ++frame) {
-            const std::string_view file = trace_.strings.at(trace_.stacks.file[stack]);
-            for (const std::string_view part : loaderFiles)
-                if (file.find(part) != std::string_view::npos) return true;
-            stack = outerStack(trace_, stack);
-        }
-        return false;
+        return std::ranges::any_of(framesOf(trace_, stack) | std::views::take(maxFrames), [this](uint32_t frame) {
+            return hasAnyOf(trace_.strings.at(trace_.stacks.file[frame]), loaderFiles);
+        });
     }
 
     bool areRequests() const {

@@ -191,6 +191,16 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
         likeness.isLate = likeness.isLate || lastNs >= worker->halfLaunchedNs();
 }
 
+using CountedNames = std::vector<std::pair<int64_t, std::string>>;
+
+/// Returns the names, those with the greatest count first.
+std::vector<std::string> namesByCount(CountedNames counted) {
+    std::ranges::stable_sort(counted, std::ranges::greater(), &CountedNames::value_type::first);
+    std::vector<std::string> names;
+    for (auto& [count, name] : counted) names.push_back(std::move(name));
+    return names;
+}
+
 struct Family {
     std::string pattern;
     StringIndex name = 0;  ///< Name of the first.
@@ -201,51 +211,33 @@ struct Family {
     TimeRange span;
 };
 
-class Families {
-  public:
-    explicit Families(const Trace& trace) : trace_(trace), familyOf_(trace.strings.size(), none) {
-        for (uint32_t row = 0; row < trace.nvtx.size(); ++row) add(row);
-    }
-
-    std::vector<Family>& all() { return families_; }
-
-  private:
-    static constexpr uint32_t none = UINT32_MAX;
-
-    void add(uint32_t row) {
-        const NvtxTable& ranges = trace_.nvtx;
+std::vector<Family> familiesOf(const Trace& trace) {
+    const NvtxTable& ranges = trace.nvtx;
+    std::vector<Family> families;
+    std::vector<size_t> ofName(trace.strings.size(), SIZE_MAX);
+    std::unordered_map<std::string, size_t> ofPattern;
+    for (uint32_t row = 0; row < ranges.size(); ++row) {
         const StringIndex name = ranges.text[row];
         const TimeRange range{ranges.startNs[row], ranges.endNs[row]};
-        const bool counts = ranges.style[row] != NvtxStyle::Mark && ranges.isOpen[row] == 0 &&
-                            !isNcclDomain(trace_.strings.at(ranges.domain[row]));
-        if (!counts || name == 0 || range.isEmpty()) return;
-        Family& family = families_[indexOf(name)];
-        family.hasSeveralNames = family.hasSeveralNames || family.name != name;
+        if (!isClosedRange(trace, row) || name == 0 || range.isEmpty()) continue;
+        size_t& index = ofName[name];
+        if (index == SIZE_MAX) {
+            const std::string pattern = rangePattern(trace.strings.at(name));
+            index = ofPattern.try_emplace(pattern, families.size()).first->second;
+            if (index == families.size()) {
+                families.emplace_back().pattern = pattern;
+                families.back().name = name;
+            }
+        }
+        Family& family = families[index];
+        family.hasSeveralNames |= family.name != name;
         family.span = family.durationsNs.empty() ? range : family.span.united(range);
-        family.starts.emplace_back(trace_.threads[ranges.thread[row]].process, range.startNs);
+        family.starts.emplace_back(trace.threads[ranges.thread[row]].process, range.startNs);
         family.totalNs = saturatingSum(family.totalNs, range.durationNs());
         family.durationsNs.push_back(range.durationNs());
     }
-
-    uint32_t indexOf(StringIndex name) {
-        uint32_t& index = familyOf_[name];
-        if (index != none) return index;
-        std::string pattern = rangePattern(trace_.strings.at(name));
-        const auto next = static_cast<uint32_t>(families_.size());
-        const auto [known, isNew] = ofPattern_.try_emplace(pattern, next);
-        if (isNew) {
-            families_.push_back({});
-            families_.back().pattern = std::move(pattern);
-            families_.back().name = name;
-        }
-        return index = known->second;
-    }
-
-    const Trace& trace_;
-    std::vector<uint32_t> familyOf_;  ///< By the name.
-    std::unordered_map<std::string, uint32_t> ofPattern_;
-    std::vector<Family> families_;
-};
+    return families;
+}
 
 /// The first of a run may take a thousand times as long as the others.
 int64_t medianDistance(std::vector<std::pair<uint32_t, int64_t>>& starts) {
@@ -368,26 +360,22 @@ std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
 
 std::vector<std::string> rangeChoices(const Trace& trace, size_t most) {
     const auto counts = rangeCounts(trace);
-    std::vector<std::pair<int64_t, std::string>> choices;
+    CountedNames choices;
     for (const auto& [name, count] : counts) {
         const std::string pattern = rangePattern(name);
         if (pattern == name || !counts.contains(pattern)) choices.emplace_back(count, name);
     }
-    std::ranges::stable_sort(choices, std::ranges::greater(), [](const auto& each) { return each.first; });
-    choices.resize(std::min(most, choices.size()));
-    std::vector<std::string> names;
-    for (auto& [count, name] : choices) names.push_back(std::move(name));
+    std::vector<std::string> names = namesByCount(std::move(choices));
+    names.resize(std::min(most, names.size()));
     return names;
 }
 
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
     constexpr size_t enough = 12;
-    std::vector<std::pair<int64_t, std::string>> similar;
+    CountedNames similar;
     for (const auto& [other, count] : rangeCounts(trace))
-        if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
-    std::ranges::sort(similar);
-    std::vector<std::string> offers;
-    for (auto& [count, other] : similar) offers.push_back(std::move(other));
+        if (!name.empty() && other.starts_with(name)) similar.emplace_back(count, other);
+    std::vector<std::string> offers = namesByCount(std::move(similar));
     if (offers.empty()) {
         offers = rangeChoices(trace, std::numeric_limits<size_t>::max());
         const std::string steps = findStepPattern(trace);
@@ -408,22 +396,18 @@ tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
 
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate) {
     const auto candidateCounts = rangeCounts(candidate);
-    std::vector<std::pair<int64_t, std::string>> common;
+    CountedNames common;
     for (const auto& [name, count] : rangeCounts(baseline)) {
         const auto other = candidateCounts.find(name);
         if (other != candidateCounts.end()) common.emplace_back(count + other->second, name);
     }
-    std::ranges::stable_sort(common, std::ranges::greater(), [](const auto& each) { return each.first; });
-    std::vector<std::string> names;
-    for (auto& [count, name] : common) names.push_back(std::move(name));
-    return names;
+    return namesByCount(std::move(common));
 }
 
 std::optional<MainRanges> mainRanges(const Trace& trace) {
-    Families families(trace);
     std::optional<MainRanges> best;
     int64_t largestNs = 0;
-    for (Family& each : families.all()) {
+    for (Family& each : familiesOf(trace)) {
         if (each.durationsNs.size() < 2 || each.totalNs <= largestNs) continue;
         const MainRanges ranges = summed(trace, each);
         // A range around everything that a thread does has no meaning.
@@ -435,9 +419,8 @@ std::optional<MainRanges> mainRanges(const Trace& trace) {
 }
 
 std::optional<MainRanges> rangesOf(const Trace& trace, std::string_view pattern) {
-    Families families(trace);
     const std::string wanted = rangePattern(pattern);
-    for (Family& each : families.all())
+    for (Family& each : familiesOf(trace))
         if (each.pattern == wanted) return summed(trace, each);
     return std::nullopt;
 }

@@ -251,74 +251,61 @@ class ConditionParser {
             const Result<ConditionTest> test = parseTest();
             if (!test) return fail(test.error());
             tests.push_back(*test);
-        } while (takeAnd());
+        } while (take("and"));
         if (!scanner_.isAtEnd()) return scanner_.failExpecting("\"and\" or the end");
         return tests;
     }
 
   private:
-    bool takeAnd() {
-        if (scanner_.peekWord() != "and") return false;
+    bool take(std::string_view word) {
+        if (scanner_.peekWord() != word) return false;
         scanner_.takeWord();
         return true;
     }
 
     Result<ConditionTest> parseTest() {
-        const std::string_view word = scanner_.peekWord();
-        const std::span<const Subject> subjects = allSubjects();
-        const auto subject =
-            std::ranges::find_if(subjects, [word](Subject candidate) { return name(candidate) == word; });
-        if (subject == subjects.end())
-            return scanner_.failExpecting(alternatives(subjects, [](Subject candidate) { return name(candidate); }));
+        const auto subject = std::ranges::find(subjectList, scanner_.peekWord(), &SubjectEntry::name);
+        if (subject == subjectList.end())
+            return scanner_.failExpecting(
+                alternatives(subjectList, [](const SubjectEntry& each) { return each.name; }));
         scanner_.takeWord();
         ConditionTest test;
-        test.subject = *subject;
-        if (measuresOf(*subject).empty()) {
-            const Result<void> scoped = parseScope(test);
-            if (!scoped) return fail(scoped.error());
-            return test;
+        test.subject = subject->subject;
+        Result<void> done;
+        if (subject->measures.empty()) {
+            done = parseScope(test);
+        } else {
+            if (subject->hasName) done = parseName(test);
+            if (done) done = parseMeasure(test);
+            if (done) done = parseRelation(test);
+            if (done) done = parseThreshold(test);
         }
-        if (hasName(*subject)) {
-            const Result<void> named = parseName(test);
-            if (!named) return fail(named.error());
-        }
-        Result<void> done = parseMeasure(test);
-        if (done) done = parseRelation(test);
-        if (done) done = parseThreshold(test);
         if (!done) return fail(done.error());
         return test;
     }
 
-    Result<void> parseName(ConditionTest& test) {
+    Result<void> parseName(ConditionTest& test, bool isPart, const std::string& expected) {
         const size_t start = scanner_.position();
         const Result<std::string> taken = scanner_.takeName();
         if (!taken) return fail(taken.error());
-        if (taken->empty())
-            return scanner_.failExpecting(
-                fmt::format("the name of a {} after \"{}\"", name(test.subject), name(test.subject)));
+        if (taken->empty()) return scanner_.failExpecting(expected);
         test.name = *taken;
-        if (test.subject != Subject::Part || !partsCalled(test.name).empty()) return {};
+        if (!isPart || !partsCalled(test.name).empty()) return {};
         return scanner_.failAt(start, fmt::format("\"{}\" is not a part of a step; use {}", test.name, partNames()));
+    }
+
+    Result<void> parseName(ConditionTest& test) {
+        return parseName(test, test.subject == Subject::Part,
+                         fmt::format("the name of a {} after \"{}\"", name(test.subject), name(test.subject)));
     }
 
     /// "in compute", "in range data", "in any", or nothing.
     Result<void> parseScope(ConditionTest& test) {
-        if (scanner_.peekWord() != "in") return {};
-        scanner_.takeWord();
-        test.scope = VerdictScope::Part;
-        if (scanner_.peekWord() == "range") test.scope = VerdictScope::Range;
-        if (scanner_.peekWord() == "any") test.scope = VerdictScope::Any;
-        if (test.scope != VerdictScope::Part) scanner_.takeWord();
+        if (!take("in")) return {};
+        test.scope = take("range") ? VerdictScope::Range : take("any") ? VerdictScope::Any : VerdictScope::Part;
         if (test.scope == VerdictScope::Any) return {};
-        const size_t start = scanner_.position();
-        const Result<std::string> taken = scanner_.takeName();
-        if (!taken) return fail(taken.error());
-        if (taken->empty())
-            return scanner_.failExpecting(test.scope == VerdictScope::Range ? "the name of a range"
-                                                                            : "a part of the step, range NAME or any");
-        test.name = *taken;
-        if (test.scope == VerdictScope::Range || !partsCalled(test.name).empty()) return {};
-        return scanner_.failAt(start, fmt::format("\"{}\" is not a part of a step; use {}", test.name, partNames()));
+        const bool isPart = test.scope == VerdictScope::Part;
+        return parseName(test, isPart, isPart ? "a part of the step, range NAME or any" : "the name of a range");
     }
 
     Result<void> parseMeasure(ConditionTest& test) {
@@ -403,13 +390,6 @@ std::string partNames() {
     std::string text;
     for (const StepPart part : allStepParts) text += std::string(identifier(part)) + ", ";
     return text + "communication (exposed or waiting), copies (all that are exposed) and idle (all that is)";
-}
-
-std::span<const Subject> allSubjects() {
-    static constexpr std::array all{Subject::Step,   Subject::Part,   Subject::Kernel, Subject::Collective,
-                                    Subject::Copy,   Subject::Memset, Subject::Range,  Subject::Mfu,
-                                    Subject::Slower, Subject::Faster};
-    return all;
 }
 
 std::string_view name(Subject subject) { return entryOf(subject).name; }

@@ -86,8 +86,6 @@ struct Condition {
 /// condition and the position in it, in characters from 1. Linear; any thread.
 Result<Condition> parseCondition(std::string_view text);
 
-/// Returns all subjects in the order of their listing in sentences.
-std::span<const Subject> allSubjects();
 /// Returns the name of a subject or a measure in the grammar: "kernel", "p50".
 std::string_view name(Subject subject);
 std::string_view name(Measure measure);

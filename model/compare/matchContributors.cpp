@@ -182,6 +182,20 @@ double shareOfWords(const std::vector<std::string>& a, const std::vector<std::st
     return most == 0 ? 0 : static_cast<double>(common.size()) / static_cast<double>(most);
 }
 
+/// Returns the indices of items that are not taken, by key.
+template <class KeyOf>
+auto leftByKey(std::span<const Contributor> all, const std::vector<bool>& isTaken, KeyOf keyOf) {
+    std::map<std::invoke_result_t<KeyOf, const Contributor&>, std::vector<uint32_t>> left;
+    for (uint32_t index = 0; index < all.size(); ++index)
+        if (!isTaken[index]) left[keyOf(all[index])].push_back(index);
+    return left;
+}
+
+std::vector<uint32_t> inOrder(std::vector<uint32_t> indices, std::span<const Contributor> all) {
+    std::ranges::stable_sort(indices, {}, [&](uint32_t each) { return all[each].order; });
+    return indices;
+}
+
 /// Both lists, and their unmatched items.
 class Matcher {
   public:
@@ -197,13 +211,8 @@ class Matcher {
     /// Pairs items with equal keys, if each side has just one with that key.
     template <class KeyOf>
     void matchByKey(KeyOf keyOf) {
-        using ByKey = std::map<std::invoke_result_t<KeyOf, const Contributor&>, std::vector<uint32_t>>;
-        ByKey left, right;
-        for (uint32_t index = 0; index < baseline_.size(); ++index)
-            if (!isBaselineTaken_[index]) left[keyOf(baseline_[index])].push_back(index);
-        for (uint32_t index = 0; index < candidate_.size(); ++index)
-            if (!isCandidateTaken_[index]) right[keyOf(candidate_[index])].push_back(index);
-        for (const auto& [key, ofCandidate] : right) {
+        const auto left = leftByKey(baseline_, isBaselineTaken_, keyOf);
+        for (const auto& [key, ofCandidate] : leftByKey(candidate_, isCandidateTaken_, keyOf)) {
             const auto found = left.find(key);
             if (found != left.end() && found->second.size() == 1 && ofCandidate.size() == 1)
                 take(found->second.front(), ofCandidate.front(), MatchKind::SameName);
@@ -212,12 +221,16 @@ class Matcher {
 
     /// Pairs items at the same position in the same part and path.
     void matchByPosition() {
-        using Place = std::tuple<StepPart, ContributorKind, std::string>;
-        std::map<Place, std::vector<uint32_t>> left = leftByPlace<Place>(baseline_, isBaselineTaken_);
-        std::map<Place, std::vector<uint32_t>> right = leftByPlace<Place>(candidate_, isCandidateTaken_);
-        for (const auto& [place, ofBaseline] : left) {
+        const auto placeOf = [](const Contributor& each) {
+            return std::tuple(each.part, each.kind, rangePattern(each.path));
+        };
+        const auto right = leftByKey(candidate_, isCandidateTaken_, placeOf);
+        for (const auto& [place, ofBaseline] : leftByKey(baseline_, isBaselineTaken_, placeOf)) {
+            const ContributorKind kind = std::get<ContributorKind>(place);
+            const bool canBeRenamed = kind == ContributorKind::Kernel || kind == ContributorKind::Copy;
             const auto found = right.find(place);
-            if (found != right.end()) align(ofBaseline, found->second);
+            if (canBeRenamed && found != right.end())
+                align(inOrder(ofBaseline, baseline_), inOrder(found->second, candidate_));
         }
     }
 
@@ -234,21 +247,6 @@ class Matcher {
         isBaselineTaken_[baseline] = true;
         isCandidateTaken_[candidate] = true;
         matches_.push_back({baseline, candidate, kind});
-    }
-
-    template <class Place>
-    static std::map<Place, std::vector<uint32_t>> leftByPlace(std::span<const Contributor> all,
-                                                              const std::vector<bool>& isTaken) {
-        std::map<Place, std::vector<uint32_t>> left;
-        for (uint32_t index = 0; index < all.size(); ++index) {
-            const bool canBeRenamed =
-                all[index].kind == ContributorKind::Kernel || all[index].kind == ContributorKind::Copy;
-            if (!isTaken[index] && canBeRenamed)
-                left[{all[index].part, all[index].kind, rangePattern(all[index].path)}].push_back(index);
-        }
-        for (auto& [place, indices] : left)
-            std::ranges::stable_sort(indices, {}, [&](uint32_t each) { return all[each].order; });
-        return left;
     }
 
     bool isSameCount(const Contributor& a, const Contributor& b) const {

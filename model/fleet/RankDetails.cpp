@@ -151,8 +151,7 @@ void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers, Ra
     for (const FoundWorker& each : workers) {
         if (each.steps->steps.empty()) continue;
         const TimeRange own{each.steps->steps.front().range.startNs, each.steps->steps.back().range.endNs};
-        range =
-            range.isEmpty() ? own : TimeRange{std::min(range.startNs, own.startNs), std::max(range.endNs, own.endNs)};
+        range = range.isEmpty() ? own : range.united(own);
     }
     for (const CounterSeries& counter : trace.counters) {
         if (counter.key.empty() || counter.core >= 0 || counter.process != noIndex) continue;

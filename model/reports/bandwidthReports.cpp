@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "model/analysis/CopyRangeTable.h"
@@ -38,46 +37,44 @@ struct Layout {
     bool hasSize = false;
 };
 
-std::vector<ReportColumn> columnsOf(const Layout& layout) {
-    std::vector<ReportColumn> columns{{"Kind", Unit::Text}};
+/// Adds the columns of copies.
+void addColumns(const Layout& layout, std::vector<ReportColumn>& columns) {
+    columns.push_back({"Kind", Unit::Text});
     if (layout.hasGpus) columns.push_back({"GPU", Unit::Text});
     columns.push_back({"Source", Unit::Text});
     columns.push_back({"Destination", Unit::Text});
     if (layout.hasSize) columns.push_back({"Size", Unit::Text});
-    for (const ReportColumn& column : std::vector<ReportColumn>{{"Count", Unit::Count},
-                                                                {"Total", Unit::Bytes},
-                                                                {"Busy Time", Unit::Nanoseconds},
-                                                                {"Total Time", Unit::Nanoseconds},
-                                                                {"Min", Unit::GigabytesPerSecond},
-                                                                {"P10", Unit::GigabytesPerSecond},
-                                                                {"Med", Unit::GigabytesPerSecond},
-                                                                {"P90", Unit::GigabytesPerSecond},
-                                                                {"Max", Unit::GigabytesPerSecond},
-                                                                {"Mean", Unit::GigabytesPerSecond},
-                                                                {"Peak", Unit::GigabytesPerSecond},
-                                                                {"Of Peak", Unit::Percent},
-                                                                {"Peak Is", Unit::Text},
-                                                                {"Beside Kernels", Unit::Percent}})
-        columns.push_back(column);
-    return columns;
+    columns.insert(columns.end(), {{"Count", Unit::Count},
+                                   {"Total", Unit::Bytes},
+                                   {"Busy Time", Unit::Nanoseconds},
+                                   {"Total Time", Unit::Nanoseconds},
+                                   {"Min", Unit::GigabytesPerSecond},
+                                   {"P10", Unit::GigabytesPerSecond},
+                                   {"Med", Unit::GigabytesPerSecond},
+                                   {"P90", Unit::GigabytesPerSecond},
+                                   {"Max", Unit::GigabytesPerSecond},
+                                   {"Mean", Unit::GigabytesPerSecond},
+                                   {"Peak", Unit::GigabytesPerSecond},
+                                   {"Of Peak", Unit::Percent},
+                                   {"Peak Is", Unit::Text},
+                                   {"Beside Kernels", Unit::Percent}});
 }
 
-std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const Layout& layout) {
+void addCells(const Trace& trace, const CopyStatistics& row, const Layout& layout, std::vector<Cell>& cells) {
     const CopyGroup& group = row.group;
-    std::vector<Cell> cells{std::string(group.kindName())};
+    cells.emplace_back(std::string(group.kindName()));
     if (layout.hasGpus) cells.push_back(gpusOf(trace, group));
     cells.push_back(group.isMemset ? Cell() : memoryName(group.source));
     cells.push_back(memoryName(group.destination));
     if (layout.hasSize) cells.emplace_back(sizeBucketName(group.sizeBucket));
     const auto rate = [&](double CopyRates::*which) { return row.rates ? Cell((*row.rates).*which) : Cell(); };
     const std::optional<int64_t> bytes = row.knownBytes();
-    for (Cell& cell : std::vector<Cell>{
-             row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs, rate(&CopyRates::minimum),
-             rate(&CopyRates::p10), rate(&CopyRates::median), rate(&CopyRates::p90), rate(&CopyRates::maximum),
-             cellOf(row.meanGBps()), row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
-             row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(), cellOf(row.overlappedPercent())})
-        cells.push_back(std::move(cell));
-    return cells;
+    cells.insert(
+        cells.end(),
+        {row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs, rate(&CopyRates::minimum),
+         rate(&CopyRates::p10), rate(&CopyRates::median), rate(&CopyRates::p90), rate(&CopyRates::maximum),
+         cellOf(row.meanGBps()), row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
+         row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(), cellOf(row.overlappedPercent())});
 }
 
 /// Returns the trace of a query, which outlives the report.
@@ -105,34 +102,29 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
             formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 
+bool tellGpus(const std::vector<CopyStatistics>& rows) {
+    return std::ranges::any_of(rows, [](const CopyStatistics& row) { return row.group.gpu != noIndex; });
+}
+
 ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     const CopyIndex index(borrowed(query));
     const std::vector<CopyStatistics> rows = index.statistics({grouping, query.range, noIndex});
     Layout layout;
     layout.hasSize = grouping == CopyGrouping::Size;
-    layout.hasGpus = std::ranges::any_of(rows, [](const CopyStatistics& row) { return row.group.gpu != noIndex; });
+    layout.hasGpus = tellGpus(rows);
     ReportTable table;
-    table.columns = columnsOf(layout);
-    for (const CopyStatistics& row : rows) table.rows.push_back(cellsOf(query.trace, row, layout));
+    addColumns(layout, table.columns);
+    for (const CopyStatistics& row : rows) addCells(query.trace, row, layout, table.rows.emplace_back());
     addNotes(table, index, query, rows);
     return table;
 }
-
-ReportTable memcpyBandwidth(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Memory); }
-
-ReportTable memcpyBandwidthBySize(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Size); }
-
-ReportTable memcpyBandwidthByDevice(const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Device); }
 
 constexpr const char* processNote =
     "Copies count where they run on the GPU, for the process of the range; copies across its start or end count "
     "partly.";
 
-bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
-    for (const CopiesOfRange& range : ranges)
-        for (const CopyStatistics& row : range.rows)
-            if (row.group.gpu != noIndex) return true;
-    return false;
+Layout layoutOf(const std::vector<CopiesOfRange>& ranges) {
+    return {std::ranges::any_of(ranges, [](const CopiesOfRange& range) { return tellGpus(range.rows); }), false};
 }
 
 /// Adds the basis of the rows, or why there are none although ranges run in that time.
@@ -148,26 +140,21 @@ void addNotes(const std::vector<CopiesOfRange>& ranges, std::string_view note, R
     table.notes.emplace_back(processNote);
 }
 
-void append(std::vector<Cell>& cells, std::vector<Cell> others) {
-    std::move(others.begin(), others.end(), std::back_inserter(cells));
-}
-
 ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
     const std::vector<CopiesOfRange> ranges =
         copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
-    const Layout layout{tellsGpus(ranges), false};
+    const Layout layout = layoutOf(ranges);
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
                      {"Instances", Unit::Count},
                      {"Median Count", Unit::Count},
                      {"Median Bytes", Unit::Bytes},
                      {"Median Busy", Unit::Nanoseconds}};
-    for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
+    addColumns(layout, table.columns);
     for (const CopiesOfAllInstances& row : copiesOfAllInstances(index, ranges, CopyGrouping::Memory, query.range)) {
-        std::vector<Cell> cells{row.range, row.instanceCount, row.medianCount, row.medianBytes, row.medianBusyNs};
-        append(cells, cellsOf(query.trace, row.total, layout));
-        table.rows.push_back(std::move(cells));
+        table.rows.push_back({row.range, row.instanceCount, row.medianCount, row.medianBytes, row.medianBusyNs});
+        addCells(query.trace, row.total, layout, table.rows.back());
     }
     addNotes(
         ranges,
@@ -180,22 +167,20 @@ ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
     const std::vector<CopiesOfRange> ranges =
         copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
-    const Layout layout{tellsGpus(ranges), false};
+    const Layout layout = layoutOf(ranges);
     ReportTable table;
     table.columns = {{"Range", Unit::Text},
                      {"Instance", Unit::Identifier},
                      {"PID", Unit::Identifier},
                      {"Start", Unit::Timestamp},
                      {"Duration", Unit::Nanoseconds}};
-    for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
+    addColumns(layout, table.columns);
     for (const CopiesOfRange& range : ranges) {
         const RangeInstance& instance = range.instance;
         for (const CopyStatistics& row : range.rows) {
-            std::vector<Cell> cells{instance.name, instance.number,
-                                    int64_t{query.trace.processes[instance.process].pid}, instance.range.startNs,
-                                    instance.range.durationNs()};
-            append(cells, cellsOf(query.trace, row, layout));
-            table.rows.push_back(std::move(cells));
+            table.rows.push_back({instance.name, instance.number, int64_t{query.trace.processes[instance.process].pid},
+                                  instance.range.startNs, instance.range.durationNs()});
+            addCells(query.trace, row, layout, table.rows.back());
         }
     }
     addNotes(ranges, {}, table);
@@ -265,26 +250,29 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
 
 }  // namespace
 
-const Report memcpyBandwidthReport{.info = {.name = "memcpy_bandwidth",
-                                            .title = "Memcpy Bandwidth",
-                                            .description = "Bandwidth of memcpys by kind and by kinds of memory",
-                                            .isDefault = true,
-                                            .by = "memory"},
-                                   .build = memcpyBandwidth};
+const Report memcpyBandwidthReport{
+    .info = {.name = "memcpy_bandwidth",
+             .title = "Memcpy Bandwidth",
+             .description = "Bandwidth of memcpys by kind and by kinds of memory",
+             .isDefault = true,
+             .by = "memory"},
+    .build = [](const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Memory); }};
 
 const Report memcpyAdviceReport{
     .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys", .isDefault = true},
     .build = memcpyAdvice};
 
-const Report memcpyBandwidthBySizeReport{.info = {.name = "memcpy_bandwidth:size",
-                                                  .title = "Memcpy Bandwidth by Size",
-                                                  .description = "memcpy_bandwidth by size of the copies"},
-                                         .build = memcpyBandwidthBySize};
+const Report memcpyBandwidthBySizeReport{
+    .info = {.name = "memcpy_bandwidth:size",
+             .title = "Memcpy Bandwidth by Size",
+             .description = "memcpy_bandwidth by size of the copies"},
+    .build = [](const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Size); }};
 
-const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
-                                                    .title = "Memcpy Bandwidth by GPU",
-                                                    .description = "memcpy_bandwidth by GPU"},
-                                           .build = memcpyBandwidthByDevice};
+const Report memcpyBandwidthByDeviceReport{
+    .info = {.name = "memcpy_bandwidth:device",
+             .title = "Memcpy Bandwidth by GPU",
+             .description = "memcpy_bandwidth by GPU"},
+    .build = [](const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Device); }};
 
 const Report memcpyBandwidthByRangeReport{
     .info = {.name = "memcpy_bandwidth:range",

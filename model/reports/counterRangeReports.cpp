@@ -220,9 +220,8 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
     table.columns = instanceColumns();
     table.columns.push_back({"GPU", Unit::Identifier});
     if (isByLink) table.columns.push_back({"Link", Unit::Text});
-    for (const ReportColumn& column :
-         std::vector<ReportColumn>{{"Sent", Unit::Bytes}, {"Received", Unit::Bytes}, {"Basis", Unit::Text}})
-        table.columns.push_back(column);
+    table.columns.insert(table.columns.end(),
+                         {{"Sent", Unit::Bytes}, {"Received", Unit::Bytes}, {"Basis", Unit::Text}});
     const LinkSamplers links = linkSamplers(query.trace);
     if (links.empty()) return table;
     OwnGpus own(query.trace);
@@ -257,11 +256,10 @@ ReportTable nvlinkByRangeAndLink(const ReportQuery& query) { return nvlinkOfInst
 ReportTable energyByRange(const ReportQuery& query) {
     ReportTable table;
     table.columns = instanceColumns();
-    for (const ReportColumn& column : std::vector<ReportColumn>{{"GPU", Unit::Identifier},
-                                                                {"Energy (J)", Unit::Count},
-                                                                {"Mean Power (W)", Unit::Count},
-                                                                {"Basis", Unit::Text}})
-        table.columns.push_back(column);
+    table.columns.insert(table.columns.end(), {{"GPU", Unit::Identifier},
+                                               {"Energy (J)", Unit::Count},
+                                               {"Mean Power (W)", Unit::Count},
+                                               {"Basis", Unit::Text}});
     // The energy counter itself if known, else the sampled power.
     struct Sources {
         const CounterSeries* energy = nullptr;

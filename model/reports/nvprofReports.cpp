@@ -116,11 +116,10 @@ class RowMaker {
             {"SrcMemType", Unit::Text},    {"DstMemType", Unit::Text},      {"Device", Unit::Text},
             {"Context", Unit::Identifier}, {"Stream", Unit::Identifier}};
         if (hasPeers_)
-            for (const ReportColumn& column : std::vector<ReportColumn>{{"Src Dev", Unit::Text},
-                                                                        {"Src Ctx", Unit::Identifier},
-                                                                        {"Dst Dev", Unit::Text},
-                                                                        {"Dst Ctx", Unit::Identifier}})
-                columns.push_back(column);
+            columns.insert(columns.end(), {{"Src Dev", Unit::Text},
+                                           {"Src Ctx", Unit::Identifier},
+                                           {"Dst Dev", Unit::Text},
+                                           {"Dst Ctx", Unit::Identifier}});
         columns.push_back({"Name", Unit::Text});
         return columns;
     }
@@ -161,10 +160,9 @@ class RowMaker {
     std::vector<Cell> kernel(uint32_t row) const {
         std::vector<Cell> cells = times(trace_.kernels, row);
         const LaunchConfig config = trace_.launchConfigs[trace_.kernels.config[row]];
-        for (Cell& cell : std::vector<Cell>{dimensions(config.grid), dimensions(config.block),
-                                            int64_t{config.registersPerThread}, int64_t{config.staticSharedBytes},
-                                            int64_t{config.dynamicSharedBytes}, Cell(), Cell(), Cell(), Cell()})
-            cells.push_back(std::move(cell));
+        cells.insert(cells.end(), {dimensions(config.grid), dimensions(config.block),
+                                   int64_t{config.registersPerThread}, int64_t{config.staticSharedBytes},
+                                   int64_t{config.dynamicSharedBytes}, Cell(), Cell(), Cell(), Cell()});
         finish(cells, trace_.kernels.stream[row], -1, -1,
                fmt::format("{} [{}]", trace_.strings.at(config.demangledName), trace_.kernels.correlation[row]));
         return cells;

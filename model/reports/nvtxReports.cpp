@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
@@ -195,15 +196,21 @@ std::vector<RangeProjection> projectRanges(const Trace& trace) {
     return result;
 }
 
-/// Appends a row for each name of the ranges of one style; marks have no duration to sum.
-void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle, std::vector<SummaryRow>& rows) {
+/// Groups the ranges of one style by domain and `nameOf` their text; marks have no duration to sum.
+template <class NameOf>
+GroupedValues durationsOf(const ReportQuery& query, NvtxStyle style, NameOf nameOf) {
     const NvtxTable& nvtx = query.trace.nvtx;
     GroupedValues durations;
-    for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        if (nvtx.style[row] != style) continue;
-        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]), query, nvtx.startNs[row],
-                          nvtx.endNs[row]);
-    }
+    for (uint32_t row = 0; row < nvtx.size(); ++row)
+        if (nvtx.style[row] == style && query.includes(nvtx.startNs[row], nvtx.endNs[row]))
+            durations.addTime(GroupedValues::pairKey(nvtx.domain[row], nameOf(nvtx.text[row])), query,
+                              nvtx.startNs[row], nvtx.endNs[row]);
+    return durations;
+}
+
+/// Appends a row for each name of the ranges of one style.
+void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle, std::vector<SummaryRow>& rows) {
+    GroupedValues durations = durationsOf(query, style, std::identity());
     for (GroupedValues::Group& group : durations.groups()) {
         std::vector<std::string> labels;
         if (withStyle) labels.emplace_back(styleName(style));
@@ -213,7 +220,8 @@ void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle, std::
     }
 }
 
-ReportTable summaryOfStyle(const ReportQuery& query, NvtxStyle style) {
+template <NvtxStyle style>
+ReportTable summaryOfStyle(const ReportQuery& query) {
     std::vector<SummaryRow> rows;
     appendRows(query, style, false, rows);
     return summaryTable({.labelColumns = {"Range"}}, std::move(rows));
@@ -226,34 +234,21 @@ ReportTable nvtxSummary(const ReportQuery& query) {
     return summaryTable({.labelColumns = {"Style", "Range"}}, std::move(rows));
 }
 
-void appendFamilies(const ReportQuery& query, NvtxStyle style, RangeFamilies& families, std::vector<SummaryRow>& rows) {
-    const NvtxTable& nvtx = query.trace.nvtx;
-    GroupedValues durations;
-    for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        if (nvtx.style[row] != style || !query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
-        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], families.of(nvtx.text[row])), query,
-                          nvtx.startNs[row], nvtx.endNs[row]);
-    }
-    for (GroupedValues::Group& group : durations.groups()) {
-        const uint32_t family = GroupedValues::low(group.key);
-        const std::string_view domain = query.trace.strings.at(GroupedValues::high(group.key));
-        rows.push_back({group,
-                        {std::to_string(families.sizeOf(family)), families.nameOf(family), std::string(domain)},
-                        families.searchFor(family)});
-    }
-}
-
 ReportTable nvtxFamilySummary(const ReportQuery& query) {
     std::vector<SummaryRow> rows;
     RangeFamilies families(query.trace);
-    for (const NvtxStyle style : {NvtxStyle::PushPop, NvtxStyle::StartEnd})
-        appendFamilies(query, style, families, rows);
+    for (const NvtxStyle style : {NvtxStyle::PushPop, NvtxStyle::StartEnd}) {
+        GroupedValues durations = durationsOf(query, style, [&](StringIndex text) { return families.of(text); });
+        for (GroupedValues::Group& group : durations.groups()) {
+            const uint32_t family = GroupedValues::low(group.key);
+            const std::string_view domain = query.trace.strings.at(GroupedValues::high(group.key));
+            rows.push_back({group,
+                            {std::to_string(families.sizeOf(family)), families.nameOf(family), std::string(domain)},
+                            families.searchFor(family)});
+        }
+    }
     return summaryTable({.labelColumns = {"Names", "Range", "Domain"}}, std::move(rows));
 }
-
-ReportTable nvtxPushPopSummary(const ReportQuery& query) { return summaryOfStyle(query, NvtxStyle::PushPop); }
-
-ReportTable nvtxStartEndSummary(const ReportQuery& query) { return summaryOfStyle(query, NvtxStyle::StartEnd); }
 
 /// All ranges of one name, or family of names, and style that launched GPU work.
 struct ProjectedRanges {
@@ -357,8 +352,6 @@ ReportTable projectionTable(const ReportQuery& query, RangeFamilies* families) {
     return table;
 }
 
-ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) { return projectionTable(query, nullptr); }
-
 ReportTable nvtxGpuProjectionFamilySummary(const ReportQuery& query) {
     RangeFamilies families(query.trace);
     return projectionTable(query, &families);
@@ -387,18 +380,19 @@ const Report nvtxFamilySummaryReport{
 const Report nvtxPushPopSummaryReport{.info = {.name = "nvtx_pushpop_sum",
                                                .title = "NVTX Push/Pop Range Summary",
                                                .description = "CPU time in each pushed and popped NVTX range"},
-                                      .build = nvtxPushPopSummary};
+                                      .build = summaryOfStyle<NvtxStyle::PushPop>};
 
 const Report nvtxStartEndSummaryReport{.info = {.name = "nvtx_startend_sum",
                                                 .title = "NVTX Start/End Range Summary",
                                                 .description = "CPU time in each started and ended NVTX range"},
-                                       .build = nvtxStartEndSummary};
+                                       .build = summaryOfStyle<NvtxStyle::StartEnd>};
 
-const Report nvtxGpuProjectionSummaryReport{.info = {.name = "nvtx_gpu_proj_sum",
-                                                     .title = "NVTX GPU Projection Summary",
-                                                     .description = "GPU time of the work launched in each NVTX range",
-                                                     .isDefault = true},
-                                            .build = nvtxGpuProjectionSummary};
+const Report nvtxGpuProjectionSummaryReport{
+    .info = {.name = "nvtx_gpu_proj_sum",
+             .title = "NVTX GPU Projection Summary",
+             .description = "GPU time of the work launched in each NVTX range",
+             .isDefault = true},
+    .build = [](const ReportQuery& query) { return projectionTable(query, nullptr); }};
 
 const Report nvtxGpuProjectionFamilySummaryReport{
     .info = {.name = "nvtx_gpu_proj_sum:family",
