@@ -53,40 +53,31 @@ CopyIndex::CopyIndex(TracePtr trace, uint32_t minCopies)
 }
 
 void CopyIndex::addKernels() {
-    const auto add = [this](const auto& table) {
-        for (uint32_t row = 0; row < table.size(); ++row) {
-            KernelTime& time = kernels_[trace_->streams[table.stream[row]].gpu];
-            const int64_t startNs = table.startNs[row], endNs = table.endNs[row];
-            if (endNs <= startNs) continue;
-            if (!time.endNs.empty() && startNs <= time.endNs.back()) {
-                time.endNs.back() = std::max(time.endNs.back(), endNs);
-                continue;
-            }
-            time.startNs.push_back(startNs);
-            time.endNs.push_back(endNs);
+    const auto append = [](KernelTime& time, int64_t startNs, int64_t endNs) {
+        if (!time.endNs.empty() && startNs <= time.endNs.back()) {
+            time.endNs.back() = std::max(time.endNs.back(), endNs);
+            return;
         }
+        time.startNs.push_back(startNs);
+        time.endNs.push_back(endNs);
     };
-    add(trace_->kernels);
+    const auto add = [&](const auto& table, std::vector<KernelTime>& times) {
+        for (uint32_t row = 0; row < table.size(); ++row)
+            if (table.endNs[row] > table.startNs[row])
+                append(times[trace_->streams[table.stream[row]].gpu], table.startNs[row], table.endNs[row]);
+    };
+    add(trace_->kernels, kernels_);
     if (trace_->graphs.size() > 0) {
         // Sorted on their own, but not with the kernels.
-        std::vector<KernelTime> kernels = std::move(kernels_);
-        kernels_.assign(trace_->gpus.size(), {});
-        add(trace_->graphs);
+        std::vector<KernelTime> graphs(kernels_.size());
+        add(trace_->graphs, graphs);
         for (size_t gpu = 0; gpu < kernels_.size(); ++gpu) {
             std::vector<std::pair<int64_t, int64_t>> all;
-            for (const KernelTime* each : {&kernels[gpu], &kernels_[gpu]})
+            for (const KernelTime* each : {&kernels_[gpu], &graphs[gpu]})
                 for (size_t i = 0; i < each->startNs.size(); ++i) all.emplace_back(each->startNs[i], each->endNs[i]);
             std::ranges::sort(all);
-            KernelTime merged;
-            for (const auto& [startNs, endNs] : all) {
-                if (!merged.endNs.empty() && startNs <= merged.endNs.back()) {
-                    merged.endNs.back() = std::max(merged.endNs.back(), endNs);
-                    continue;
-                }
-                merged.startNs.push_back(startNs);
-                merged.endNs.push_back(endNs);
-            }
-            kernels_[gpu] = std::move(merged);
+            kernels_[gpu] = {};
+            for (const auto& [startNs, endNs] : all) append(kernels_[gpu], startNs, endNs);
         }
     }
     for (KernelTime& time : kernels_) {

@@ -29,16 +29,12 @@ namespace {
 
 std::string ownerOf(const Trace& trace, const CounterSeries& counter) {
     std::string owner;
-    if (counter.gpu < trace.gpus.size()) owner = fmt::format("GPU {}", trace.gpus[counter.gpu].id);
+    const auto add = [&owner](const std::string& part) { owner += (owner.empty() ? "" : ", ") + part; };
+    if (counter.gpu < trace.gpus.size()) add(fmt::format("GPU {}", trace.gpus[counter.gpu].id));
     if (counter.process < trace.processes.size()) {
         const Process& process = trace.processes[counter.process];
-        if (!owner.empty()) owner += ", ";
-        owner += process.rank ? fmt::format("rank {}", *process.rank) : process.name;
+        add(process.rank ? fmt::format("rank {}", *process.rank) : process.name);
     }
-    const auto add = [&owner](std::string part) {
-        if (!owner.empty()) owner += ", ";
-        owner += part;
-    };
     if (counter.link >= 0) add(fmt::format("link {}", counter.link));
     if (counter.core >= 0) add(fmt::format("core {}", counter.core));
     if (!counter.device.empty()) add(counter.device);
@@ -140,10 +136,9 @@ CauseKey causeKey(const Contributor& idle) { return {idle.part, idle.name.idle.w
 /// Returns the causes whose states differ between both sides.
 std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline, const WorkerSummary& candidate) {
     std::map<CauseKey, std::array<std::set<IdleCause>, 2>> causes;
-    for (const Contributor& each : baseline.contributors)
-        if (each.kind == ContributorKind::Idle) causes[causeKey(each)][0].insert(each.name.idle);
-    for (const Contributor& each : candidate.contributors)
-        if (each.kind == ContributorKind::Idle) causes[causeKey(each)][1].insert(each.name.idle);
+    for (const auto& [side, worker] : {std::pair(0U, &baseline), std::pair(1U, &candidate)})
+        for (const Contributor& each : worker->contributors)
+            if (each.kind == ContributorKind::Idle) causes[causeKey(each)][side].insert(each.name.idle);
     std::set<CauseKey> other;
     for (const auto& [key, ofSides] : causes)
         if (ofSides[0] != ofSides[1] && !ofSides[0].empty() && !ofSides[1].empty()) other.insert(key);

@@ -12,64 +12,73 @@ namespace lanescope::report {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns nanoseconds by the identifiers of the parts.
-inline Json partsJson(const analysis::StepParts& parts) {
-    Json json = Json::object();
-    for (const analysis::StepPart part : analysis::allStepParts) json[std::string(identifier(part))] = parts[part];
-    return json;
-}
-
 using namespace analysis;
 using namespace compare;
 
 namespace {
 
-constexpr int comparisonSchemaVersion = 4;
+constexpr int comparisonSchemaVersion = 4, explanationSchemaVersion = 1;
 
-Json optionalNumber(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+/// Returns nanoseconds by the identifiers of the parts.
+Json partsJson(const StepParts& parts) {
+    Json json = Json::object();
+    for (const StepPart part : allStepParts) json[std::string(identifier(part))] = parts[part];
+    return json;
+}
+
+template <class T>
+Json orNull(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+template <class T>
+Json orNull(T value, bool isKnown) {
+    return isKnown ? Json(std::move(value)) : Json(nullptr);
+}
+
+/// Returns an array with what `jsonOf` returns for each.
+template <class Range, class JsonOf>
+Json arrayOf(const Range& all, JsonOf jsonOf) {
+    Json array = Json::array();
+    for (const auto& each : all) array.push_back(jsonOf(each));
+    return array;
+}
+
+Json stepJson(const StepSummary& step) {
+    return {{"number", step.number},           {"name", step.name},
+            {"startNs", step.startNs},         {"wallNs", step.wallNs},
+            {"onCpuNs", orNull(step.onCpuNs)}, {"partsNs", partsJson(step.parts)}};
+}
 
 Json workerJson(const WorkerSummary& worker) {
-    Json steps = Json::array();
-    for (const StepSummary& step : worker.steps)
-        steps.push_back({{"number", step.number},
-                         {"name", step.name},
-                         {"startNs", step.startNs},
-                         {"wallNs", step.wallNs},
-                         {"onCpuNs", step.onCpuNs ? Json(*step.onCpuNs) : Json(nullptr)},
-                         {"partsNs", partsJson(step.parts)}});
     return {{"label", worker.label()},
             {"pid", worker.pid},
-            {"rank", worker.rank ? Json(*worker.rank) : Json(nullptr)},
+            {"rank", orNull(worker.rank)},
             {"processName", worker.processName},
             {"gpu", worker.gpuId},
             {"gpuName", worker.gpuName},
             {"endedAbnormally", worker.endedAbnormally},
             {"foundSteps", worker.foundSteps},
             {"warmUpSteps", worker.warmUpSteps},
-            {"steps", std::move(steps)}};
+            {"steps", arrayOf(worker.steps, stepJson)}};
 }
 
 Json noteJson(const HealthNote& note) {
     return {{"severity", identifier(note.severity)},
             {"code", codeOf(note)},
             {"pid", note.globalPid ? Json(processIdOf(*note.globalPid)) : Json()},
-            {"count", note.count ? Json(*note.count) : Json()},
+            {"count", orNull(note.count)},
             {"sentence", note.sentence}};
 }
 
 Json runJson(const RunSummary& run) {
     const SummaryFacts& facts = run.facts;
-    Json warnings = Json::array();
-    for (const HealthNote& note : facts.healthWarnings) warnings.push_back(noteJson(note));
-    Json workers = Json::array();
-    for (const WorkerSummary& worker : run.workers) workers.push_back(workerJson(worker));
     const NvlinkTraffic& nvlink = run.nvlink;
-    const Json traffic{
-        {"use", identifier(nvlink.use)},
-        {"evidence", identifier(nvlink.evidence)},
-        {"bytesPerStep", nvlink.bytesPerStep ? Json(*nvlink.bytesPerStep) : Json()},
-        {"stepEvidence", identifier(nvlink.stepEvidence)},
-        {"bestBytesPerSecond", nvlink.bestBytesPerSecond > 0 ? Json(nvlink.bestBytesPerSecond) : Json()}};
+    const Json traffic{{"use", identifier(nvlink.use)},
+                       {"evidence", identifier(nvlink.evidence)},
+                       {"bytesPerStep", orNull(nvlink.bytesPerStep)},
+                       {"stepEvidence", identifier(nvlink.stepEvidence)},
+                       {"bestBytesPerSecond", orNull(nvlink.bestBytesPerSecond, nvlink.bestBytesPerSecond > 0)}};
     return {{"title", facts.title},
             {"producer", facts.producer},
             {"commandLine", facts.commandLine},
@@ -77,18 +86,18 @@ Json runJson(const RunSummary& run) {
             {"cuda", facts.cuda},
             {"gpuNames", facts.gpuNames},
             {"host", facts.host},
-            {"startUtcNs", facts.startUtcNs > 0 ? Json(facts.startUtcNs) : Json(nullptr)},
-            {"smClockHz", facts.smClockHz > 0 ? Json(facts.smClockHz) : Json(nullptr)},
+            {"startUtcNs", orNull(facts.startUtcNs, facts.startUtcNs > 0)},
+            {"smClockHz", orNull(facts.smClockHz, facts.smClockHz > 0)},
             {"otherGpuProcesses", facts.otherGpuProcesses},
             {"nvlink", facts.isNvlinkPresent},
             {"nvlinkTraffic", traffic},
             {"worldSize", facts.worldSize},
             {"kernelCount", facts.kernelCount},
             {"truncated", facts.isTruncated},
-            {"healthWarnings", std::move(warnings)},
+            {"healthWarnings", arrayOf(facts.healthWarnings, noteJson)},
             {"stepSource", identifier(run.source)},
             {"stepPattern", run.pattern},
-            {"workers", std::move(workers)}};
+            {"workers", arrayOf(run.workers, workerJson)}};
 }
 
 Json distributionJson(const StepDistribution& steps) {
@@ -109,11 +118,11 @@ Json claimJson(const Claim& claim) {
             {"baselineRuns", claim.baselineRuns},
             {"candidateRuns", claim.candidateRuns},
             {"earlierRuns", claim.spreadRuns},
-            {"confidenceIntervalPercent", isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
-            {"visiblePercent", isOfRuns ? Json(claim.visiblePercent) : Json(nullptr)},
-            {"apartPercent", isOfRuns ? optionalNumber(claim.spreadPercent) : Json(nullptr)},
-            {"byTurns", isOfRuns ? Json(claim.areAlternating) : Json(nullptr)},
-            {"adjustedPValue", isOfRuns ? Json(claim.adjustedPValue) : Json(nullptr)},
+            {"confidenceIntervalPercent", orNull(Json({claim.lowPercent, claim.highPercent}), isOfRuns)},
+            {"visiblePercent", orNull(claim.visiblePercent, isOfRuns)},
+            {"apartPercent", orNull(orNull(claim.spreadPercent), isOfRuns)},
+            {"byTurns", orNull(claim.areAlternating, isOfRuns)},
+            {"adjustedPValue", orNull(claim.adjustedPValue, isOfRuns)},
             {"differenceNs", claim.differenceNs},
             {"percent", claim.percent},
             {"pValue", claim.pValue},
@@ -124,8 +133,8 @@ Json claimJson(const Claim& claim) {
 Json quantityJson(const QuantityClaim& claim) {
     const bool isPart = claim.kind == QuantityKind::Part;
     return {{"kind", identifier(claim.kind)},
-            {"part", isPart ? Json(identifier(claim.part)) : Json(nullptr)},
-            {"path", isPart ? Json(nullptr) : Json(claim.path)},
+            {"part", orNull(identifier(claim.part), isPart)},
+            {"path", orNull(claim.path, !isPart)},
             {"certain", claim.isCertain},
             {"baselineNs", claim.baselineNs},
             {"differenceNs", claim.differenceNs},
@@ -140,76 +149,80 @@ Json shareJson(const ContributorShare& share) {
             {"totalNs", share.totalNs},
             {"count", share.count},
             {"bytes", share.bytes},
-            {"gigabytesPerSecond", share.gigabytesPerSecond > 0 ? Json(share.gigabytesPerSecond) : Json(nullptr)}};
+            {"gigabytesPerSecond", orNull(share.gigabytesPerSecond, share.gigabytesPerSecond > 0)}};
 }
 
 Json contributorJson(const ContributorDifference& one) {
     // A side without it is null, not zero.
-    const bool hasBaseline = one.match != MatchKind::OnlyCandidate;
-    const bool hasCandidate = one.match != MatchKind::OnlyBaseline;
     return {{"part", identifier(one.part)},
             {"kind", identifier(one.kind)},
             {"match", identifier(one.match)},
             {"path", one.path},
             {"lostNs", one.lostNs()},
-            {"baseline", hasBaseline ? shareJson(one.baseline) : Json(nullptr)},
-            {"candidate", hasCandidate ? shareJson(one.candidate) : Json(nullptr)}};
+            {"baseline", orNull(shareJson(one.baseline), one.match != MatchKind::OnlyCandidate)},
+            {"candidate", orNull(shareJson(one.candidate), one.match != MatchKind::OnlyBaseline)}};
+}
+
+Json partJson(const PartDifference& part) {
+    return {{"part", identifier(part.part)},
+            {"baselineNs", part.baselineNs},
+            {"candidateNs", part.candidateNs},
+            {"lostNs", part.lostNs()}};
+}
+
+Json rangeJson(const RangeDifference& range) {
+    return {{"path", range.path},
+            {"part", identifier(range.part)},
+            {"baselineNs", range.baselineNs},
+            {"candidateNs", range.candidateNs},
+            {"lostNs", range.lostNs()}};
 }
 
 Json pairJson(const WorkerComparison& pair) {
-    Json parts = Json::array(), contributors = Json::array(), ranges = Json::array(), quantities = Json::array();
-    for (const QuantityClaim& claim : pair.quantities) quantities.push_back(quantityJson(claim));
-    for (const PartDifference& part : pair.parts)
-        parts.push_back({{"part", identifier(part.part)},
-                         {"baselineNs", part.baselineNs},
-                         {"candidateNs", part.candidateNs},
-                         {"lostNs", part.lostNs()}});
-    for (const ContributorDifference& one : pair.contributors) contributors.push_back(contributorJson(one));
-    for (const RangeDifference& range : pair.ranges)
-        ranges.push_back({{"path", range.path},
-                          {"part", identifier(range.part)},
-                          {"baselineNs", range.baselineNs},
-                          {"candidateNs", range.candidateNs},
-                          {"lostNs", range.lostNs()}});
     return {{"baselineWorker", pair.baselineLabel},
             {"candidateWorker", pair.candidateLabel},
             {"baselineSteps", distributionJson(pair.baseline)},
             {"candidateSteps", distributionJson(pair.candidate)},
-            {"baselineMfu", optionalNumber(pair.baselineMfu)},
-            {"candidateMfu", optionalNumber(pair.candidateMfu)},
+            {"baselineMfu", orNull(pair.baselineMfu)},
+            {"candidateMfu", orNull(pair.candidateMfu)},
             {"claim", claimJson(pair.claim)},
-            {"judged", std::move(quantities)},
+            {"judged", arrayOf(pair.quantities, quantityJson)},
             {"lostNs", pair.lostNs()},
-            {"parts", std::move(parts)},
-            {"contributors", std::move(contributors)},
-            {"ranges", std::move(ranges)}};
+            {"parts", arrayOf(pair.parts, partJson)},
+            {"contributors", arrayOf(pair.contributors, contributorJson)},
+            {"ranges", arrayOf(pair.ranges, rangeJson)}};
+}
+
+Json causeJson(const Cause& cause) {
+    return {{"part", identifier(cause.part)},
+            {"lostNs", cause.lostNs},
+            {"contributor", cause.main ? cause.main->name().text() : ""},
+            {"path", cause.main ? cause.main->path : ""},
+            {"changeOfKind", cause.isChangeOfKind},
+            {"certain", cause.judged ? Json(cause.isCertain()) : Json(nullptr)},
+            {"text", cause.text}};
+}
+
+Json clauseJson(const Clause& clause) {
+    const InstanceQuery query = clause.query.value_or(InstanceQuery{});
+    const bool isCause = clause.query.has_value();
+    const bool isSingle = clause.kind == ClauseKind::Single;
+    return {{"text", clause.text},
+            {"evidence", orNull(identifier(clause.kind), clause.hasEvidence())},
+            {"part", orNull(identifier(query.part), isCause)},
+            {"baseline", orNull(query.baselineName.text(), isCause)},
+            {"candidate", orNull(query.candidateName.text(), isCause)},
+            {"run", orNull(clause.isCandidate ? "candidate" : "baseline", isSingle)},
+            {"step", orNull(clause.number, isSingle)}};
 }
 
 Json answerJson(const Answer& answer) {
-    Json causes = Json::array();
-    for (const Cause& cause : answer.causes)
-        causes.push_back({{"part", identifier(cause.part)},
-                          {"lostNs", cause.lostNs},
-                          {"contributor", cause.main ? cause.main->name().text() : ""},
-                          {"path", cause.main ? cause.main->path : ""},
-                          {"changeOfKind", cause.isChangeOfKind},
-                          {"certain", cause.judged ? Json(cause.isCertain()) : Json(nullptr)},
-                          {"text", cause.text}});
-    Json clauses = Json::array();
-    for (const Clause& clause : answer.clauses) {
-        const InstanceQuery query = clause.query.value_or(InstanceQuery{});
-        const bool isCause = clause.query.has_value();
-        const bool isSingle = clause.kind == ClauseKind::Single;
-        clauses.push_back({{"text", clause.text},
-                           {"evidence", clause.hasEvidence() ? Json(identifier(clause.kind)) : Json(nullptr)},
-                           {"part", isCause ? Json(identifier(query.part)) : Json(nullptr)},
-                           {"baseline", isCause ? Json(query.baselineName.text()) : Json(nullptr)},
-                           {"candidate", isCause ? Json(query.candidateName.text()) : Json(nullptr)},
-                           {"run", isSingle ? Json(clause.isCandidate ? "candidate" : "baseline") : Json()},
-                           {"step", isSingle ? Json(clause.number) : Json(nullptr)}});
-    }
-    return {{"outcome", identifier(answer.outcome)}, {"sentence", answer.sentence}, {"clauses", std::move(clauses)},
-            {"causes", std::move(causes)},           {"details", answer.details},   {"cautions", answer.cautions}};
+    return {{"outcome", identifier(answer.outcome)},
+            {"sentence", answer.sentence},
+            {"clauses", arrayOf(answer.clauses, clauseJson)},
+            {"causes", arrayOf(answer.causes, causeJson)},
+            {"details", answer.details},
+            {"cautions", answer.cautions}};
 }
 
 Json outlierJson(const RunOutlier& outlier) {
@@ -232,7 +245,7 @@ Json patternJson(const PatternDifference& one) {
     return {{"run", one.isCandidate ? "candidate" : "baseline"},
             {"worker", one.worker},
             {"kind", identifier(pattern.kind)},
-            {"period", pattern.period > 0 ? Json(pattern.period) : Json(nullptr)},
+            {"period", orNull(pattern.period, pattern.period > 0)},
             {"firstStep", pattern.firstNumber},
             {"share", pattern.share},
             {"excessNs", pattern.excessNs},
@@ -245,57 +258,45 @@ Json patternJson(const PatternDifference& one) {
             {"text", one.text}};
 }
 
-Json conditionJson(const compare::ConditionOutcome& condition) {
-    Json tests = Json::array();
-    for (const compare::TestOutcome& test : condition.tests)
-        tests.push_back({{"state", identifier(test.state)},
-                         {"baseline", optionalNumber(test.baseline)},
-                         {"candidate", optionalNumber(test.candidate)},
-                         {"finding", test.finding}});
+Json testJson(const TestOutcome& test) {
+    return {{"state", identifier(test.state)},
+            {"baseline", orNull(test.baseline)},
+            {"candidate", orNull(test.candidate)},
+            {"finding", test.finding}};
+}
+
+Json conditionJson(const ConditionOutcome& condition) {
     return {{"text", condition.text},
             {"state", identifier(condition.state)},
             {"sentence", condition.sentence},
-            {"tests", std::move(tests)}};
+            {"tests", arrayOf(condition.tests, testJson)}};
 }
 
 Json candidateJson(const ComparedCandidate& candidate) {
     const RunComparison& comparison = candidate.comparison;
-    Json workers = Json::array(), outliers = Json::array(), patterns = Json::array(), conditions = Json::array();
-    for (const PatternDifference& one : comparison.patterns) patterns.push_back(patternJson(one));
-    for (const WorkerComparison& pair : comparison.workers) workers.push_back(pairJson(pair));
-    for (const RunOutlier& outlier : comparison.outliers) outliers.push_back(outlierJson(outlier));
-    for (const compare::ConditionOutcome& condition : candidate.conditions)
-        conditions.push_back(conditionJson(condition));
-    const bool hasCritical = comparison.criticalPair() != nullptr;
     return {{"run", runJson(candidate.summary)},
             {"answer", answerJson(comparison.answer)},
-            {"critical", hasCritical ? Json(comparison.critical) : Json(nullptr)},
-            {"workers", std::move(workers)},
-            {"outliers", std::move(outliers)},
-            {"patterns", std::move(patterns)},
-            {"conditions", std::move(conditions)}};
+            {"critical", orNull(comparison.critical, comparison.criticalPair() != nullptr)},
+            {"workers", arrayOf(comparison.workers, pairJson)},
+            {"outliers", arrayOf(comparison.outliers, outlierJson)},
+            {"patterns", arrayOf(comparison.patterns, patternJson)},
+            {"conditions", arrayOf(candidate.conditions, conditionJson)}};
+}
+
+Json historicRunJson(const HistoricRun& run) {
+    return {{"title", run.title}, {"startUtcNs", run.startUtcNs}, {"medianNs", run.medianNs}};
 }
 
 Json historyJson(const RunHistory& history) {
-    Json runs = Json::array();
-    for (const HistoricRun& run : history.runs)
-        runs.push_back({{"title", run.title}, {"startUtcNs", run.startUtcNs}, {"medianNs", run.medianNs}});
     Json change = nullptr;
     if (history.change)
         change = {
             {"first", history.change->first}, {"percent", history.change->percent}, {"pValue", history.change->pValue}};
     return {{"folder", history.folder},
-            {"runs", std::move(runs)},
+            {"runs", arrayOf(history.runs, historicRunJson)},
             {"otherTraces", history.others},
             {"comparedRuns", history.compared},
             {"change", std::move(change)}};
-}
-
-constexpr int explanationSchemaVersion = 1;
-
-template <class T>
-Json orNull(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
 }
 
 /// Returns the coverage of the worker of the findings.
@@ -305,7 +306,7 @@ Json coverageOf(const ExplanationReport& report) {
 }
 
 /// Returns null if there are none, or if states were not recorded.
-Json loadersJson(const analysis::LoaderTimes& loaders) {
+Json loadersJson(const LoaderTimes& loaders) {
     if (loaders.threads == 0) return nullptr;
     return {{"threads", loaders.threads},
             {"knownNs", loaders.knownNs},
@@ -315,14 +316,14 @@ Json loadersJson(const analysis::LoaderTimes& loaders) {
 }
 
 /// Returns null if unknown.
-Json coreWaitsJson(const std::optional<analysis::CoreWaits>& waits) {
+Json coreWaitsJson(const std::optional<CoreWaits>& waits) {
     if (!waits) return nullptr;
     return {{"threads", waits->threads}, {"ns", waits->ns}};
 }
 
 /// Returns null if nothing is known.
-Json useJson(const analysis::ComputeUse& use) {
-    if (use.source() == analysis::MfuSource::None) return nullptr;
+Json useJson(const ComputeUse& use) {
+    if (use.source() == MfuSource::None) return nullptr;
     const auto ofSheet = [&use](double rate) {
         return rate > 0 && use.sheetPerSecond > 0 ? Json(rate / static_cast<double>(use.sheetPerSecond))
                                                   : Json(nullptr);
@@ -350,42 +351,53 @@ Json useJson(const analysis::ComputeUse& use) {
             {"knownKernelNs", use.knownKernelNs}};
 }
 
-Json shapesJson(const std::vector<analysis::ShapedWork>& shapes) {
-    Json all = Json::array();
-    for (const analysis::ShapedWork& each : shapes)
-        all.push_back({{"operation", each.operation},
-                       {"shape", each.shape},
-                       {"precision", each.precision},
-                       {"place", each.place},
-                       {"kernel", each.kernel},
-                       {"isRecomputed", each.isRecomputed},
-                       {"count", each.count},
-                       {"kernelNs", each.kernelNs},
-                       {"flops", each.flops},
-                       {"bytes", each.bytes},
-                       {"ofRoof", orNull(each.ofRoof())},
-                       {"isMeasured", each.isMeasured},
-                       {"isMemoryBound", each.isMemoryBound}});
-    return all;
+Json shapeJson(const ShapedWork& each) {
+    return {{"operation", each.operation},
+            {"shape", each.shape},
+            {"precision", each.precision},
+            {"place", each.place},
+            {"kernel", each.kernel},
+            {"isRecomputed", each.isRecomputed},
+            {"count", each.count},
+            {"kernelNs", each.kernelNs},
+            {"flops", each.flops},
+            {"bytes", each.bytes},
+            {"ofRoof", orNull(each.ofRoof())},
+            {"isMeasured", each.isMeasured},
+            {"isMemoryBound", each.isMemoryBound}};
 }
 
-Json familiesJson(const explain::Explanation& explanation) {
-    Json families = Json::array();
-    for (const FamilySum& each : explanation.families)
-        families.push_back({{"family", identifier(each.family)},
-                            {"precision", identifier(each.precision)},
-                            {"count", each.count},
-                            {"exposedNs", each.exposedNs},
-                            {"kernel", each.name},
-                            {"launched", each.launched}});
-    return families;
+Json familyJson(const FamilySum& each) {
+    return {{"family", identifier(each.family)},
+            {"precision", identifier(each.precision)},
+            {"count", each.count},
+            {"exposedNs", each.exposedNs},
+            {"kernel", each.name},
+            {"launched", each.launched}};
 }
 
-Json unitsJson(const RunSummary& run) {
-    Json units = Json::array();
-    for (const StepUnit& unit : run.units)
-        units.push_back({{"source", identifier(unit.source)}, {"pattern", unit.pattern}, {"count", unit.count}});
-    return units;
+Json unitJson(const StepUnit& unit) {
+    return {{"source", identifier(unit.source)}, {"pattern", unit.pattern}, {"count", unit.count}};
+}
+
+Json explainedWorkerJson(const WorkerSummary& worker, const explain::WorkerParts& parts) {
+    return {{"label", worker.label()},
+            {"pid", worker.pid},
+            {"rank", orNull(worker.rank)},
+            {"gpu", worker.gpuId},
+            {"steps", worker.steps.size()},
+            {"coverage", orNull(worker.coverage())},
+            {"meanStepNs", parts.meanNs},
+            {"partsNs", partsJson(parts.parts)},
+            {"loaders", loadersJson(worker.loaders)},
+            {"coreWaits", coreWaitsJson(worker.coreWaits)},
+            {"mfu", useJson(worker.use)},
+            {"shapes", arrayOf(worker.shaped, shapeJson)},
+            {"launches",
+             {{"count", worker.launches.count},
+              {"medianNs", worker.launches.medianNs},
+              {"place", worker.launches.place},
+              {"placeCount", worker.launches.placeCount}}}};
 }
 
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
@@ -411,43 +423,17 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
 }  // namespace
 
 std::string comparisonAsJson(const ComparisonReport& report) {
-    Json candidates = Json::array();
-    for (const ComparedCandidate& candidate : report.candidates) candidates.push_back(candidateJson(candidate));
     const Json document{{"schema", "lanescope-comparison"},
                         {"version", comparisonSchemaVersion},
                         {"selection", report.selection},
                         {"history", report.history ? historyJson(*report.history) : Json(nullptr)},
                         {"baseline", runJson(report.baseline)},
-                        {"candidates", std::move(candidates)}};
+                        {"candidates", arrayOf(report.candidates, candidateJson)}};
     // Names in a trace may be any bytes; without this, dump() would throw on them.
     return withoutControls(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string explanationAsJson(const ExplanationReport& report) {
-    Json workers = Json::array();
-    for (const explain::WorkerParts& each : report.explanation.workers) {
-        const analysis::WorkerSummary& worker = report.run.workers[each.worker];
-        workers.push_back({{"label", worker.label()},
-                           {"pid", worker.pid},
-                           {"rank", orNull(worker.rank)},
-                           {"gpu", worker.gpuId},
-                           {"steps", worker.steps.size()},
-                           {"coverage", orNull(worker.coverage())},
-                           {"meanStepNs", each.meanNs},
-                           {"partsNs", partsJson(each.parts)},
-                           {"loaders", loadersJson(worker.loaders)},
-                           {"coreWaits", coreWaitsJson(worker.coreWaits)},
-                           {"mfu", useJson(worker.use)},
-                           {"shapes", shapesJson(worker.shaped)},
-                           {"launches",
-                            {{"count", worker.launches.count},
-                             {"medianNs", worker.launches.medianNs},
-                             {"place", worker.launches.place},
-                             {"placeCount", worker.launches.placeCount}}}});
-    }
-    Json findings = Json::array();
-    for (const explain::Finding& finding : report.explanation.findings)
-        findings.push_back(findingJson(report, finding));
     const Json json{
         {"schema", "lanescope.explanation"},
         {"version", explanationSchemaVersion},
@@ -455,19 +441,24 @@ std::string explanationAsJson(const ExplanationReport& report) {
         {"isStillRecorded", report.run.facts.isStillRecorded},
         {"doubts", report.explanation.caveats},
         {"sentence", report.explanation.sentence},
-        {"compute", {{"sentence", report.explanation.compute}, {"families", familiesJson(report.explanation)}}},
+        {"compute",
+         {{"sentence", report.explanation.compute}, {"families", arrayOf(report.explanation.families, familyJson)}}},
         {"steps",
          {{"source", identifier(report.run.source)},
           {"kind", identifier(report.run.kind)},
           {"rangesPerStep", report.run.rangesPerStep},
           {"pattern", report.run.pattern},
-          {"units", unitsJson(report.run)},
+          {"units", arrayOf(report.run.units, unitJson)},
           {"onlyCall", report.run.onlyCall},
           {"deferred", report.run.deferred},
           {"coverage", coverageOf(report)},
           {"sentence", report.explanation.steps}}},
-        {"workers", std::move(workers)},
-        {"findings", std::move(findings)}};
+        {"workers", arrayOf(report.explanation.workers,
+                            [&](const explain::WorkerParts& each) {
+                                return explainedWorkerJson(report.run.workers[each.worker], each);
+                            })},
+        {"findings", arrayOf(report.explanation.findings,
+                             [&](const explain::Finding& each) { return findingJson(report, each); })}};
     return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
