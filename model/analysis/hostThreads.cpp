@@ -40,34 +40,25 @@ std::vector<bool> threadsSeenLoading(const Trace& trace) {
     return isSeen;
 }
 
-/// Finds the processes that each process works for: those that started it, directly or via others,
+/// Returns the processes that a process works for: those that started it, directly or via others,
 /// but not via another rank, which its own child processes serve.
-class Starters {
-  public:
-    explicit Starters(const Trace& trace) : trace_(trace), parents_(parentProcesses(trace)) {}
-
-    std::vector<uint32_t> of(uint32_t process) const {
-        // In a corrupt file two processes may have started each other.
-        constexpr size_t maxGenerations = 16;
-        std::vector<uint32_t> line{process}, starters;
-        for (uint32_t at = parents_[process];
-             at != noIndex && line.size() <= maxGenerations && std::ranges::find(line, at) == line.end();
-             at = parents_[at]) {
-            const std::optional<int> rank = trace_.processes[at].rank;
-            const bool isOfOther = std::ranges::any_of(line, [&](uint32_t each) {
-                const std::optional<int>& other = trace_.processes[each].rank;
-                return rank && other && *rank != *other;
-            });
-            if (!isOfOther) starters.push_back(at);
-            line.push_back(at);
-        }
-        return starters;
+std::vector<uint32_t> startersOf(const Trace& trace, const std::vector<uint32_t>& parents, uint32_t process) {
+    // In a corrupt file two processes may have started each other.
+    constexpr size_t maxGenerations = 16;
+    std::vector<uint32_t> line{process}, starters;
+    for (uint32_t at = parents[process];
+         at != noIndex && line.size() <= maxGenerations && std::ranges::find(line, at) == line.end();
+         at = parents[at]) {
+        const std::optional<int> rank = trace.processes[at].rank;
+        const bool isOfOther = std::ranges::any_of(line, [&](uint32_t each) {
+            const std::optional<int>& other = trace.processes[each].rank;
+            return rank && other && *rank != *other;
+        });
+        if (!isOfOther) starters.push_back(at);
+        line.push_back(at);
     }
-
-  private:
-    const Trace& trace_;
-    const std::vector<uint32_t> parents_;
-};
+    return starters;
+}
 
 /// Minimum share of the steps of a reported wait for a core. Every thread waits for one now and then.
 constexpr double minWaitShare = 0.01;
@@ -346,14 +337,14 @@ class RanAndWaited {
 }  // namespace
 
 LoaderThreads::LoaderThreads(const Trace& trace) : started_(trace.processes.size()), own_(trace.processes.size()) {
-    const Starters starters(trace);
+    const std::vector<uint32_t> parents = parentProcesses(trace);
     const std::vector<bool> isSeen = threadsSeenLoading(trace);
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
         const Thread& each = trace.threads[thread];
         const bool isNamed = isDataLoadingName(each.name);
         if (isNamed) own_[each.process].push_back(thread);
         if (!isNamed && !isSeen[thread]) continue;
-        for (const uint32_t process : starters.of(each.process)) started_[process].push_back(thread);
+        for (const uint32_t process : startersOf(trace, parents, each.process)) started_[process].push_back(thread);
     }
 }
 

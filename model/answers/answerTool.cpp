@@ -9,6 +9,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <ranges>
 
 #include "model/analysis/IdleCauses.h"
 #include "model/answers/limitAnswer.h"
@@ -46,11 +47,19 @@ std::string inQuotes(const std::string& text) {
 
 double milliseconds(int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3; }
 
+/// Returns an array with what `jsonOf` returns for each.
+template <class Range, class JsonOf>
+Json arrayOf(const Range& all, JsonOf jsonOf) {
+    Json array = Json::array();
+    for (const auto& each : all) array.push_back(jsonOf(each));
+    return array;
+}
+
 /// Returns an answer that begins with what a reader must know.
 Json begun(const std::string& command, const std::vector<std::string>& caveats, const std::vector<Unknown>& unknowns) {
-    Json cannot = Json::array();
-    for (const Unknown& unknown : unknowns) cannot.push_back(unknown.question + ": " + unknown.reason);
-    return {{"command", command}, {"note", untrusted}, {"caveats", caveats}, {"cannot_answer", std::move(cannot)}};
+    const Json cannot =
+        arrayOf(unknowns, [](const Unknown& unknown) { return unknown.question + ": " + unknown.reason; });
+    return {{"command", command}, {"note", untrusted}, {"caveats", caveats}, {"cannot_answer", cannot}};
 }
 
 std::vector<std::string> warningsOf(const Trace& trace) {
@@ -82,16 +91,9 @@ Json cellJson(const Cell& cell) {
 
 /// Returns the columns with their units, and rows as lists.
 void addTable(const ReportTable& table, size_t most, Json& answer) {
-    Json columns = Json::array(), rows = Json::array();
-    for (const ReportColumn& column : table.columns) columns.push_back(headerOf(column));
-    for (const std::vector<Cell>& row : table.rows) {
-        if (rows.size() == most) break;
-        Json cells = Json::array();
-        for (const Cell& cell : row) cells.push_back(cellJson(cell));
-        rows.push_back(std::move(cells));
-    }
-    answer["columns"] = std::move(columns);
-    answer["rows"] = std::move(rows);
+    answer["columns"] = arrayOf(table.columns, headerOf);
+    answer["rows"] = arrayOf(table.rows | std::views::take(most),
+                             [](const std::vector<Cell>& row) { return arrayOf(row, cellJson); });
     answer["allRows"] = table.rows.size();
 }
 
@@ -168,16 +170,14 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
     answer["range"] = fmt::format("{:.6f}s:{:.6f}s", static_cast<double>(trace.range.startNs) / 1e9,
                                   static_cast<double>(trace.range.endNs) / 1e9);
     answer["steps"] = {{"source", identifier(run->source)}, {"pattern", run->pattern}};
-    Json workers = Json::array(), gpus = Json::array(), processes = Json::array();
-    for (const WorkerSummary& worker : run->workers)
-        workers.push_back({{"worker", worker.label()},
-                           {"steps", worker.steps.size()},
-                           {"median_step_ms", milliseconds(static_cast<int64_t>(compare::stepsOf(worker).medianNs))}});
-    for (const DescribedThing& gpu : described.gpus) gpus.push_back(gpu.title);
-    for (const DescribedThing& process : described.processes) processes.push_back(process.title);
-    answer["workers"] = std::move(workers);
-    answer["gpus"] = std::move(gpus);
-    answer["processes"] = std::move(processes);
+    answer["workers"] = arrayOf(run->workers, [](const WorkerSummary& worker) -> Json {
+        return {{"worker", worker.label()},
+                {"steps", worker.steps.size()},
+                {"median_step_ms", milliseconds(static_cast<int64_t>(compare::stepsOf(worker).medianNs))}};
+    });
+    const auto titleOf = [](const DescribedThing& thing) { return thing.title; };
+    answer["gpus"] = arrayOf(described.gpus, titleOf);
+    answer["processes"] = arrayOf(described.processes, titleOf);
     answer["counts"] = properties(described.counts);
     answer["run"] = properties(described.run);
     return answer;
@@ -195,20 +195,19 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
                         explained.caveats, unknownsOf(*opened->trace, *run));
     answer["sentence"] = explained.sentence;
     answer["explained"] = explained.steps;
-    Json findings = Json::array(), workers = Json::array();
-    for (const explain::Finding& finding : explained.findings)
-        findings.push_back({{"rule", finding.rule->id},
-                            {"worker", run->workers[finding.worker].label()},
-                            {"max_gain_ms_per_" + explained.what, milliseconds(finding.maxGainNs)},
-                            {"share_percent", std::round(1000 * finding.share) / 10},
-                            {"sentence", finding.sentence},
-                            {"advice", finding.advice}});
-    for (const explain::WorkerParts& each : explained.workers)
-        workers.push_back({{"worker", run->workers[each.worker].label()},
-                           {"mean_ms", milliseconds(each.meanNs)},
-                           {"parts_ms", partsJson(each.parts)}});
-    answer["findings"] = std::move(findings);
-    answer["per_" + explained.what] = std::move(workers);
+    answer["findings"] = arrayOf(explained.findings, [&](const explain::Finding& finding) -> Json {
+        return {{"rule", finding.rule->id},
+                {"worker", run->workers[finding.worker].label()},
+                {"max_gain_ms_per_" + explained.what, milliseconds(finding.maxGainNs)},
+                {"share_percent", std::round(1000 * finding.share) / 10},
+                {"sentence", finding.sentence},
+                {"advice", finding.advice}};
+    });
+    answer["per_" + explained.what] = arrayOf(explained.workers, [&](const explain::WorkerParts& each) -> Json {
+        return {{"worker", run->workers[each.worker].label()},
+                {"mean_ms", milliseconds(each.meanNs)},
+                {"parts_ms", partsJson(each.parts)}};
+    });
     return answer;
 }
 
@@ -292,12 +291,8 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
     }
     answer["gpus"] = std::move(gpus);
     const SelectionStatistics statistics = selectionStatistics(trace, trace.sums, range);
-    Json ran;
-    addTable(selectedNames(trace, statistics, maxNames), 4 * maxNames, ran);
-    Json copies;
-    addTable(selectedCopies(statistics), maxNames, copies);
-    answer["ran"] = std::move(ran);
-    answer["copies"] = std::move(copies);
+    addTable(selectedNames(trace, statistics, maxNames), 4 * maxNames, answer["ran"]);
+    addTable(selectedCopies(statistics), maxNames, answer["copies"]);
     return answer;
 }
 

@@ -53,67 +53,46 @@ RankPlace placeOf(const Trace& trace, const FoundWorker& worker) {
                      .range = process.range};
 }
 
-/// Lists NCCL's calls of all workers. A process with several GPUs has several workers, and the
+/// Adds NCCL's calls of all workers. A process with several GPUs has several workers, and the
 /// worker of a call without a kernel is unknown; it goes to the first.
-class CollectiveLister {
-  public:
-    CollectiveLister(const Trace& trace, const std::vector<FoundWorker>& workers, RankDetails& details)
-        : trace_(trace), details_(details), workerOfProcess_(trace.processes.size()) {
-        for (const FoundWorker& each : workers) {
-            FoundWorker& first = workerOfProcess_[each.steps->process];
-            if (first.steps == nullptr) first = each;
-        }
+void addCollectives(const Trace& trace, const std::vector<FoundWorker>& workers, RankDetails& details) {
+    std::vector<FoundWorker> workerOfProcess(trace.processes.size());
+    for (const FoundWorker& each : workers) {
+        FoundWorker& first = workerOfProcess[each.steps->process];
+        if (first.steps == nullptr) first = each;
     }
-
-    void add() {
-        const NcclTable& nccl = trace_.nccl;
-        for (uint32_t row = 0; row < nccl.size(); ++row) {
-            const uint32_t nvtx = nccl.nvtx[row];
-            const FoundWorker& worker = workerOfProcess_[trace_.threads[trace_.nvtx.thread[nvtx]].process];
-            const NcclFacts facts = nccl.facts[row];
-            // A call captured into a graph runs later, as often as the graph.
-            if (worker.steps == nullptr || nccl.communicator[row] == 0 || facts.isCaptured || !isTimedCall(trace_, row))
-                continue;
-            addCall(worker, row, facts);
-        }
-    }
-
-  private:
-    using Key = std::pair<uint32_t, uint64_t>;
-
-    void addCall(const FoundWorker& worker, uint32_t row, const NcclFacts& facts) {
-        const uint64_t id = trace_.nccl.communicator[row];
-        const StringIndex operation = trace_.nccl.operation[row];
-        const auto [known, isNew] = communicators_.try_emplace({worker.number, id}, details_.communicators.size());
-        if (isNew) details_.communicators.push_back({worker.number, id, {}, -1, -1, 0});
-        RankCommunicator& communicator = details_.communicators[known->second];
-        if (facts.communicatorName != 0) communicator.name = trace_.strings.at(facts.communicatorName);
+    const NcclTable& nccl = trace.nccl;
+    std::map<std::pair<uint32_t, uint64_t>, size_t> communicators;  // indices into `RankDetails::communicators`
+    std::map<std::pair<size_t, StringIndex>, int64_t> counts;
+    for (uint32_t row = 0; row < nccl.size(); ++row) {
+        const uint32_t nvtx = nccl.nvtx[row];
+        const FoundWorker& worker = workerOfProcess[trace.threads[trace.nvtx.thread[nvtx]].process];
+        const NcclFacts facts = nccl.facts[row];
+        const uint64_t id = nccl.communicator[row];
+        // A call captured into a graph runs later, as often as the graph.
+        if (worker.steps == nullptr || id == 0 || facts.isCaptured || !isTimedCall(trace, row)) continue;
+        const auto [known, isNew] = communicators.try_emplace({worker.number, id}, details.communicators.size());
+        if (isNew) details.communicators.push_back({worker.number, id, {}, -1, -1, 0});
+        RankCommunicator& communicator = details.communicators[known->second];
+        if (facts.communicatorName != 0) communicator.name = trace.strings.at(facts.communicatorName);
         if (facts.rank >= 0) communicator.rank = facts.rank;
         if (facts.rankCount >= 0) communicator.rankCount = facts.rankCount;
-        int64_t& ofOperation = counts_[{known->second, operation}];
         RankCollective call;
         call.worker = worker.number;
         call.communicator = id;
-        call.operation = operation;
+        call.operation = nccl.operation[row];
+        const int64_t ofOperation = counts[{known->second, call.operation}]++;
         call.place = communicator.calls++;
         call.isNumbered = facts.sequence >= 0;
         call.number = call.isNumbered ? facts.sequence : ofOperation;
-        ++ofOperation;
-        call.bytes = trace_.nccl.bytes[row];
-        const uint32_t nvtx = trace_.nccl.nvtx[row];
-        call.call = {trace_.nvtx.startNs[nvtx], trace_.nvtx.endNs[nvtx]};
+        call.bytes = nccl.bytes[row];
+        call.call = {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
         if (facts.operationCount > 0) call.gpu = facts.gpu;
         call.sharedBy = facts.sharedBy;
         call.step = worker.steps->stepOf(call.gpu ? call.gpu->startNs : call.call.startNs, call.call.startNs);
-        if (details_.collectives.size() < maxCollectives) details_.collectives.push_back(call);
+        if (details.collectives.size() < maxCollectives) details.collectives.push_back(call);
     }
-
-    const Trace& trace_;
-    RankDetails& details_;
-    std::vector<FoundWorker> workerOfProcess_;
-    std::map<Key, size_t> communicators_;  ///< Indices into `RankDetails::communicators`.
-    std::map<std::pair<size_t, StringIndex>, int64_t> counts_;
-};
+}
 
 uint64_t asFlags(double value) { return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) : 0; }
 
@@ -304,7 +283,7 @@ Result<RankDetails> rankDetails(const Trace& trace, const analysis::RunSummary& 
         details.places.push_back(placeOf(trace, each));
         addKernels(trace, launches, *each.steps, each.number, details.kernels);
     }
-    CollectiveLister(trace, workers, details).add();
+    addCollectives(trace, workers, details);
     addCounters(trace, workers, details);
     return details;
 }

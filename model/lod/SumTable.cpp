@@ -18,7 +18,7 @@ class MergedSlices {
   public:
     /// Begins at the first slice of each lane that ends after `fromNs`.
     MergedSlices(std::span<const Lane> lanes, int64_t fromNs) : lanes_(lanes) {
-        for (const Lane& lane : lanes) next_.push_back(firstEndingAfter(lane, fromNs));
+        for (const Lane& lane : lanes) next_.push_back(lane.firstEndingAt(fromNs + 1));
     }
 
     /// Returns false after the last slice.
@@ -37,8 +37,6 @@ class MergedSlices {
     }
 
   private:
-    static uint32_t firstEndingAfter(const Lane& lane, int64_t timeNs) { return lane.firstEndingAt(timeNs + 1); }
-
     std::span<const Lane> lanes_;
     std::vector<uint32_t> next_;
 };
@@ -78,32 +76,23 @@ SumKey keyOf(const Trace& trace, EventRef event, StringIndex name) {
     return {event.kind(), name};
 }
 
-/// Levels of a lane's sums: the number of blocks of each, and the position of their lists.
-class Levels {
-  public:
-    explicit Levels(uint32_t sliceCount) {
-        uint64_t size = LaneSums::leafSize;
-        size_t first = 0;
-        for (;;) {
-            const auto count = static_cast<size_t>((sliceCount + size - 1) / size);
-            levels_.push_back({size, first, count});
-            first += count;
-            if (count <= 1) break;
-            size *= LaneSums::fanOut;
-        }
-    }
-
-    struct Level {
-        uint64_t blockSize;  ///< In slices.
-        size_t firstBlock;   ///< Index into `LaneSums::listEnd`.
-        size_t blockCount;
-    };
-    size_t count() const { return levels_.size(); }
-    const Level& operator[](size_t level) const { return levels_[level]; }
-
-  private:
-    std::vector<Level> levels_;
+/// Blocks of one level of a lane's sums.
+struct Level {
+    uint64_t blockSize;  ///< In slices.
+    size_t firstBlock;   ///< Index into `LaneSums::listEnd`.
+    size_t blockCount;
 };
+
+std::vector<Level> levelsOf(uint32_t sliceCount) {
+    std::vector<Level> levels;
+    size_t first = 0;
+    for (uint64_t size = LaneSums::leafSize;; size *= LaneSums::fanOut) {
+        const auto count = static_cast<size_t>((sliceCount + size - 1) / size);
+        levels.push_back({size, first, count});
+        if (count <= 1) return levels;
+        first += count;
+    }
+}
 
 /// Adds the list of a block, a number of `LaneSums::listEnd`. Returns false if the block has none.
 bool addList(const LaneSums& sums, size_t block, SumTable& table) {
@@ -132,14 +121,14 @@ bool addList(const LaneSums& sums, size_t block, SumTable& table) {
 class RunSummer {
   public:
     RunSummer(const Trace& trace, const Lane& lane, const LaneSums& sums, SumTable& table)
-        : trace_(trace), lane_(lane), sums_(sums), table_(table), levels_(lane.size()) {}
+        : trace_(trace), lane_(lane), sums_(sums), table_(table), levels_(levelsOf(lane.size())) {}
 
-    void sum(uint32_t first, uint32_t end) { sum(levels_.count() - 1, first, end); }
+    void sum(uint32_t first, uint32_t end) { sum(levels_.size() - 1, first, end); }
 
   private:
     /// Adds `[first, end)` by blocks of `level` inside, and by lower levels at the ends.
     void sum(size_t level, uint64_t first, uint64_t end) {
-        const Levels::Level& blocks = levels_[level];
+        const Level& blocks = levels_[level];
         for (uint64_t block = first / blocks.blockSize; block * blocks.blockSize < end; ++block) {
             const uint64_t blockFirst = block * blocks.blockSize;
             const uint64_t blockEnd = std::min<uint64_t>(blockFirst + blocks.blockSize, lane_.size());
@@ -158,19 +147,19 @@ class RunSummer {
     const Lane& lane_;
     const LaneSums& sums_;
     SumTable& table_;
-    const Levels levels_;
+    const std::vector<Level> levels_;
 };
 
 /// Builds a lane's lists, each level from the one below. Above a missing list, a block has too many names as well.
 class LaneSummer {
   public:
     LaneSummer(const Trace& trace, const Lane& lane)
-        : trace_(trace), lane_(lane), levels_(lane.size()), sums_(lane.startNs.memory()) {}
+        : trace_(trace), lane_(lane), levels_(levelsOf(lane.size())), sums_(lane.startNs.memory()) {}
 
     LaneSums run(const std::stop_token& stop) {
         // The slices of a lane with a single leaf are read anyway.
         if (!needsSums(lane_)) return {};
-        for (size_t level = 0; level < levels_.count(); ++level)
+        for (size_t level = 0; level < levels_.size(); ++level)
             for (size_t block = 0; block < levels_[level].blockCount; ++block) {
                 if (stop.stop_requested()) return {};
                 table_.clear();
@@ -190,7 +179,7 @@ class LaneSummer {
     }
 
     bool sumBlock(size_t level, size_t block) {
-        const Levels::Level& lower = levels_[level - 1];
+        const Level& lower = levels_[level - 1];
         const size_t first = block * LaneSums::fanOut;
         const size_t end = std::min<size_t>(lower.blockCount, first + LaneSums::fanOut);
         for (size_t child = first; child < end; ++child)
@@ -216,7 +205,7 @@ class LaneSummer {
 
     const Trace& trace_;
     const Lane& lane_;
-    const Levels levels_;
+    const std::vector<Level> levels_;
     SumTable table_;
     LaneSums sums_;
 };
