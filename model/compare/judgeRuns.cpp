@@ -45,6 +45,11 @@ void shuffle(std::vector<double>& values, std::mt19937_64& random) {
     for (size_t left = values.size(); left > 1; --left) std::swap(values[left - 1], values[random() % left]);
 }
 
+std::vector<double> logsOf(std::vector<double> values) {
+    for (double& value : values) value = std::log(value);
+    return values;
+}
+
 double meanLogOf(std::span<const double> values) {
     double sum = 0;
     for (const double value : values) sum += std::log(value);
@@ -57,8 +62,7 @@ double percentBetween(std::span<const double> before, std::span<const double> af
 
 std::optional<ChangePoint> changeIn(std::span<const double> values) {
     if (values.size() < 2 * minValuesPerSide) return std::nullopt;
-    std::vector<double> logs;
-    for (const double value : values) logs.push_back(std::log(value));
+    std::vector<double> logs = logsOf({values.begin(), values.end()});
     const double mean = meanLogOf(values);
     for (double& log : logs) log -= mean;
     const Split found = furthestSplit(logs);
@@ -132,11 +136,6 @@ int64_t freedomIn(const std::vector<double>& runs) {
 }
 
 double percentOfLog(double log) { return 100 * std::expm1(log); }
-
-std::vector<double> logsOf(std::vector<double> values) {
-    for (double& value : values) value = std::log(value);
-    return values;
-}
 
 /// Returns the spread of the side with runs farther apart, in percent of its minimum; nullopt for one run per side.
 std::optional<double> spreadPercent(const RunMedians& medians) {
@@ -263,6 +262,14 @@ void judge(Quantity& one) {
     one.claim.lowNs = found.difference - reach;
     one.claim.highNs = found.difference + reach;
     one.claim.pValue = found.pValue();
+}
+
+/// Returns the outcome of a claim of runs by its `adjustedPValue`.
+Outcome outcomeOfRuns(const Claim& claim) {
+    const bool isSeen =
+        claim.adjustedPValue < runsSignificanceThreshold && std::abs(claim.percent) >= minRelevantPercent;
+    if (!isSeen) return Outcome::WithinNoise;
+    return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
 }
 
 }  // namespace
@@ -393,13 +400,6 @@ Claim judgeRuns(const RunMedians& medians, double weight) {
     claim.pValue = claim.adjustedPValue = found.pValue();
     claim.outcome = outcomeOfRuns(claim);
     return claim;
-}
-
-Outcome outcomeOfRuns(const Claim& claim) {
-    const bool isSeen =
-        claim.adjustedPValue < runsSignificanceThreshold && std::abs(claim.percent) >= minRelevantPercent;
-    if (!isSeen) return Outcome::WithinNoise;
-    return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
 }
 
 void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {

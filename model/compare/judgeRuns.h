@@ -96,9 +96,6 @@ inline constexpr double minRelevantPercent = 1;            ///< Smallest relevan
 /// considers. `freedomOf` must be at least 1. O(n).
 Claim judgeRuns(const RunMedians& medians, double weight = 1);
 
-/// Returns the outcome of a claim of runs by its `adjustedPValue`.
-Outcome outcomeOfRuns(const Claim& claim);
-
 /// The counterparts of one worker in each run of a program; each has steps.
 using WorkerRuns = std::vector<const analysis::WorkerSummary*>;
 

@@ -46,11 +46,18 @@ std::string ChartAxis::label(double ns, int count) const {
     return fmt::format("{:.{}f} {}", ns / unit, decimals, scale.unit);
 }
 
+using namespace analysis;
+using namespace compare;
+
+namespace {
+
+/// Returns the style sheet's class for a run's colour: 0 the baseline, then the candidates; the seventh as the first.
 std::string runColorClass(int run) {
     constexpr int candidateColors = 6;
     return fmt::format("run{}", run <= 0 ? 0 : (run - 1) % candidateColors + 1);
 }
 
+/// Returns a number for an attribute of an SVG element: at most two decimals, always finite.
 std::string svgNumber(double value) {
     if (!std::isfinite(value)) return "0";
     std::string text = fmt::format("{:.2f}", value);
@@ -58,11 +65,6 @@ std::string svgNumber(double value) {
     if (text.ends_with('.')) text.pop_back();
     return text == "-0" ? "0" : text;
 }
-
-using namespace analysis;
-using namespace compare;
-
-namespace {
 
 constexpr double compositionWidth = 1060, compositionLeft = 210, compositionRight = 950;
 constexpr double compositionRowHeight = 32, compositionBarHeight = 20, legendRowHeight = 22, legendColumnWidth = 200;

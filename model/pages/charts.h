@@ -30,12 +30,6 @@ class ChartAxis {
     double fromNs_, toNs_, fromPixel_, toPixel_;
 };
 
-/// Returns the style sheet's class for a run's colour: 0 the baseline, then the candidates; the seventh as the first.
-std::string runColorClass(int run);
-
-/// Returns a number for an attribute of an SVG element: at most two decimals, always finite.
-std::string svgNumber(double value);
-
 /// Composition of the mean step of one run.
 struct StepComposition {
     std::string label;

@@ -24,6 +24,10 @@
 
 namespace lanescope {
 
+using namespace analysis;
+using namespace compare;
+using namespace report;
+
 namespace {
 
 /// A repeated file is a mistake and would always compare as equal. Earlier runs may be those of a side.
@@ -44,37 +48,94 @@ bool isFolder(const std::string& name) {
     return std::filesystem::is_directory(name, ignored);
 }
 
-Result<std::vector<analysis::RunSummary>> summarize(const std::vector<std::string>& files,
-                                                    const CompareSelection& selection, const TraceOpener& open) {
-    std::vector<analysis::RunSummary> runs;
+Result<std::vector<RunSummary>> summarize(const std::vector<std::string>& files, const CompareSelection& selection,
+                                          const TraceOpener& open) {
+    std::vector<RunSummary> runs;
     for (const std::string& file : files) {
-        Result<analysis::RunSummary> run = summarizeFile(file, selection, open);
+        Result<RunSummary> run = summarizeFile(file, selection, open);
         if (!run) return fail(run.error());
         runs.push_back(std::move(*run));
     }
     return runs;
 }
 
+Result<std::vector<std::string>> tracesIn(const std::string& folder) {
+    std::vector<std::string> files;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+        std::error_code ignored;
+        if (at->path().extension() == ".sqlite" && at->is_regular_file(ignored)) files.push_back(at->path().string());
+    }
+    if (error) return fail("Cannot read the folder {}: {}.", printable(folder), error.message());
+    std::ranges::sort(files);
+    return files;
+}
+
+bool hasSteps(const RunSummary& run) {
+    return !run.isEmpty() && std::ranges::all_of(run.workers, [](const auto& worker) { return !worker.steps.empty(); });
+}
+
+/// Returns true if both are runs of one command on one machine, with equally many processes and the
+/// same GPUs, recorded with equal options. A run without a known command or host matches none.
+bool areAlike(const RunSummary& run, const RunSummary& other) {
+    const auto settingOf = [](const RunSummary& each) {
+        const SummaryFacts& facts = each.facts;
+        return std::tie(facts.commandLine, facts.host, facts.gpuNames, facts.recordOptions);
+    };
+    return !run.facts.commandLine.empty() && !run.facts.host.empty() && settingOf(run) == settingOf(other) &&
+           run.workers.size() == other.workers.size();
+}
+
+/// Traces of a folder that are runs like another one.
+struct FolderRuns {
+    std::vector<RunSummary> runs;  ///< Oldest first.
+    int64_t others = 0;            ///< Number of other, corrupt or unreadable traces there.
+};
+
+/// Reads the traces (`*.sqlite`) in `folder`, without subfolders, by `summarizeFile`. Fails if it cannot be read.
+Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& like, const CompareSelection& selection,
+                                const TraceOpener& open) {
+    const Result<std::vector<std::string>> files = tracesIn(folder);
+    if (!files) return fail(files.error());
+    FolderRuns found;
+    for (const std::string& file : *files) {
+        Result<RunSummary> run = summarizeFile(file, selection, open);
+        if (run && !run->facts.damage() && hasSteps(*run) && areAlike(*run, like))
+            found.runs.push_back(std::move(*run));
+        else
+            ++found.others;
+    }
+    std::ranges::stable_sort(found.runs, {}, [](const auto& each) { return each.facts.startUtcNs; });
+    return found;
+}
+
+/// Returns "; 3 other traces there are damaged, or of another command, machine or way of recording"; empty for none.
+std::string othersClause(int64_t others) {
+    if (others == 0) return {};
+    return fmt::format(
+        "; {} corrupt, or of another command, machine or way of recording",
+        others == 1 ? "one other trace in the folder is" : fmt::format("{} other traces in the folder are", others));
+}
+
 /// Runs for the spread between runs, and notes about them.
 struct EarlierRuns {
-    std::vector<analysis::RunSummary> runs;
+    std::vector<RunSummary> runs;
     std::vector<std::string> sentences;
 };
 
 /// Returns the runs of the folder except the compared ones, which are not earlier.
-Result<FolderRuns> earlierIn(const std::string& folder, const analysis::RunSummary& like,
-                             std::span<const analysis::RunSummary> compared, const ComparisonRequest& request,
-                             const TraceOpener& open) {
+Result<FolderRuns> earlierIn(const std::string& folder, const RunSummary& like, std::span<const RunSummary> compared,
+                             const ComparisonRequest& request, const TraceOpener& open) {
     Result<FolderRuns> found = runsOfFolder(folder, like, request.selection, open);
     if (!found) return found;
-    std::erase_if(found->runs, [&](const analysis::RunSummary& run) {
-        return std::ranges::any_of(compared, [&](const auto& each) { return compare::isSameRecording(each, run); });
+    std::erase_if(found->runs, [&](const RunSummary& run) {
+        return std::ranges::any_of(compared, [&](const auto& each) { return isSameRecording(each, run); });
     });
     return found;
 }
 
 /// Adds a folder's runs: of the baseline's command, else of the candidate's. `compared` begins with the baseline's.
-Result<void> addFolder(const std::string& folder, std::span<const analysis::RunSummary> compared,
+Result<void> addFolder(const std::string& folder, std::span<const RunSummary> compared,
                        const ComparisonRequest& request, const TraceOpener& open, EarlierRuns& earlier) {
     Result<FolderRuns> found = earlierIn(folder, compared.front(), compared, request, open);
     std::string_view side = "baseline";
@@ -97,7 +158,7 @@ Result<void> addFolder(const std::string& folder, std::span<const analysis::RunS
     return {};
 }
 
-Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<const analysis::RunSummary> compared,
+Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<const RunSummary> compared,
                                 const TraceOpener& open) {
     EarlierRuns earlier;
     for (const std::string& name : request.earlier) {
@@ -106,7 +167,7 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<cons
             if (!added) return fail(added.error());
             continue;
         }
-        Result<analysis::RunSummary> run = summarizeFile(name, request.selection, open);
+        Result<RunSummary> run = summarizeFile(name, request.selection, open);
         if (!run) return fail(run.error());
         if (const HealthNote* damage = run->facts.damage())
             return fail("{} does not show how much runs differ: {} Name another run.", name, damage->sentence);
@@ -118,153 +179,12 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request, std::span<cons
 }
 
 /// Returns the summary in the trace, or next to its index.
-std::optional<analysis::RunSummary> storedSummaryOf(const std::string& file) {
+std::optional<RunSummary> storedSummaryOf(const std::string& file) {
     if (auto indexed = readIndexedSummary(file)) return indexed;
-    auto stored = analysis::readRunSummary(file);
+    auto stored = readRunSummary(file);
     // Opening a trace by its index reads no page of it, and detects no corruption.
-    return !stored || hasIndex(file) ? stored : analysis::readRunSummaryChecked(file);
+    return !stored || hasIndex(file) ? stored : readRunSummaryChecked(file);
 }
-
-}  // namespace
-
-std::vector<std::string> ComparisonRequest::comparedFiles() const {
-    std::vector<std::string> files = baseline;
-    for (const std::vector<std::string>& runs : candidates) files.insert(files.end(), runs.begin(), runs.end());
-    return files;
-}
-
-Result<void> checkFiles(const ComparisonRequest& request) {
-    if (request.earlier.size() == 1 && !isFolder(request.earlier.front()))
-        return fail("One earlier run does not show how much runs differ: name at least two.");
-    const Result<void> differ = checkFilesDiffer(request.comparedFiles());
-    return differ ? checkFilesDiffer(request.earlier) : differ;
-}
-
-Result<analysis::RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection,
-                                           const TraceOpener& open) {
-    std::optional<SourceKey> source;
-    if (selection.isDefault()) {
-        if (std::optional<analysis::RunSummary> stored = storedSummaryOf(file)) return std::move(*stored);
-        source = sourceKeyOf(file);
-    }
-    // Checked before the read: a trace that is finished meanwhile may have been read partially.
-    const std::optional<LiveTrace> live = liveTraceAt(file);
-    const bool isStillRecorded = live && stateOf(*live) == LiveState::Recording;
-    Result<void> sound;
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        // The loader reads, or reports, files without a summary, such as compressed traces.
-        const Result<TracePtr> trace = open(file);
-        if (!trace) return fail(trace.error());
-        const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
-        Result<analysis::RunSummary> run = steps ? analysis::summarizeRun(**trace, *steps) : fail(steps.error());
-        sound = checkIndex(**trace);
-        // A corrupt index is removed, so the next opening reads the trace itself.
-        if (!sound) continue;
-        if (run) run->facts.isStillRecorded = isStillRecorded;
-        // Stored with the index only: without one, the trace is unreliable, small, or still written.
-        if (run && source && (*trace)->backing) static_cast<void>(writeIndexedSummary(*run, file, *source));
-        return run;
-    }
-    return fail(sound.error());
-}
-
-Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open) {
-    report::ComparisonReport report;
-    report.selection = request.selection.sentence();
-    if (!request.baseline.empty()) report.files = {request.baseline.front(), request.candidates.front().front()};
-    auto baseline = summarize(request.baseline, request.selection, open);
-    if (!baseline) return fail(baseline.error());
-    for (const std::vector<std::string>& files : request.candidates) {
-        const auto candidate = summarize(files, request.selection, open);
-        if (!candidate) return fail(candidate.error());
-        std::vector<std::string> sentences;
-        if (!request.history.empty()) {
-            Result<HistoryOfRun> history =
-                historyOf(candidate->front(), request.history, request.historyRuns, request.selection, open);
-            if (!history) return fail(history.error());
-            report.history = std::move(history->history);
-            baseline = std::move(history->level);
-            sentences = std::move(history->sentences);
-        }
-        std::vector<analysis::RunSummary> compared = *baseline;
-        compared.insert(compared.end(), candidate->begin(), candidate->end());
-        Result<EarlierRuns> earlier = earlierRuns(request, compared, open);
-        if (!earlier) return fail(earlier.error());
-        sentences.insert(sentences.end(), earlier->sentences.begin(), earlier->sentences.end());
-        Result<compare::ProgramComparison> programs = compare::comparePrograms(*baseline, *candidate, earlier->runs);
-        if (!programs) return fail(programs.error());
-        report.baseline = std::move(programs->baseline);
-        report::ComparedCandidate one{std::move(programs->candidate), std::move(programs->comparison), {}};
-        std::vector<std::string>& details = one.comparison.answer.details;
-        details.insert(details.begin(), sentences.begin(), sentences.end());
-        for (const compare::Condition& condition : request.conditions)
-            one.conditions.push_back(compare::evaluateCondition(condition, one.comparison, request.isMissingFine));
-        report.candidates.push_back(std::move(one));
-    }
-    return report;
-}
-
-using analysis::RunSummary;
-
-namespace {
-
-namespace fs = std::filesystem;
-
-Result<std::vector<std::string>> tracesIn(const std::string& folder) {
-    std::vector<std::string> files;
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        std::error_code ignored;
-        if (at->path().extension() == ".sqlite" && at->is_regular_file(ignored)) files.push_back(at->path().string());
-    }
-    if (error) return fail("Cannot read the folder {}: {}.", printable(folder), error.message());
-    std::ranges::sort(files);
-    return files;
-}
-
-bool hasSteps(const RunSummary& run) {
-    return !run.isEmpty() && std::ranges::all_of(run.workers, [](const auto& worker) { return !worker.steps.empty(); });
-}
-
-}  // namespace
-
-bool areAlike(const RunSummary& run, const RunSummary& other) {
-    const auto settingOf = [](const RunSummary& each) {
-        const analysis::SummaryFacts& facts = each.facts;
-        return std::tie(facts.commandLine, facts.host, facts.gpuNames, facts.recordOptions);
-    };
-    return !run.facts.commandLine.empty() && !run.facts.host.empty() && settingOf(run) == settingOf(other) &&
-           run.workers.size() == other.workers.size();
-}
-
-Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& like, const CompareSelection& selection,
-                                const TraceOpener& open) {
-    const Result<std::vector<std::string>> files = tracesIn(folder);
-    if (!files) return fail(files.error());
-    FolderRuns found;
-    for (const std::string& file : *files) {
-        Result<RunSummary> run = summarizeFile(file, selection, open);
-        if (run && !run->facts.damage() && hasSteps(*run) && areAlike(*run, like))
-            found.runs.push_back(std::move(*run));
-        else
-            ++found.others;
-    }
-    std::ranges::stable_sort(found.runs, {}, [](const auto& each) { return each.facts.startUtcNs; });
-    return found;
-}
-
-std::string othersClause(int64_t others) {
-    if (others == 0) return {};
-    return fmt::format(
-        "; {} corrupt, or of another command, machine or way of recording",
-        others == 1 ? "one other trace in the folder is" : fmt::format("{} other traces in the folder are", others));
-}
-
-using namespace analysis;
-using namespace compare;
-using namespace report;
-
-namespace {
 
 /// With fewer runs a spread means next to nothing.
 constexpr size_t minRuns = 3;
@@ -304,29 +224,15 @@ std::string changeSentence(const RunHistory& history) {
                                              : "; too few runs since then to compare this one with.");
 }
 
-}  // namespace
+/// A run and the earlier runs of its folder.
+struct HistoryOfRun {
+    RunHistory history;
+    std::vector<RunSummary> level;       ///< Runs that it is compared with, oldest first.
+    std::vector<std::string> sentences;  ///< Notes about them.
+};
 
-Result<std::string> comparisonPage(const report::ComparisonReport& report, const TraceOpener& open) {
-    std::string timelines;
-    std::optional<StepRange> steps;
-    if (!report.candidates.empty()) steps = report::typicalSteps(report.candidates.front().summary);
-    for (const std::string& file : report.files) {
-        const Result<TracePtr> trace = open(file);
-        if (!trace) return fail(trace.error());
-        const Result<RunSummary> run = analysis::summarizeRun(**trace);
-        if (!run) return fail(run.error());
-        report::TimelineRequest request;
-        request.label = (timelines.empty() ? "Baseline: " : "Candidate: ") + printable((*trace)->title);
-        request.steps = steps;
-        Result<std::string> timeline = report::timelineHtml(**trace, *run, {}, request);
-        request.steps = std::nullopt;  // One of the runs does not have these steps.
-        if (!timeline) timeline = report::timelineHtml(**trace, *run, {}, request);
-        if (!timeline) return timeline;
-        timelines += *timeline;
-    }
-    return report::comparisonAsHtml(report, timelines);
-}
-
+/// Returns the earlier runs of a folder to compare a run with: the last `most` similar ones started before it, or those
+/// since the latest change of their level if there are three. Fails if there are fewer than three.
 Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder, size_t most,
                                const CompareSelection& selection, const TraceOpener& open) {
     const std::string title = printable(run.facts.title);
@@ -358,6 +264,105 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     history.compared = answer.level.size();
     answer.sentences = {runsSentence(history), changeSentence(history)};
     return answer;
+}
+
+}  // namespace
+
+std::vector<std::string> ComparisonRequest::comparedFiles() const {
+    std::vector<std::string> files = baseline;
+    for (const std::vector<std::string>& runs : candidates) files.insert(files.end(), runs.begin(), runs.end());
+    return files;
+}
+
+Result<void> checkFiles(const ComparisonRequest& request) {
+    if (request.earlier.size() == 1 && !isFolder(request.earlier.front()))
+        return fail("One earlier run does not show how much runs differ: name at least two.");
+    const Result<void> differ = checkFilesDiffer(request.comparedFiles());
+    return differ ? checkFilesDiffer(request.earlier) : differ;
+}
+
+Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection& selection, const TraceOpener& open) {
+    std::optional<SourceKey> source;
+    if (selection.isDefault()) {
+        if (std::optional<RunSummary> stored = storedSummaryOf(file)) return std::move(*stored);
+        source = sourceKeyOf(file);
+    }
+    // Checked before the read: a trace that is finished meanwhile may have been read partially.
+    const std::optional<LiveTrace> live = liveTraceAt(file);
+    const bool isStillRecorded = live && stateOf(*live) == LiveState::Recording;
+    Result<void> sound;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        // The loader reads, or reports, files without a summary, such as compressed traces.
+        const Result<TracePtr> trace = open(file);
+        if (!trace) return fail(trace.error());
+        const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
+        Result<RunSummary> run = steps ? summarizeRun(**trace, *steps) : fail(steps.error());
+        sound = checkIndex(**trace);
+        // A corrupt index is removed, so the next opening reads the trace itself.
+        if (!sound) continue;
+        if (run) run->facts.isStillRecorded = isStillRecorded;
+        // Stored with the index only: without one, the trace is unreliable, small, or still written.
+        if (run && source && (*trace)->backing) static_cast<void>(writeIndexedSummary(*run, file, *source));
+        return run;
+    }
+    return fail(sound.error());
+}
+
+Result<ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open) {
+    ComparisonReport report;
+    report.selection = request.selection.sentence();
+    if (!request.baseline.empty()) report.files = {request.baseline.front(), request.candidates.front().front()};
+    auto baseline = summarize(request.baseline, request.selection, open);
+    if (!baseline) return fail(baseline.error());
+    for (const std::vector<std::string>& files : request.candidates) {
+        const auto candidate = summarize(files, request.selection, open);
+        if (!candidate) return fail(candidate.error());
+        std::vector<std::string> sentences;
+        if (!request.history.empty()) {
+            Result<HistoryOfRun> history =
+                historyOf(candidate->front(), request.history, request.historyRuns, request.selection, open);
+            if (!history) return fail(history.error());
+            report.history = std::move(history->history);
+            baseline = std::move(history->level);
+            sentences = std::move(history->sentences);
+        }
+        std::vector<RunSummary> compared = *baseline;
+        compared.insert(compared.end(), candidate->begin(), candidate->end());
+        Result<EarlierRuns> earlier = earlierRuns(request, compared, open);
+        if (!earlier) return fail(earlier.error());
+        sentences.insert(sentences.end(), earlier->sentences.begin(), earlier->sentences.end());
+        Result<ProgramComparison> programs = comparePrograms(*baseline, *candidate, earlier->runs);
+        if (!programs) return fail(programs.error());
+        report.baseline = std::move(programs->baseline);
+        ComparedCandidate one{std::move(programs->candidate), std::move(programs->comparison), {}};
+        std::vector<std::string>& details = one.comparison.answer.details;
+        details.insert(details.begin(), sentences.begin(), sentences.end());
+        for (const Condition& condition : request.conditions)
+            one.conditions.push_back(evaluateCondition(condition, one.comparison, request.isMissingFine));
+        report.candidates.push_back(std::move(one));
+    }
+    return report;
+}
+
+Result<std::string> comparisonPage(const ComparisonReport& report, const TraceOpener& open) {
+    std::string timelines;
+    std::optional<StepRange> steps;
+    if (!report.candidates.empty()) steps = typicalSteps(report.candidates.front().summary);
+    for (const std::string& file : report.files) {
+        const Result<TracePtr> trace = open(file);
+        if (!trace) return fail(trace.error());
+        const Result<RunSummary> run = summarizeRun(**trace);
+        if (!run) return fail(run.error());
+        TimelineRequest request;
+        request.label = (timelines.empty() ? "Baseline: " : "Candidate: ") + printable((*trace)->title);
+        request.steps = steps;
+        Result<std::string> timeline = timelineHtml(**trace, *run, {}, request);
+        request.steps = std::nullopt;  // One of the runs does not have these steps.
+        if (!timeline) timeline = timelineHtml(**trace, *run, {}, request);
+        if (!timeline) return timeline;
+        timelines += *timeline;
+    }
+    return comparisonAsHtml(report, timelines);
 }
 
 }  // namespace lanescope

@@ -14,8 +14,6 @@
 
 namespace lanescope {
 
-inline constexpr size_t defaultHistoryRuns = 20;
-
 /// Files and settings of a comparison.
 struct ComparisonRequest {
     std::vector<std::string> baseline;                 ///< Runs of the reference program.
@@ -24,7 +22,7 @@ struct ComparisonRequest {
     std::vector<std::string> earlier;
     /// A folder of runs used as the baseline, which then is empty; there is one candidate.
     std::string history;
-    size_t historyRuns = defaultHistoryRuns;  ///< Number of last runs used.
+    size_t historyRuns = 20;  ///< Number of last runs used.
     CompareSelection selection;
     std::vector<compare::Condition> conditions;
     bool isMissingFine = false;  ///< A condition on a name that no run has is skipped.
@@ -54,35 +52,5 @@ Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request
 
 /// Returns a comparison's page with timelines of each side's first run, which it opens. Fails as `timelineHtml`.
 Result<std::string> comparisonPage(const report::ComparisonReport& report, const TraceOpener& open);
-
-/// Traces of a folder that are runs like another one.
-struct FolderRuns {
-    std::vector<analysis::RunSummary> runs;  ///< Oldest first.
-    /// Number of other, corrupt or unreadable traces there.
-    int64_t others = 0;
-};
-
-/// Returns true if both are runs of one command on one machine, with equally many processes and the
-/// same GPUs, recorded with equal options. A run without a known command or host matches none.
-bool areAlike(const analysis::RunSummary& run, const analysis::RunSummary& other);
-
-/// Reads the traces (`*.sqlite`) in `folder`, without subfolders, by `summarizeFile`. Fails if it cannot be read.
-Result<FolderRuns> runsOfFolder(const std::string& folder, const analysis::RunSummary& like,
-                                const CompareSelection& selection, const TraceOpener& open);
-
-/// Returns "; 3 other traces there are damaged, or of another command, machine or way of recording"; empty for none.
-std::string othersClause(int64_t others);
-
-/// A run and the earlier runs of its folder.
-struct HistoryOfRun {
-    report::RunHistory history;
-    std::vector<analysis::RunSummary> level;  ///< Runs that it is compared with, oldest first.
-    std::vector<std::string> sentences;       ///< Notes about them.
-};
-
-/// Returns the earlier runs of a folder to compare a run with: the last `most` similar ones started before it, or those
-/// since the latest change of their level if there are three. Fails if there are fewer than three.
-Result<HistoryOfRun> historyOf(const analysis::RunSummary& run, const std::string& folder, size_t most,
-                               const CompareSelection& selection, const TraceOpener& open);
 
 }  // namespace lanescope
