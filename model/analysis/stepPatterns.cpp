@@ -86,18 +86,21 @@ LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
     return {static_cast<size_t>(most - counts.begin()), *most};
 }
 
+/// Returns the distance of the steps from their median.
+double distanceNs(const Times& wallNs) {
+    const double middle = medianOf(wallNs);
+    double sumNs = 0;
+    for (const int64_t ns : wallNs) sumNs += std::abs(static_cast<double>(ns) - middle);
+    return sumNs;
+}
+
 /// Returns the distance of the steps from the median of their group: time not explained by a pattern.
 double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern) {
     std::vector<bool> isAffected(wallNs.size());
     for (const uint32_t step : pattern.affected) isAffected[step] = true;
     std::array<Times, 2> groups;
     for (size_t step = 0; step < wallNs.size(); ++step) groups[isAffected[step] ? 1 : 0].push_back(wallNs[step]);
-    double sumNs = 0;
-    for (const Times& group : groups) {
-        const double middle = medianOf(group);
-        for (const int64_t ns : group) sumNs += std::abs(static_cast<double>(ns) - middle);
-    }
-    return sumNs;
+    return distanceNs(groups[0]) + distanceNs(groups[1]);
 }
 
 std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t series) {
@@ -251,10 +254,7 @@ bool isOfDrift(std::span<const int64_t> wallNs, const StepPattern& pattern, size
     const size_t ofPart = wallNs.size() / driftParts;
     if (medianOf(wallNs.last(ofPart)) < medianOf(wallNs.first(ofPart))) return false;
     const Times left = withoutDrift(wallNs);
-    const double middle = medianOf(left);
-    double leftNs = 0;
-    for (const int64_t ns : left) leftNs += std::abs(static_cast<double>(ns) - middle);
-    return leftNs < maxDriftRatio * unexplainedNs(wallNs, pattern) &&
+    return distanceNs(left) < maxDriftRatio * unexplainedNs(wallNs, pattern) &&
            (pattern.kind != PatternKind::Period || !periodOf(left, series));
 }
 

@@ -84,10 +84,8 @@ std::string changeText(const Cause& cause, const std::string& time) {
 
 /// "in cudaLaunchKernel, in forward", "in kernel gemm", "in NCCL AllReduce".
 std::string contributorText(const ContributorDifference& one) {
-    const bool isIdle = one.kind == ContributorKind::Idle;
-    const std::string which = shortName(one.name());
-    if (isIdle) return which + (one.path.empty() ? "" : " in " + printable(one.path));
-    return "in " + kindAndName(one);
+    if (one.kind != ContributorKind::Idle) return "in " + kindAndName(one);
+    return shortName(one.name()) + (one.path.empty() ? "" : " in " + printable(one.path));
 }
 
 /// Minimum share of a change for its offset to be mentioned.

@@ -9,6 +9,7 @@
 
 #include "model/analysis/StepSelection.h"
 #include "model/lod/SumTable.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::report {
@@ -51,13 +52,11 @@ Result<TimeRange> timeOfSteps(const Trace& trace, StepRange numbers) {
 }
 
 /// Returns the index of the first of three steps: those around `middle`, or those of the most usual duration.
-size_t firstOfThree(const std::vector<StepSummary>& steps, std::optional<uint32_t> middle) {
+size_t firstOfThree(const WorkerSummary& worker, std::optional<uint32_t> middle) {
+    const std::vector<StepSummary>& steps = worker.steps;
     const size_t last = steps.size() < 3 ? 0 : steps.size() - 3;
     if (middle) return std::min<size_t>(*middle == 0 ? 0 : *middle - 1, last);
-    std::vector<int64_t> walls;
-    for (const StepSummary& step : steps) walls.push_back(step.wallNs);
-    std::ranges::nth_element(walls, walls.begin() + static_cast<ptrdiff_t>(walls.size() / 2));
-    const int64_t medianNs = walls[walls.size() / 2];
+    const int64_t medianNs = upperMedianOf(worker.wallTimes());
     size_t best = 0;
     int64_t bestNs = INT64_MAX;
     for (size_t first = 0; first <= last; ++first) {
@@ -74,7 +73,7 @@ std::optional<StepRange> threeSteps(const RunSummary& run, uint32_t worker, std:
     if (worker >= run.workers.size() || run.source == StepSource::WholeRun) return std::nullopt;
     const auto& steps = run.workers[worker].steps;
     if (steps.empty()) return std::nullopt;
-    const size_t first = firstOfThree(steps, middle);
+    const size_t first = firstOfThree(run.workers[worker], middle);
     return StepRange{steps[first].number, steps[std::min(first + 2, steps.size() - 1)].number};
 }
 
