@@ -45,8 +45,7 @@ Intervals withoutOverlaps(Intervals intervals);
 /// Returns the parts of `from` that no interval of `holes` covers, with its memory and labels. O(n + m).
 Intervals without(const Intervals& from, const Intervals& holes);
 
-/// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of an interval of `a` with
-/// one of `b`, by start. O(n + m) in the time that they have in common.
+/// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of `a` with `b`, by start. O(n + m) there.
 template <class Sink>
 void forEachOverlap(const Intervals& a, const Intervals& b, Sink sink) {
     if (a.empty() || b.empty()) return;

@@ -79,8 +79,7 @@ class StepMaker {
         steps = std::move(kept);
     }
 
-    /// Extends each step to the start of the next. A step without a successor would be shorter than
-    /// the others if the GPU works between ranges; it is skipped then.
+    /// Extends each step to the start of the next. A step without one is skipped if the GPU works between ranges.
     void closePauses() {
         std::vector<StepSpan>& steps = worker_.steps;
         std::vector<bool> endsItself = interruptions();

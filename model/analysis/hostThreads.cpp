@@ -171,8 +171,7 @@ class RanAndWaited {
             any = frame;
         }
         /// Returns the line of more than half of the time with a stack, or else such a function: "at serve.py:42 in
-        /// collect", "in collect (serve.py)". Empty if there is neither, or if stacks are known for less than a quarter
-        /// of the time.
+        /// collect", "in collect (serve.py)". Empty without either, or if stacks are known for less than a quarter.
         std::string most(const Trace& trace, const Places& places) const {
             int64_t knownNs = 0;
             std::map<std::pair<StringIndex, StringIndex>, int64_t> functions;

@@ -48,8 +48,7 @@ std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& st
 /// overlap, `work` is sorted by start. O(work + steps * log n) and the states between them.
 RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const WorkList& work);
 
-/// Minimum length of idle time in host code that counts as work of the host. Shorter times are the
-/// way from one launch to the next, which takes some microseconds.
+/// Minimum length of idle time in host code that counts as work of the host. A shorter one leads from launch to launch.
 inline constexpr int64_t minWorkNs = 500'000;
 
 /// Sets how much of launch-bound time in `windows` the launching thread ran and waited. The kernel's count of its time

@@ -13,8 +13,7 @@ namespace lanescope {
 
 /// A loop of the program, by the Python lines of its launches.
 struct PythonLoop {
-    /// The repeated line that launches most of an iteration's work: "train.py:33 in train". In traces with Python
-    /// functions instead of lines the repeated function.
+    /// The repeated line, or function without lines, that launches most of an iteration's work: "train.py:33 in train".
     std::string line;
     std::vector<StepMarks> processes;  ///< An iteration each, from its first launch to its last.
     size_t count = 0;                  ///< Iterations of the process with most.

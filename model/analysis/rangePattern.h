@@ -19,8 +19,7 @@ namespace lanescope {
 /// a run have this in common. Digits before a letter belong to a word: "conv2d" and "c10d" stay.
 std::string rangePattern(std::string_view name);
 
-/// Returns the words of a name in lower case, separated by anything but letters and by a capital
-/// after a small letter: "ProfilerStep#12" gives "profiler" and "step". O(n).
+/// Returns the words of a name in lower case, also those by capitals: "ProfilerStep#12" gives "profiler" and "step".
 std::vector<std::string> wordsOf(std::string_view name);
 
 /// Returns true if one of the words of a name is one of `words`. O(n).

@@ -126,8 +126,7 @@ size_t minRangesOf(StepNaming naming) {
 /// Returns true if the name alone means repeated work: data, an environment or a client may determine its intervals.
 bool isNameSufficient(StepNaming naming) { return naming >= StepNaming::Requests; }
 
-/// Returns true if at least half of the later periods are within a factor of two of their median. A period lasts from
-/// the start of a range to the start of the next range.
+/// Returns true if at least half of the later periods, range to range, are within a factor of two of their median.
 bool isEven(std::vector<int64_t> periodsNs) {
     periodsNs.erase(periodsNs.begin(), periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
     const double medianNs = medianOf(periodsNs);

@@ -67,8 +67,7 @@ struct CopyRates {
 /// Returns the rates of single copies; reorders `values`. All 0 for none. O(n): quantiles are selected, not sorted.
 CopyRates ratesOf(std::vector<double>& values);
 
-/// Number, bytes and rate of copies. A copy clipped by a selected range counts with the bytes and
-/// the time of its part in the range: bytes in proportion to time.
+/// Number, bytes and rate of copies. A copy clipped by a selected range counts in part: bytes in proportion to time.
 struct CopyStatistics {
     CopyGroup group;
     int64_t count = 0;

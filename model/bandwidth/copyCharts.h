@@ -24,8 +24,7 @@ struct CopyCell {
     int64_t count = 0;
 };
 
-/// From the slowest to the fastest copy. Rates that differ by a large factor need a logarithmic
-/// scale: in a linear one everything but the fastest would be at the bottom.
+/// From the slowest to the fastest copy. Rates that differ by a large factor need a logarithmic scale.
 struct RateExtent {
     double minGBps = 0, maxGBps = 0;  ///< Both 0 if there is no copy with a rate.
     bool isEmpty() const { return maxGBps <= 0; }

@@ -22,8 +22,7 @@ struct RunBand {
 /// Returns the band of the workers that represent one worker in each run. O(n log n) in their steps.
 RunBand runBand(std::span<const analysis::WorkerSummary* const> workers);
 
-/// Steps of several runs in order, as drawn by charts. Up to a thousand steps are shown
-/// individually; more steps are grouped with neighbours into at most a thousand bars.
+/// Steps of several runs in order, as drawn by charts. More than a thousand are grouped with neighbours into bars.
 struct StepBars {
     /// A step, or several consecutive ones.
     struct Bar {
@@ -81,8 +80,7 @@ struct WaterfallBars {
 /// changes. The rest is combined, unless it is one part or cancels out.
 WaterfallBars waterfallBars(const WorkerComparison& pair, size_t maxBars = 7);
 
-/// Comparisons of one baseline worker with its counterparts, side by side, to be laid out as text,
-/// pages, files or windows. Points into the comparisons, which must outlive it.
+/// Comparisons of one baseline worker with its counterparts, side by side. Points into them; they must outlive it.
 struct ComparisonView {
     struct Candidate {
         std::string heading;                     ///< Column heading: "Candidate", "[2]", "slow.sqlite".

@@ -233,8 +233,7 @@ std::optional<StepPattern> commonPattern(const WorkerSummary& worker, size_t ser
     return std::nullopt;
 }
 
-/// Sets the main contributor of the pattern: the common one of the outliers among its steps, else
-/// the one that changed most of its part between the sides, if that is half of it.
+/// Sets the pattern's main contributor: the common one of its outliers, else that which changed half of its part.
 void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComparison& pair) {
     const StepPattern& pattern = one.pattern;
     const OutlierStep* first = nullptr;

@@ -38,8 +38,7 @@ Answer answerOf(const RunComparison& comparison, const analysis::RunSummary& bas
 /// Sets answer, cautions and words of a comparison with complete figures.
 void answer(RunComparison& comparison, const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
-/// Writes the answer of a comparison with complete figures in words: its sentence, the text of its
-/// causes, and its details. The numbers are those of the tables.
+/// Writes the answer of a comparison in words: sentence, causes, details. The numbers are those of the tables.
 void writeAnswer(RunComparison& comparison, const analysis::RunSummary& baseline,
                  const analysis::RunSummary& candidate);
 

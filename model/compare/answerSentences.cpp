@@ -160,8 +160,7 @@ std::string confidenceText(const Claim& claim) {
                        percentDifferenceText(claim.highPercent));
 }
 
-/// Returns a change of the step time: "9.9 % longer". From a factor of two on a ratio, "2.75 times
-/// as long" or "2.75 times as fast", since 640 % more or 64 % less is hard to picture.
+/// Returns a change of the step time: "9.9 % longer". From a factor of two on a ratio, "2.75 times as long".
 std::string changeOf(double percent, std::string_view more, std::string_view less) {
     if (percent >= ratioThresholdPercent) return fmt::format("{:.2f} times as long", 1 + percent / 100);
     if (percent <= -ratioThresholdPercent / 2) return fmt::format("{:.2f} times as fast", 1 / (1 + percent / 100));
@@ -194,8 +193,7 @@ std::string stepText(const OutlierStep& step) {
                       : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name), step.number);
 }
 
-/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: CPU-bound idle
-/// in host code (no CUDA call) on the main thread, in optimizer".
+/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: CPU-bound idle in host code ...".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
     std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),

@@ -23,8 +23,7 @@ struct Evidence {
     int64_t sumNs = 0;  ///< Sum of their column `ns`, over all steps; 0 if they are no times of the finding.
 };
 
-/// A problem that can be found in one run: its texts, and the functions that find and report it. A
-/// rule is a constant in the file of its kin; its address identifies it.
+/// A problem that one run can show: its texts, and functions that find and report it. Its address identifies it.
 struct Rule {
     std::string_view id = {};     ///< Name for users and files: "host_sync".
     std::string_view title = {};  ///< A finding in at most seven words: "GPU waits for launches".

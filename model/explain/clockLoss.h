@@ -10,8 +10,7 @@
 
 namespace lanescope::explain {
 
-/// Minimum relative slowdown against a GPU's highest clock while it is throttled. NVML reports
-/// whole steps of 15 MHz, and a GPU at work never stays at one of them.
+/// Minimum slowdown against a GPU's highest clock while throttled. NVML reports steps of 15 MHz; they vary at work.
 inline constexpr double minClockLoss = 0.03;
 
 /// Slowdown of a GPU in the steps of a worker because its clocks were throttled.

@@ -61,8 +61,7 @@ std::string isCalled(std::string_view name, std::string_view column = "s.value")
     return fmt::format("({})", made);
 }
 
-/// Returns a condition that a range has a known name. The name may contain a slash itself, so only its
-/// end is known; additions of a compiler or a framework may follow it.
+/// Returns a condition that a range has a known name. A name may contain a slash, and additions of a compiler follow.
 std::string isRangeCalled(std::string_view name) {
     constexpr std::string_view text = "COALESCE(n.text, s.value)";
     if (name.ends_with(')') && name.find(" (") != std::string_view::npos)

@@ -21,8 +21,7 @@ const analysis::Contributor* longKernel(const analysis::WorkerSummary& worker, i
 std::string longKernelText(const analysis::WorkerSummary& worker, const analysis::Contributor& kernel,
                            const std::string& per);
 
-/// Returns the time of a part in the median step. Half of the steps have at least as much, so it is
-/// a property of the program; time in fewer steps is a property of those.
+/// Returns the time of a part in the median step. At least half of the steps have as much: a property of the program.
 int64_t ofTypicalStepNs(const analysis::WorkerSummary& worker, analysis::StepPart part);
 
 /// Returns true for a kernel that only sets memory, as PyTorch's `fill_`: a memset that no driver reports.

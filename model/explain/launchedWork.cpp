@@ -42,8 +42,7 @@ double drainsPerStep(const WorkerSummary& worker) {
     return static_cast<double>(worker.drains) / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
 }
 
-/// Kernels per step from which it matters; share of them in compiled programs; different programs; different kernels of
-/// a program, in the mean over the kernels.
+/// Kernels per step from which it matters; their share in compiled programs; programs; mean kernels of a program.
 constexpr double minSingleKernels = 20, minShareInPrograms = 0.8, maxKernelsPerProgram = 3;
 constexpr size_t minPrograms = 3;
 /// Ending of the known name of a range around a compiled program.

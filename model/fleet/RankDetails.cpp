@@ -53,8 +53,7 @@ RankPlace placeOf(const Trace& trace, const FoundWorker& worker) {
                      .range = process.range};
 }
 
-/// Adds NCCL's calls of all workers. A process with several GPUs has several workers, and the
-/// worker of a call without a kernel is unknown; it goes to the first.
+/// Adds NCCL's calls of all workers. A call without a kernel goes to the first of several workers of its process.
 void addCollectives(const Trace& trace, const std::vector<FoundWorker>& workers, RankDetails& details) {
     std::vector<FoundWorker> workerOfProcess(trace.processes.size());
     for (const FoundWorker& each : workers) {

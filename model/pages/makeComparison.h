@@ -38,8 +38,7 @@ inline constexpr size_t defaultHtmlTop = 50;
 /// Opens a trace: `openTrace`, with the progress display of the caller.
 using TraceOpener = std::function<Result<TracePtr>(const std::filesystem::path&)>;
 
-/// Fails if a file is listed twice on the two sides or among the earlier runs, or if there is a
-/// single earlier run that is not a folder, which gives no spread.
+/// Fails if a file is listed twice, or if there is a single earlier run that is not a folder, which gives no spread.
 Result<void> checkFiles(const ComparisonRequest& request);
 
 /// Returns the summary of a run: that stored in the trace, for all steps, else from its events, which takes as long as

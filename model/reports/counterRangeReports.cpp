@@ -97,8 +97,7 @@ struct LinkFigures {
     }
 };
 
-/// Samplers of each link of each GPU: hardware samplers, a thousand times per second, before NVML's
-/// counters, and these, which count bytes, before averages.
+/// Samplers of each link of each GPU: hardware samplers before NVML's counters, which count bytes, before averages.
 using LinkSamplers = std::map<std::pair<int64_t, int32_t>, std::vector<LinkPair>>;
 LinkSamplers linkSamplers(const Trace& trace) {
     LinkSamplers samplers;

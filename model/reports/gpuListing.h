@@ -29,8 +29,7 @@ inline Cell throughputCell(int64_t bytes, int64_t durationNs) {
     return static_cast<double>(bytes) / static_cast<double>(durationNs);
 }
 
-/// Passes a row per event in parts of some thousand rows, at least one part, until the sink returns
-/// false. `part` has the columns; `rowOf` makes a row from an event.
+/// Passes a row (`rowOf`) per event in some thousand rows, at least once, until the sink returns false.
 template <class Event, class RowOf>
 void listInParts(ReportTable part, const std::vector<Event>& events, RowOf rowOf, const PartSink& sink) {
     constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte, so a part some megabytes

@@ -27,8 +27,7 @@ namespace lanescope {
 
 namespace {
 
-/// GPU times of the work of operators that have a backward, or are one: from the first start to the
-/// last end of their projections on all streams; empty for others. O(n).
+/// GPU times of operators that have a backward, or are one: from first start to last end on all streams; else empty.
 class OnGpu {
   public:
     explicit OnGpu(const Trace& trace)
