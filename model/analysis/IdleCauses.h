@@ -93,8 +93,7 @@ class IdleGaps {
     /// Returns the gaps of a worker that overlap `range`, longest first, at most `maxRankedGaps`. O(n log n) in them.
     std::vector<Place> longestIn(size_t worker, TimeRange range) const;
 
-    /// Returns the CUDA call that precedes, on the same thread, the call that launched the work after the gap;
-    /// `noIndex` if unknown. O(calls of all threads between the two).
+    /// Returns the CUDA call before that which launched the work after the gap, or `noIndex`. O(calls between them).
     uint32_t callBefore(const IdleGap& gap) const;
 
   private:

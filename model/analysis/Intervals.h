@@ -65,8 +65,7 @@ class UnassignedTime {
     /// `windows` must be sorted and must not overlap; they are numbered in order.
     explicit UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory = nullptr);
 
-    /// Removes the free time that `intervals` cover, and passes each piece to `sink(window,
-    /// startNs, endNs, label)`, by start. O(n + m) in the time that they have in common.
+    /// Removes the time of `intervals`; passes pieces to `sink(window, startNs, endNs, label)`, by start. O(n + m).
     template <class Sink>
     void take(const Intervals& intervals, Sink sink) {
         if (free_.empty() || intervals.empty()) return;

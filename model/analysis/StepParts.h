@@ -8,8 +8,7 @@
 
 namespace lanescope::analysis {
 
-/// Parts of the time of a step. Exactly one counts at every nanosecond: the first in this order
-/// whose work runs on the GPU, or, if none runs, the cause of the idle time.
+/// Parts of the time of a step. One counts at a time: the first whose work runs on the GPU, else the idle cause.
 enum class StepPart : uint8_t {
     Compute,               ///< A kernel runs, other than NCCL's.
     ExposedCommunication,  ///< NCCL moves data, as far as known, not overlapped by another kernel.

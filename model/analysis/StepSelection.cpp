@@ -394,8 +394,7 @@ void skipUnrecorded(const Trace& trace, RunSteps& run) {
     }
 }
 
-/// Skips steps that contain work without a time, because their other work does not show how long they took. Losses of
-/// the recording itself name no step and are counted instead.
+/// Skips steps that contain work without a time, which may have taken longer. Losses of the recording are counted.
 void skipUntimed(const Trace& trace, RunSteps& run) {
     if (trace.producerKind == ProducerKind::Lanescope) return;
     for (WorkerSteps& worker : run.workers) {

@@ -22,8 +22,7 @@ namespace lanescope {
 namespace {
 
 constexpr size_t minRepetitions = 3;
-/// A pattern needs `minShortPieces` pieces, unless they have `shortPiece` kernels or more. Two shorter pieces can be
-/// equal by chance, or in a loop within a step.
+/// A pattern has `minShortPieces` pieces, or `shortPiece` kernels in each. Two shorter ones can be equal by chance.
 constexpr size_t minShortPieces = 5, shortPiece = 20;
 constexpr double minPatternAlikeShare = 0.7;
 constexpr double alikeTolerance = 0.1;

@@ -26,8 +26,7 @@ struct PythonLoop {
 /// Loops of a run and the model calls within which it does not look for any.
 struct PythonLoops {
     std::vector<PythonLoop> loops;  ///< The main loop and those around and within it, outermost first.
-    /// The function of the only call of a model that launched most of the work, such as "GPT.forward": everything that
-    /// repeats is a part of this call. Empty if there is none.
+    /// Function of a model's only call, which launched most work ("GPT.forward"): what repeats is part of it. Or empty.
     std::string onlyCall;
 };
 

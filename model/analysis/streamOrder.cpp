@@ -10,8 +10,7 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Shares of the time of all work: minimum of a stream that counts; maximum of the default stream and of overlaps, for
-/// the default stream to keep the others in order.
+/// Shares of the time of all work: minimum of a stream that counts; maxima of the default stream and of overlaps.
 constexpr double minStreamShare = 0.05, maxDefaultShare = 0.10, maxOverlapShare = 0.01;
 /// Minimum operations on the default stream per step. Fewer operations order little.
 constexpr double minOperationsPerStep = 0.5;

@@ -35,9 +35,8 @@ struct CounterIntegral {
 /// unknown (`isUnread`) if such an interval is longer: it is no evidence. O(log n + samples in range).
 CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 
-/// Returns the integral of a range at whose ends the counter was read on purpose, within
-/// `startReading` and `endReading`: between the nearest values of the two, if they are within 10 ms
-/// of the ends or a fiftieth of the range; else as above. An empty reading means none.
+/// Returns the integral of a range at whose ends the counter was read on purpose, in `startReading` and `endReading`:
+/// between their nearest values, if within 10 ms of the ends or a fiftieth of it; else as above. Empty for none.
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range, TimeRange startReading,
                                 TimeRange endReading);
 

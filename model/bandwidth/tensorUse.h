@@ -38,8 +38,7 @@ struct TensorReadings {
 /// that was read less often than the activity holds until its next reading. O(readings).
 TensorReadings tensorReadings(const Trace& trace, uint32_t gpu, TimeRange range);
 
-/// Adds a counter of each GPU with readings: MFU against the best measured bf16 (else fp16) product, else against the
-/// data sheet; unknown between readings. O(readings).
+/// Adds a counter of each GPU with readings: MFU by the best measured bf16 (else fp16) product, else the data sheet.
 void addMfuCounters(Trace& trace);
 
 /// Returns the tensor use of a GPU (index into `Trace::gpus`) within `range`; nullopt if the counters were not recorded

@@ -133,9 +133,8 @@ struct ComparisonRow {
 std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll = false);
 /// Returns the mean step, the sum of the parts.
 ComparisonRow stepRow(const ComparisonView& view);
-/// Returns every contributor once, or those of one group of parts, in the order of the candidates'
-/// comparisons. Contributors are the same if part, kind, range and the name in the baseline are the
-/// same. Contributors that only candidates have are identified by the candidates' name.
+/// Returns every contributor once, or those of one group of parts, in the order of the candidates' comparisons. They
+/// are the same if part, kind, range and name in the baseline (else candidate) are.
 std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
                                            std::optional<analysis::PartGroup> group = std::nullopt);
 /// Returns contributors, except idle time, that only the baseline or only candidates have, longest first.

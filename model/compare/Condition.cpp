@@ -61,9 +61,8 @@ class ConditionScanner {
         return text_.substr(at_, end - at_);
     }
 
-    /// Consumes a name: in double or single quotes, in which a backslash escapes the next
-    /// character, or without quotes up to a space, '.', '<', '>' or '='. Empty if there is none.
-    /// Fails for an unclosed quote and for a quoted name without a letter.
+    /// Consumes a name: in double or single quotes, where a backslash escapes, or without up to a space, '.', '<', '>',
+    /// '='. Empty if there is none. Fails for an unclosed quote and for a quoted name without a letter.
     Result<std::string> takeName() {
         const size_t start = position();
         const char quote = next();

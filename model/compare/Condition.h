@@ -82,8 +82,7 @@ struct Condition {
     std::vector<ConditionTest> tests;
 };
 
-/// Parses a condition; resources/manual/compare.md has the grammar. The error contains the
-/// condition and the position in it, in characters from 1. Linear; any thread.
+/// Parses a condition (resources/manual/compare.md). Errors contain the character in it, from 1. Linear; any thread.
 Result<Condition> parseCondition(std::string_view text);
 
 /// Returns the name of a subject or a measure in the grammar: "kernel", "p50".

@@ -14,8 +14,7 @@ namespace lanescope::compare {
 /// Returns true if `wanted` matches this kernel: by its whole name, the name without parameters, or the base name.
 bool namesKernel(std::string_view demangled, std::string_view wanted);
 
-/// Returns true if the path of NVTX ranges "backward/layer #" is within the range or ranges
-/// `wanted` ("layer 3", "backward/layer #"); a number matches a number sign.
+/// Returns true if a path of NVTX ranges is within `wanted`: "layer 3", "backward/layer #"; # matches numbers.
 bool liesInRange(std::string_view path, std::string_view wanted);
 
 enum class ConditionState : uint8_t {

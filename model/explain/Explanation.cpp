@@ -134,8 +134,7 @@ std::string what(const RunSummary& run, const Finding& finding) {
     return std::string(finding.rule->title.empty() ? finding.rule->id : finding.rule->title);
 }
 
-/// Returns the range, line or processes that only these steps or this rank have, then the innermost range, the line and
-/// the name of the main contributor, as far as known.
+/// Returns the range, line or processes of only these steps or this rank, then those and the name of the contributor.
 std::vector<std::string> causes(const WorkerSummary& worker, const Finding& finding) {
     std::vector<std::string> causes;
     const auto add = [&](const std::string& text) {
@@ -156,8 +155,7 @@ std::vector<std::string> causes(const WorkerSummary& worker, const Finding& find
     return causes;
 }
 
-/// Returns a finding in at most `maxBriefWords` words, made of its facts: "Rank 2: every third step is 11.8 ms longer:
-/// tokenizer hiccup". Contains printable names of the trace.
+/// Returns a finding in `maxBriefWords` words or less: "Rank 2: every third step is 11.8 ms longer: tokenizer hiccup".
 std::string briefFinding(const RunSummary& run, const Finding& finding) {
     const WorkerSummary& worker = run.workers[finding.worker];
     std::string text = what(run, finding);

@@ -113,9 +113,8 @@ bool isOfLargerUnit(const RunSummary& run, const WorkerSummary& worker, const St
            });
 }
 
-/// Any rank: one that is late in a few steps waits for others in the rest, and is not the critical
-/// one. A pattern that all ranks have because one of them does is that rank's.
-/// A GPU at its power cap lowers its clocks as it warms up, and computes more slowly then.
+/// Any rank: one that is late in a few steps waits for others in the rest. A pattern that all ranks have because one of
+/// them does is that rank's. A GPU at its power cap lowers its clocks as it warms up, and computes more slowly then.
 bool isOfPowerCap(const RunSummary& run, uint32_t worker, const StepPattern& pattern) {
     if (pattern.part != StepPart::Compute) return false;
     if (pattern.kind != PatternKind::Drift && pattern.kind != PatternKind::Level) return false;

@@ -91,8 +91,7 @@ class PixelWalk {
     std::vector<PixelSlice> result_;
 };
 
-/// The slices among which the first one that starts at a time or later is found: one bucket of the finest tiles. A
-/// search of the whole lane would read twenty places of its file.
+/// The slices to search for the first from a time on: a bucket of the finest tiles, not twenty places of the file.
 struct Bucket {
     size_t low = 0, high = 0;
 
@@ -106,8 +105,7 @@ struct Bucket {
 };
 
 bool isEmptyWithin(const Lane& lane, TimeRange range) {
-    // Only the last slice before the bucket can end in it. A slice that ends at the start of the range is
-    // outside, unless its duration is zero.
+    // Only the last slice before the bucket can end in it. One that ends at the range's start is outside, unless empty.
     const Bucket bucket(lane, range.startNs);
     auto slice = static_cast<uint32_t>(bucket.low - (bucket.low > 0 ? 1 : 0));
     for (auto high = static_cast<uint32_t>(bucket.high); slice < high;) {

@@ -14,8 +14,7 @@
 
 namespace lanescope {
 
-/// Numbers collected by key, for a summary with a row per key. A key is any whole number that
-/// identifies a group: a string index, a kind, a pair packed into 64 bits.
+/// Numbers by key, for a summary with a row per key. A key identifies a group: a string index, a kind, a packed pair.
 class GroupedValues {
   public:
     struct Group {

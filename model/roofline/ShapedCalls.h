@@ -53,8 +53,7 @@ struct ShapedCalls {
 /// Returns true if some range reports shapes. O(ranges).
 bool reportsShapes(const Trace& trace);
 
-/// Finds the calls of a trace: for each kernel the innermost operator around its launch, or around the capture of its
-/// node. Empty without shapes. O((ranges + kernels) log n).
+/// Finds the calls: for each kernel the innermost operator around its launch or capture. O((ranges + kernels) log n).
 ShapedCalls shapedCalls(const Trace& trace);
 
 /// Returns "model.py:88 in forward", "called from train.py:12 in step" for another thread's; empty if unknown.
