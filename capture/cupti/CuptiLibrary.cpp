@@ -23,33 +23,9 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
             opened.searched + ").";
         return false;
     }
-    library.path = opened.path;
-    capture::DynamicLibrary& cupti = opened.handle;
-    cupti.need(library.getVersion, "cuptiGetVersion");
-    cupti.need(library.subscribe, "cuptiSubscribe");
-    cupti.need(library.enableCallback, "cuptiEnableCallback");
-    cupti.need(library.registerCallbacks, "cuptiActivityRegisterCallbacks");
-    cupti.need(library.enable, "cuptiActivityEnable");
-    cupti.need(library.flushAll, "cuptiActivityFlushAll");
-    cupti.need(library.getNextRecord, "cuptiActivityGetNextRecord");
-    cupti.need(library.getResultString, "cuptiGetResultString");
-    cupti.find(library.subscribe2, "cuptiSubscribe_v2");
-    cupti.find(library.disable, "cuptiActivityDisable");
-    cupti.find(library.setAttribute, "cuptiActivitySetAttribute");
-    cupti.find(library.setThreadIdType, "cuptiSetThreadIdType");
-    cupti.find(library.registerTimestamps, "cuptiActivityRegisterTimestampCallback");
-    cupti.find(library.enableRuntimeApi, "cuptiActivityEnableRuntimeApi");
-    cupti.find(library.enableDriverApi, "cuptiActivityEnableDriverApi");
-    cupti.find(library.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
-    cupti.find(library.getNumDroppedRecords, "cuptiActivityGetNumDroppedRecords");
-    cupti.find(library.getCallbackName, "cuptiGetCallbackName");
-    cupti.find(library.getStreamIdEx, "cuptiGetStreamIdEx");
-    cupti.find(library.getDeviceId, "cuptiGetDeviceId");
-    cupti.find(library.getGraphNodeId, "cuptiGetGraphNodeId");
-    cupti.find(library.configureUnifiedMemory, "cuptiActivityConfigureUnifiedMemoryCounter");
-    const bool isComplete = cupti.missing() == nullptr;
-    cupti.stay();  // it may be the program's own, and makes callbacks until the end
-    if (!isComplete) {
+    library = CuptiLibrary{std::move(opened.handle), std::move(opened.path)};
+    library.handle.stay();  // it may be the program's own, and makes callbacks until the end
+    if (library.handle.missing() != nullptr) {
         problem =
             library.path +
             " lacks required functions; no CUDA activity was recorded. Set LANESCOPE_CUPTI to another libcupti.so.";

@@ -10,6 +10,7 @@
 
 #include "capture/log/LogFile.h"
 #include "capture/log/Records.h"
+#include "capture/machine/DynamicLibrary.h"
 #include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
@@ -17,32 +18,35 @@ namespace lanescope::agent {
 /// CUPTI functions of this process, looked up by name. Record layouts are those of the loaded
 /// library, not of the headers of the build; see `knownRecordBytes`.
 struct CuptiLibrary {
-    std::string path;
+    capture::DynamicLibrary handle{};
+    std::string path{};
     uint32_t version = 0;  ///< 18 = 11.8, 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
 
-    decltype(&cuptiGetVersion) getVersion = nullptr;
-    decltype(&cuptiSubscribe) subscribe = nullptr;
-    decltype(&cuptiEnableCallback) enableCallback = nullptr;
-    decltype(&cuptiActivityRegisterCallbacks) registerCallbacks = nullptr;
-    decltype(&cuptiActivityEnable) enable = nullptr;
-    decltype(&cuptiActivityFlushAll) flushAll = nullptr;
-    decltype(&cuptiActivityGetNextRecord) getNextRecord = nullptr;
-    decltype(&cuptiGetResultString) getResultString = nullptr;
+    decltype(&cuptiGetVersion) getVersion = handle.need("cuptiGetVersion");
+    decltype(&cuptiSubscribe) subscribe = handle.need("cuptiSubscribe");
+    decltype(&cuptiEnableCallback) enableCallback = handle.need("cuptiEnableCallback");
+    decltype(&cuptiActivityRegisterCallbacks) registerCallbacks = handle.need("cuptiActivityRegisterCallbacks");
+    decltype(&cuptiActivityEnable) enable = handle.need("cuptiActivityEnable");
+    decltype(&cuptiActivityFlushAll) flushAll = handle.need("cuptiActivityFlushAll");
+    decltype(&cuptiActivityGetNextRecord) getNextRecord = handle.need("cuptiActivityGetNextRecord");
+    decltype(&cuptiGetResultString) getResultString = handle.need("cuptiGetResultString");
     // May be null in older libraries.
-    decltype(&cuptiSubscribe_v2) subscribe2 = nullptr;
-    decltype(&cuptiActivityDisable) disable = nullptr;
-    decltype(&cuptiActivitySetAttribute) setAttribute = nullptr;
-    decltype(&cuptiSetThreadIdType) setThreadIdType = nullptr;
-    decltype(&cuptiActivityRegisterTimestampCallback) registerTimestamps = nullptr;
-    decltype(&cuptiActivityEnableRuntimeApi) enableRuntimeApi = nullptr;
-    decltype(&cuptiActivityEnableDriverApi) enableDriverApi = nullptr;
-    decltype(&cuptiActivityEnableAllSyncRecords) enableAllSyncRecords = nullptr;
-    decltype(&cuptiActivityGetNumDroppedRecords) getNumDroppedRecords = nullptr;
-    decltype(&cuptiGetCallbackName) getCallbackName = nullptr;
-    decltype(&cuptiGetStreamIdEx) getStreamIdEx = nullptr;
-    decltype(&cuptiGetDeviceId) getDeviceId = nullptr;
-    decltype(&cuptiGetGraphNodeId) getGraphNodeId = nullptr;
-    decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configureUnifiedMemory = nullptr;
+    decltype(&cuptiSubscribe_v2) subscribe2 = handle.get("cuptiSubscribe_v2");
+    decltype(&cuptiActivityDisable) disable = handle.get("cuptiActivityDisable");
+    decltype(&cuptiActivitySetAttribute) setAttribute = handle.get("cuptiActivitySetAttribute");
+    decltype(&cuptiSetThreadIdType) setThreadIdType = handle.get("cuptiSetThreadIdType");
+    decltype(&cuptiActivityRegisterTimestampCallback) registerTimestamps =
+        handle.get("cuptiActivityRegisterTimestampCallback");
+    decltype(&cuptiActivityEnableRuntimeApi) enableRuntimeApi = handle.get("cuptiActivityEnableRuntimeApi");
+    decltype(&cuptiActivityEnableDriverApi) enableDriverApi = handle.get("cuptiActivityEnableDriverApi");
+    decltype(&cuptiActivityEnableAllSyncRecords) enableAllSyncRecords = handle.get("cuptiActivityEnableAllSyncRecords");
+    decltype(&cuptiActivityGetNumDroppedRecords) getNumDroppedRecords = handle.get("cuptiActivityGetNumDroppedRecords");
+    decltype(&cuptiGetCallbackName) getCallbackName = handle.get("cuptiGetCallbackName");
+    decltype(&cuptiGetStreamIdEx) getStreamIdEx = handle.get("cuptiGetStreamIdEx");
+    decltype(&cuptiGetDeviceId) getDeviceId = handle.get("cuptiGetDeviceId");
+    decltype(&cuptiGetGraphNodeId) getGraphNodeId = handle.get("cuptiGetGraphNodeId");
+    decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configureUnifiedMemory =
+        handle.get("cuptiActivityConfigureUnifiedMemoryCounter");
 
     static constexpr uint32_t version11_8 = 18;  // the oldest version with readable records
     static constexpr uint32_t version12_0 = 19;

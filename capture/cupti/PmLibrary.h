@@ -24,45 +24,48 @@ Params parameters(size_t structSize) {
     return params;
 }
 
+struct PmDriver {
+    DynamicLibrary driver{};
+    decltype(&cuInit) init = driver.need("cuInit");
+    decltype(&cuDeviceGetCount) deviceCount = driver.need("cuDeviceGetCount");
+    decltype(&cuDeviceGet) device = driver.need("cuDeviceGet");
+    decltype(&cuDeviceGetName) deviceName = driver.need("cuDeviceGetName");
+    decltype(&cuDeviceGetUuid) deviceUuid = driver.need("cuDeviceGetUuid");
+};
+
+struct PmCupti {
+    DynamicLibrary cupti{};
+    decltype(&cuptiGetResultString) resultString = cupti.need("cuptiGetResultString");
+    decltype(&cuptiProfilerInitialize) initialize = cupti.need("cuptiProfilerInitialize");
+    decltype(&cuptiDeviceGetChipName) chipName = cupti.need("cuptiDeviceGetChipName");
+    decltype(&cuptiProfilerHostInitialize) hostInitialize = cupti.need("cuptiProfilerHostInitialize");
+    decltype(&cuptiProfilerHostDeinitialize) hostDeinitialize = cupti.need("cuptiProfilerHostDeinitialize");
+    decltype(&cuptiProfilerHostConfigAddMetrics) addMetrics = cupti.need("cuptiProfilerHostConfigAddMetrics");
+    decltype(&cuptiProfilerHostGetConfigImageSize) configSize = cupti.need("cuptiProfilerHostGetConfigImageSize");
+    decltype(&cuptiProfilerHostGetConfigImage) config = cupti.need("cuptiProfilerHostGetConfigImage");
+    decltype(&cuptiProfilerHostGetNumOfPasses) passes = cupti.need("cuptiProfilerHostGetNumOfPasses");
+    decltype(&cuptiProfilerHostEvaluateToGpuValues) evaluate = cupti.need("cuptiProfilerHostEvaluateToGpuValues");
+    decltype(&cuptiPmSamplingGetCounterAvailability) availability = cupti.need("cuptiPmSamplingGetCounterAvailability");
+    decltype(&cuptiPmSamplingEnable) enable = cupti.need("cuptiPmSamplingEnable");
+    decltype(&cuptiPmSamplingSetConfig) setConfig = cupti.need("cuptiPmSamplingSetConfig");
+    decltype(&cuptiPmSamplingGetCounterDataSize) counterDataSize = cupti.need("cuptiPmSamplingGetCounterDataSize");
+    decltype(&cuptiPmSamplingCounterDataImageInitialize) initializeCounterData =
+        cupti.need("cuptiPmSamplingCounterDataImageInitialize");
+    decltype(&cuptiPmSamplingStart) start = cupti.need("cuptiPmSamplingStart");
+    decltype(&cuptiPmSamplingStop) stop = cupti.need("cuptiPmSamplingStop");
+    decltype(&cuptiPmSamplingDecodeData) decode = cupti.need("cuptiPmSamplingDecodeData");
+    decltype(&cuptiPmSamplingGetCounterDataInfo) counterDataInfo = cupti.need("cuptiPmSamplingGetCounterDataInfo");
+    decltype(&cuptiPmSamplingCounterDataGetSampleInfo) sampleInfo =
+        cupti.need("cuptiPmSamplingCounterDataGetSampleInfo");
+};
+
 /// Functions of the driver and of CUPTI that sampling hardware counters needs, opened at run time
 /// and never closed. CUPTI finds libnvperf_host and libnvperf_target in its own folder.
-struct PmLibrary {
-    decltype(&cuInit) init = nullptr;
-    decltype(&cuDeviceGetCount) deviceCount = nullptr;
-    decltype(&cuDeviceGet) device = nullptr;
-    decltype(&cuDeviceGetName) deviceName = nullptr;
-    decltype(&cuDeviceGetUuid) deviceUuid = nullptr;
-
-    decltype(&cuptiGetResultString) resultString = nullptr;
-    decltype(&cuptiProfilerInitialize) initialize = nullptr;
-    decltype(&cuptiDeviceGetChipName) chipName = nullptr;
-    decltype(&cuptiProfilerHostInitialize) hostInitialize = nullptr;
-    decltype(&cuptiProfilerHostDeinitialize) hostDeinitialize = nullptr;
-    decltype(&cuptiProfilerHostConfigAddMetrics) addMetrics = nullptr;
-    decltype(&cuptiProfilerHostGetConfigImageSize) configSize = nullptr;
-    decltype(&cuptiProfilerHostGetConfigImage) config = nullptr;
-    decltype(&cuptiProfilerHostGetNumOfPasses) passes = nullptr;
-    decltype(&cuptiProfilerHostEvaluateToGpuValues) evaluate = nullptr;
-    decltype(&cuptiPmSamplingGetCounterAvailability) availability = nullptr;
-    decltype(&cuptiPmSamplingEnable) enable = nullptr;
-    decltype(&cuptiPmSamplingSetConfig) setConfig = nullptr;
-    decltype(&cuptiPmSamplingGetCounterDataSize) counterDataSize = nullptr;
-    decltype(&cuptiPmSamplingCounterDataImageInitialize) initializeCounterData = nullptr;
-    decltype(&cuptiPmSamplingStart) start = nullptr;
-    decltype(&cuptiPmSamplingStop) stop = nullptr;
-    decltype(&cuptiPmSamplingDecodeData) decode = nullptr;
-    decltype(&cuptiPmSamplingGetCounterDataInfo) counterDataInfo = nullptr;
-    decltype(&cuptiPmSamplingCounterDataGetSampleInfo) sampleInfo = nullptr;
-
+struct PmLibrary : PmDriver, PmCupti {
     /// Opens both libraries: CUPTI as `findCupti` does, or else from one of `folders`. On failure returns false and the
     /// reason, as a sentence. `LANESCOPE_CUDA`, for tests, names another driver.
     bool open(const std::vector<std::filesystem::path>& folders, std::string& problem);
     std::string describe(CUptiResult result) const;
-
-  private:
-    /// Looks up the driver's functions. Returns the name of the first missing one, or null. The library stays loaded.
-    const char* findDriver(DynamicLibrary& driver);
-    const char* findCuptiFunctions(DynamicLibrary& cupti);
 };
 
 }  // namespace lanescope::capture

@@ -110,36 +110,19 @@ Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& file) {
     for (const std::string& each : candidates) {
         DynamicLibrary opened(each);
         if (!opened) continue;
-        std::unique_ptr<CublasLt> library(new CublasLt);
-        if (const Result<void> found = library->findAll(opened); !found) return fail(found.error());
-        opened.stay();  // Its kernels stay loaded with the driver.
+        std::unique_ptr<CublasLt> library(new CublasLt(std::move(opened)));
+        if (const char* const missing = library->library_.missing())
+            return fail("The cuBLASLt library is too old to measure with (no {}). Use a newer one with --cublas FILE.",
+                        missing);
+        const size_t number = library->getVersion_();
+        // 11 and 12 write 120803, 13 writes 130100.
+        library->version_ = fmt::format("cuBLASLt {}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+        library->library_.stay();  // Its kernels stay loaded with the driver.
         return library;
     }
     if (!file.empty()) return fail("{}: cannot be loaded. Give the path of libcublasLt.so.", file);
     return fail(
         "No cuBLASLt (libcublasLt.so) in Python's packages, CUDA_HOME or the loader's folders. Use --cublas FILE.");
-}
-
-Result<void> CublasLt::findAll(DynamicLibrary& library) {
-    library.need(getVersion_, "cublasLtGetVersion");
-    library.need(create_, "cublasLtCreate");
-    library.need(createDescription_, "cublasLtMatmulDescCreate");
-    library.need(destroyDescription_, "cublasLtMatmulDescDestroy");
-    library.need(setAttribute_, "cublasLtMatmulDescSetAttribute");
-    library.need(createLayout_, "cublasLtMatrixLayoutCreate");
-    library.need(destroyLayout_, "cublasLtMatrixLayoutDestroy");
-    library.need(createPreference_, "cublasLtMatmulPreferenceCreate");
-    library.need(destroyPreference_, "cublasLtMatmulPreferenceDestroy");
-    library.need(setPreference_, "cublasLtMatmulPreferenceSetAttribute");
-    library.need(heuristics_, "cublasLtMatmulAlgoGetHeuristic");
-    library.need(matmul_, "cublasLtMatmul");
-    if (library.missing() != nullptr)
-        return fail("The cuBLASLt library is too old to measure with (no {}). Use a newer one with --cublas FILE.",
-                    library.missing());
-    const size_t number = getVersion_();
-    // 11 and 12 write 120803, 13 writes 130100.
-    version_ = fmt::format("cuBLASLt {}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
-    return {};
 }
 
 bool CublasLt::start() {

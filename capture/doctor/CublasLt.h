@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "capture/doctor/CudaDriver.h"
@@ -80,22 +81,24 @@ class CublasLt {
     static size_t outputBytes(GemmPrecision precision);
 
   private:
-    CublasLt() = default;
-    Result<void> findAll(DynamicLibrary& library);
+    explicit CublasLt(DynamicLibrary library) : library_(std::move(library)) {}
 
-    size_t (*getVersion_)() = nullptr;
-    int (*create_)(void**) = nullptr;
-    int (*createDescription_)(void**, int compute, int scale) = nullptr;
-    int (*destroyDescription_)(void*) = nullptr;
-    int (*setAttribute_)(void*, int, const void*, size_t) = nullptr;
-    int (*createLayout_)(void**, int type, uint64_t rows, uint64_t columns, int64_t stride) = nullptr;
-    int (*destroyLayout_)(void*) = nullptr;
-    int (*createPreference_)(void**) = nullptr;
-    int (*destroyPreference_)(void*) = nullptr;
-    int (*setPreference_)(void*, int, const void*, size_t) = nullptr;
-    int (*heuristics_)(void*, void*, void*, void*, void*, void*, void*, int, void*, int*) = nullptr;
+    DynamicLibrary library_;
+    size_t (*getVersion_)() = library_.need("cublasLtGetVersion");
+    int (*create_)(void**) = library_.need("cublasLtCreate");
+    int (*createDescription_)(void**, int compute, int scale) = library_.need("cublasLtMatmulDescCreate");
+    int (*destroyDescription_)(void*) = library_.need("cublasLtMatmulDescDestroy");
+    int (*setAttribute_)(void*, int, const void*, size_t) = library_.need("cublasLtMatmulDescSetAttribute");
+    int (*createLayout_)(void**, int type, uint64_t rows, uint64_t columns,
+                         int64_t stride) = library_.need("cublasLtMatrixLayoutCreate");
+    int (*destroyLayout_)(void*) = library_.need("cublasLtMatrixLayoutDestroy");
+    int (*createPreference_)(void**) = library_.need("cublasLtMatmulPreferenceCreate");
+    int (*destroyPreference_)(void*) = library_.need("cublasLtMatmulPreferenceDestroy");
+    int (*setPreference_)(void*, int, const void*, size_t) = library_.need("cublasLtMatmulPreferenceSetAttribute");
+    int (*heuristics_)(void*, void*, void*, void*, void*, void*, void*, int, void*,
+                       int*) = library_.need("cublasLtMatmulAlgoGetHeuristic");
     int (*matmul_)(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*, void*,
-                   void*, void*, const void*, void*, size_t, void*) = nullptr;
+                   void*, void*, const void*, void*, size_t, void*) = library_.need("cublasLtMatmul");
     void* handle_ = nullptr;  ///< Lives as long as the process, as its destruction would open a GPU again.
     std::string version_;
 };

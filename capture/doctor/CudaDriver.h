@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "capture/machine/DynamicLibrary.h"
@@ -25,42 +26,45 @@ class CudaDriver {
     CudaDriver(const CudaDriver&) = delete;
     CudaDriver& operator=(const CudaDriver&) = delete;
 
-    int (*deviceCount)(int*) = nullptr;
-    int (*device)(int*, int) = nullptr;
-    int (*deviceName)(char*, int, int) = nullptr;
-    int (*deviceUuid)(unsigned char*, int) = nullptr;  ///< 16 bytes.
-    int (*deviceAttribute)(int*, int, int) = nullptr;
-    int (*canAccessPeer)(int*, int, int) = nullptr;
-    int (*retainContext)(Handle*, int) = nullptr;
-    int (*releaseContext)(int) = nullptr;
-    int (*setContext)(Handle) = nullptr;
-    int (*enablePeer)(Handle, unsigned) = nullptr;
-    int (*memoryInfo)(size_t*, size_t*) = nullptr;
-    int (*allocate)(Pointer*, size_t) = nullptr;
-    int (*release)(Pointer) = nullptr;
-    int (*allocateHost)(void**, size_t, unsigned) = nullptr;
-    int (*releaseHost)(void*) = nullptr;
-    int (*copyToDevice)(Pointer, const void*, size_t, Handle) = nullptr;
-    int (*copyToHost)(void*, Pointer, size_t, Handle) = nullptr;
-    int (*copyOnDevice)(Pointer, Pointer, size_t, Handle) = nullptr;
-    int (*copyToPeer)(Pointer, Handle, Pointer, Handle, size_t, Handle) = nullptr;
-    int (*createStream)(Handle*, unsigned) = nullptr;
-    int (*destroyStream)(Handle) = nullptr;
-    int (*synchronizeStream)(Handle) = nullptr;
-    int (*createEvent)(Handle*, unsigned) = nullptr;
-    int (*destroyEvent)(Handle) = nullptr;
-    int (*recordEvent)(Handle, Handle) = nullptr;
-    int (*elapsedMilliseconds)(float*, Handle, Handle) = nullptr;
-    int (*setWords)(Pointer, unsigned, size_t, Handle) = nullptr;
-    int (*loadModule)(Handle*, const void*) = nullptr;  ///< Compiles PTX.
-    int (*unloadModule)(Handle) = nullptr;
-    int (*findFunction)(Handle*, Handle, const char*) = nullptr;
+  private:
+    DynamicLibrary library_;
+
+  public:
+    int (*deviceCount)(int*) = library_.need("cuDeviceGetCount");
+    int (*device)(int*, int) = library_.need("cuDeviceGet");
+    int (*deviceName)(char*, int, int) = library_.need("cuDeviceGetName");
+    int (*deviceUuid)(unsigned char*, int) = library_.need("cuDeviceGetUuid");  ///< 16 bytes.
+    int (*deviceAttribute)(int*, int, int) = library_.need("cuDeviceGetAttribute");
+    int (*canAccessPeer)(int*, int, int) = library_.need("cuDeviceCanAccessPeer");
+    int (*retainContext)(Handle*, int) = library_.need("cuDevicePrimaryCtxRetain");
+    int (*releaseContext)(int) = library_.need("cuDevicePrimaryCtxRelease_v2");
+    int (*setContext)(Handle) = library_.need("cuCtxSetCurrent");
+    int (*enablePeer)(Handle, unsigned) = library_.need("cuCtxEnablePeerAccess");
+    int (*memoryInfo)(size_t*, size_t*) = library_.need("cuMemGetInfo_v2");
+    int (*allocate)(Pointer*, size_t) = library_.need("cuMemAlloc_v2");
+    int (*release)(Pointer) = library_.need("cuMemFree_v2");
+    int (*allocateHost)(void**, size_t, unsigned) = library_.need("cuMemHostAlloc");
+    int (*releaseHost)(void*) = library_.need("cuMemFreeHost");
+    int (*copyToDevice)(Pointer, const void*, size_t, Handle) = library_.need("cuMemcpyHtoDAsync_v2");
+    int (*copyToHost)(void*, Pointer, size_t, Handle) = library_.need("cuMemcpyDtoHAsync_v2");
+    int (*copyOnDevice)(Pointer, Pointer, size_t, Handle) = library_.need("cuMemcpyDtoDAsync_v2");
+    int (*copyToPeer)(Pointer, Handle, Pointer, Handle, size_t, Handle) = library_.need("cuMemcpyPeerAsync");
+    int (*createStream)(Handle*, unsigned) = library_.need("cuStreamCreate");
+    int (*destroyStream)(Handle) = library_.need("cuStreamDestroy_v2");
+    int (*synchronizeStream)(Handle) = library_.need("cuStreamSynchronize");
+    int (*createEvent)(Handle*, unsigned) = library_.need("cuEventCreate");
+    int (*destroyEvent)(Handle) = library_.need("cuEventDestroy_v2");
+    int (*recordEvent)(Handle, Handle) = library_.need("cuEventRecord");
+    int (*elapsedMilliseconds)(float*, Handle, Handle) = library_.need("cuEventElapsedTime");
+    int (*setWords)(Pointer, unsigned, size_t, Handle) = library_.need("cuMemsetD32Async");
+    int (*loadModule)(Handle*, const void*) = library_.need("cuModuleLoadData");  ///< Compiles PTX.
+    int (*unloadModule)(Handle) = library_.need("cuModuleUnload");
+    int (*findFunction)(Handle*, Handle, const char*) = library_.need("cuModuleGetFunction");
     int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**,
-                  void**) = nullptr;
+                  void**) = library_.need("cuLaunchKernel");
 
   private:
-    CudaDriver() = default;
-    void findAll(DynamicLibrary& library);
+    explicit CudaDriver(DynamicLibrary library) : library_(std::move(library)) {}
 };
 
 /// Context, stream, events and memory of a GPU during its measurement. Releases everything. One thread.

@@ -69,12 +69,9 @@ constexpr const char* failedPrefix = "failed ";
 
 std::string askDriver() {
     DynamicLibrary library("libcuda.so.1");
-    if (!library) return noLibrary;
-    int (*initialise)(unsigned) = nullptr;
-    int (*version)(int*) = nullptr;
-    library.need(initialise, "cuInit");
-    library.need(version, "cuDriverGetVersion");
-    if (library.missing() != nullptr) return noLibrary;
+    int (*const initialise)(unsigned) = library.get("cuInit");
+    int (*const version)(int*) = library.get("cuDriverGetVersion");
+    if (initialise == nullptr || version == nullptr) return noLibrary;
     library.stay();  // it keeps threads of its own
     if (const int code = initialise(0); code != 0) return fmt::format("{}{}", failedPrefix, code);
     int number = 0;
@@ -108,10 +105,9 @@ std::vector<std::filesystem::path> candidates() {
 /// Returns "path version" of a library that can be opened, else an empty text.
 std::string askLibrary(const std::filesystem::path& path) {
     DynamicLibrary library(path);
-    if (!library) return {};
-    int (*getVersion)(unsigned*) = nullptr;
+    int (*const getVersion)(unsigned*) = library.get("cuptiGetVersion");
     unsigned version = 0;
-    if (!library.find(getVersion, "cuptiGetVersion") || getVersion(&version) != 0) return {};
+    if (getVersion == nullptr || getVersion(&version) != 0) return {};
     Dl_info info{};
     const bool isKnown = dladdr(reinterpret_cast<void*>(getVersion), &info) != 0;
     return fmt::format("{} (API version {})", isKnown ? info.dli_fname : path.c_str(), version);

@@ -8,8 +8,8 @@
 
 namespace lanescope::capture {
 
-/// A shared library opened at run time, and its functions, looked up by name. Closed by the destructor unless `stay`
-/// was called. Header-only, because the agent links nothing of this folder.
+/// A shared library opened at run time, and its functions, looked up by name: `int (*init)() = library.get("init");`.
+/// Closed by the destructor unless `stay` was called. Header-only, because the agent links nothing of this folder.
 class DynamicLibrary {
   public:
     DynamicLibrary() = default;
@@ -32,18 +32,24 @@ class DynamicLibrary {
     /// Keeps the library loaded to the end of the process, because it has threads or pointers of its own.
     void stay() { handle_ = nullptr; }
 
-    /// Looks up an optional function. Returns false and sets null if it is absent.
-    template <class Function>
-    bool find(Function& function, const char* name) const {
-        function = reinterpret_cast<Function>(::dlsym(handle_, name));
-        return function != nullptr;
+    /// Address of a function, which initializes a pointer to a function of any type; null if it is absent.
+    struct Found {
+        void* address;
+        template <class Function>
+        operator Function*() const {
+            return reinterpret_cast<Function*>(address);
+        }
+    };
+    /// Looks up an optional function, or its older name. Without an open library nothing is found.
+    Found get(const char* name, const char* olderName = nullptr) const {
+        void* const address = handle_ != nullptr ? ::dlsym(handle_, name) : nullptr;
+        return address == nullptr && olderName != nullptr ? get(olderName) : Found{address};
     }
     /// Looks up a required function; see `missing`. `name` is a literal.
-    template <class Function>
-    bool need(Function& function, const char* name) {
-        if (find(function, name)) return true;
-        if (missing_ == nullptr) missing_ = name;
-        return false;
+    Found need(const char* name) {
+        const Found found = get(name);
+        if (found.address == nullptr && missing_ == nullptr) missing_ = name;
+        return found;
     }
     /// Returns the name of the first required function that is absent, or null.
     const char* missing() const { return missing_; }

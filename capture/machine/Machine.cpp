@@ -202,7 +202,7 @@ HostFacts queryHostFacts() {
 
 Machine queryMachine() {
     Machine machine;
-    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
+    const std::unique_ptr<NvmlLibrary> nvml = NvmlLibrary::open();
     if (!nvml) return machine;
     machine.driverVersion = askText(nvml->systemDriverVersion);
     int cudaVersion = 0;
@@ -231,8 +231,8 @@ Machine queryMachine() {
 }
 
 std::optional<unsigned> gpuUtilization(const std::string& uuid) {
-    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
-    NvmlFunctions::Device device = nullptr;
+    const std::unique_ptr<NvmlLibrary> nvml = NvmlLibrary::open();
+    NvmlLibrary::Device device = nullptr;
     NvmlUtilization busy{};
     if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceUtilization == nullptr ||
         nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess ||
@@ -244,8 +244,8 @@ std::optional<unsigned> gpuUtilization(const std::string& uuid) {
 GpuState gpuState(const std::string& uuid) {
     constexpr int smClock = 1, gpuSensor = 0;
     // Read while the GPU works: opening takes longer than that.
-    static const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
-    NvmlFunctions::Device device = nullptr;
+    static const std::unique_ptr<NvmlLibrary> nvml = NvmlLibrary::open();
+    NvmlLibrary::Device device = nullptr;
     if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess) return {};
     unsigned clock = 0, power = 0, temperature = 0;
     if (nvml->deviceClock == nullptr || nvml->deviceClock(device, smClock, &clock) != nvmlSuccess) clock = 0;

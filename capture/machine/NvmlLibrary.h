@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -22,7 +23,7 @@ struct NvmlPciInfo {
 struct NvmlMemory {
     unsigned long long total, free, used;
 };
-/// `used` counts programs only, as `nvidia-smi` shows it.
+/// `used` counts programs only, as `nvidia-smi` shows it. From driver 510 on.
 struct NvmlMemoryInUse {
     unsigned version;  ///< `nvmlMemoryInUseVersion`.
     unsigned long long total, reserved, free, used;
@@ -141,67 +142,70 @@ constexpr bool isLost(int result) { return result == nvmlGpuIsLost || result == 
 
 enum NvmlClock : int { nvmlSmClock = 1, nvmlMemoryClock = 2 };
 
-/// NVML's functions. Those that the driver lacks are null.
-struct NvmlFunctions {
-    using Device = void*;
-
-    int (*systemDriverVersion)(char*, unsigned) = nullptr;
-    int (*systemCudaVersion)(int*) = nullptr;
-    int (*systemProcessName)(unsigned, char*, unsigned) = nullptr;
-    int (*deviceCount)(unsigned*) = nullptr;
-    int (*deviceByIndex)(unsigned, Device*) = nullptr;
-    int (*deviceByUuid)(const char*, Device*) = nullptr;
-    int (*deviceName)(Device, char*, unsigned) = nullptr;
-    int (*deviceUuid)(Device, char*, unsigned) = nullptr;
-    int (*devicePciInfo)(Device, NvmlPciInfo*) = nullptr;
-    int (*deviceMemory)(Device, NvmlMemory*) = nullptr;
-    int (*deviceMemoryInUse)(Device, NvmlMemoryInUse*) = nullptr;  ///< From driver 510 on.
-    int (*deviceComputeCapability)(Device, int*, int*) = nullptr;
-    int (*devicePcieGeneration)(Device, unsigned*) = nullptr;  ///< Maximum of device and slot.
-    int (*devicePcieWidth)(Device, unsigned*) = nullptr;
-    int (*deviceMemoryBusWidth)(Device, unsigned*) = nullptr;     ///< Bits.
-    int (*deviceMaximumClock)(Device, int, unsigned*) = nullptr;  ///< MHz.
-    int (*deviceCpuAffinity)(Device, unsigned, unsigned long*) = nullptr;
-    int (*deviceLinkState)(Device, unsigned, unsigned*) = nullptr;
-    int (*deviceLinkVersion)(Device, unsigned, unsigned*) = nullptr;
-    int (*deviceLinkEnd)(Device, unsigned, int*) = nullptr;
-    int (*deviceLinkPeer)(Device, unsigned, NvmlPciInfo*) = nullptr;
-    int (*deviceCommonAncestor)(Device, Device, int*) = nullptr;
-
-    int (*deviceUtilization)(Device, NvmlUtilization*) = nullptr;
-    int (*devicePower)(Device, unsigned*) = nullptr;             ///< mW.
-    int (*deviceEnergy)(Device, unsigned long long*) = nullptr;  ///< mJ.
-    int (*deviceTemperature)(Device, int, unsigned*) = nullptr;  ///< Sensor 0: the GPU.
-    int (*deviceClock)(Device, int, unsigned*) = nullptr;        ///< MHz.
-    int (*deviceThrottleReasons)(Device, unsigned long long*) = nullptr;
-    int (*devicePcieThroughput)(Device, int, unsigned*) = nullptr;  ///< 0 tx, 1 rx; KB/s. Blocks.
-    int (*deviceProcesses)(Device, unsigned*, NvmlProcess*) = nullptr;
-    int (*deviceFieldValues)(Device, int, NvmlFieldValue*) = nullptr;
-    int (*deviceMigMode)(Device, unsigned*, unsigned*) = nullptr;
-
-    int (*gpmSupport)(Device, NvmlGpmSupport*) = nullptr;
-    int (*gpmAllocate)(void**) = nullptr;
-    int (*gpmFree)(void*) = nullptr;
-    int (*gpmSample)(Device, void*) = nullptr;
-    int (*gpmMetrics)(NvmlGpmMetrics*) = nullptr;
-};
-
-/// NVML, opened and initialized; shut down and closed by the destructor. NVML may be called from
-/// any thread. A call may take seconds if a GPU sleeps, and hang if a GPU fell off its bus.
-class NvmlLibrary : public NvmlFunctions {
+/// NVML, opened and initialized; shut down and closed by the destructor. Functions that the driver lacks are null. NVML
+/// may be called from any thread. A call may take seconds if a GPU sleeps, and hang if a GPU fell off its bus.
+class NvmlLibrary {
   public:
-    /// Opens NVML. Returns nullopt if there is no driver or it does not work; `result`, if given, is then NVML's
+    /// Opens NVML. Returns null if there is no driver or it does not work; `result`, if given, is then NVML's
     /// result, or -1 without a library. `LANESCOPE_NVML`, for tests, names another library.
-    static std::optional<NvmlLibrary> open(int* result = nullptr);
-    NvmlLibrary(NvmlLibrary&& other) noexcept;
-    NvmlLibrary& operator=(NvmlLibrary&& other) noexcept;
+    static std::unique_ptr<NvmlLibrary> open(int* result = nullptr);
+    NvmlLibrary(const NvmlLibrary&) = delete;
+    NvmlLibrary& operator=(const NvmlLibrary&) = delete;
     ~NvmlLibrary();
 
-  private:
-    explicit NvmlLibrary(DynamicLibrary library) : opened_(std::move(library)) {}
+    using Device = void*;
 
-    DynamicLibrary opened_;
-    int (*shutdown_)() = nullptr;
+  private:
+    DynamicLibrary library_;
+
+  public:
+    int (*systemDriverVersion)(char*, unsigned) = library_.get("nvmlSystemGetDriverVersion");
+    int (*systemCudaVersion)(int*) = library_.get("nvmlSystemGetCudaDriverVersion_v2");
+    int (*deviceCount)(unsigned*) = library_.get("nvmlDeviceGetCount_v2");
+    int (*deviceByIndex)(unsigned, Device*) = library_.get("nvmlDeviceGetHandleByIndex_v2");
+    int (*deviceByUuid)(const char*, Device*) = library_.get("nvmlDeviceGetHandleByUUID");
+    int (*deviceName)(Device, char*, unsigned) = library_.get("nvmlDeviceGetName");
+    int (*deviceUuid)(Device, char*, unsigned) = library_.get("nvmlDeviceGetUUID");
+    int (*devicePciInfo)(Device, NvmlPciInfo*) = library_.get("nvmlDeviceGetPciInfo_v3");
+    int (*deviceMemory)(Device, NvmlMemory*) = library_.get("nvmlDeviceGetMemoryInfo");
+    int (*deviceMemoryInUse)(Device, NvmlMemoryInUse*) = library_.get("nvmlDeviceGetMemoryInfo_v2");
+    int (*deviceComputeCapability)(Device, int*, int*) = library_.get("nvmlDeviceGetCudaComputeCapability");
+    /// Maximum of device and slot.
+    int (*devicePcieGeneration)(Device, unsigned*) = library_.get("nvmlDeviceGetMaxPcieLinkGeneration");
+    int (*devicePcieWidth)(Device, unsigned*) = library_.get("nvmlDeviceGetMaxPcieLinkWidth");
+    int (*deviceMemoryBusWidth)(Device, unsigned*) = library_.get("nvmlDeviceGetMemoryBusWidth");   ///< Bits.
+    int (*deviceMaximumClock)(Device, int, unsigned*) = library_.get("nvmlDeviceGetMaxClockInfo");  ///< MHz.
+    int (*deviceCpuAffinity)(Device, unsigned, unsigned long*) = library_.get("nvmlDeviceGetCpuAffinity");
+    int (*deviceLinkState)(Device, unsigned, unsigned*) = library_.get("nvmlDeviceGetNvLinkState");
+    int (*deviceLinkEnd)(Device, unsigned, int*) = library_.get("nvmlDeviceGetNvLinkRemoteDeviceType");
+    int (*deviceLinkPeer)(Device, unsigned, NvmlPciInfo*) = library_.get("nvmlDeviceGetNvLinkRemotePciInfo_v2");
+    int (*deviceCommonAncestor)(Device, Device, int*) = library_.get("nvmlDeviceGetTopologyCommonAncestor");
+
+    int (*deviceUtilization)(Device, NvmlUtilization*) = library_.get("nvmlDeviceGetUtilizationRates");
+    int (*devicePower)(Device, unsigned*) = library_.get("nvmlDeviceGetPowerUsage");  ///< mW.
+    /// Sensor 0: the GPU.
+    int (*deviceTemperature)(Device, int, unsigned*) = library_.get("nvmlDeviceGetTemperature");
+    int (*deviceClock)(Device, int, unsigned*) = library_.get("nvmlDeviceGetClockInfo");  ///< MHz.
+    int (*deviceThrottleReasons)(Device,
+                                 unsigned long long*) = library_.get("nvmlDeviceGetCurrentClocksEventReasons",
+                                                                     "nvmlDeviceGetCurrentClocksThrottleReasons");
+    /// 0 tx, 1 rx; KB/s. Blocks.
+    int (*devicePcieThroughput)(Device, int, unsigned*) = library_.get("nvmlDeviceGetPcieThroughput");
+    int (*deviceProcesses)(Device, unsigned*, NvmlProcess*) = library_.get("nvmlDeviceGetComputeRunningProcesses_v3",
+                                                                           "nvmlDeviceGetComputeRunningProcesses_v2");
+    int (*deviceFieldValues)(Device, int, NvmlFieldValue*) = library_.get("nvmlDeviceGetFieldValues");
+    int (*deviceMigMode)(Device, unsigned*, unsigned*) = library_.get("nvmlDeviceGetMigMode");
+
+    int (*gpmSupport)(Device, NvmlGpmSupport*) = library_.get("nvmlGpmQueryDeviceSupport");
+    int (*gpmAllocate)(void**) = library_.get("nvmlGpmSampleAlloc");
+    int (*gpmFree)(void*) = library_.get("nvmlGpmSampleFree");
+    int (*gpmSample)(Device, void*) = library_.get("nvmlGpmSampleGet");
+    int (*gpmMetrics)(NvmlGpmMetrics*) = library_.get("nvmlGpmMetricsGet");
+
+  private:
+    explicit NvmlLibrary(DynamicLibrary library) : library_(std::move(library)) {}
+
+    int (*shutdown_)() = library_.get("nvmlShutdown");
 };
 
 /// Returns the number in a queried field, or nullopt if it has no answer.

@@ -19,27 +19,17 @@ namespace lanescope::capture {
 
 struct LibDw::Functions {
     DynamicLibrary library{"libdw.so.1"};
-    decltype(&::dwfl_begin) begin = nullptr;
-    decltype(&::dwfl_end) end = nullptr;
-    decltype(&::dwfl_report_begin) reportBegin = nullptr;
-    decltype(&::dwfl_report_elf) reportElf = nullptr;
-    decltype(&::dwfl_report_end) reportEnd = nullptr;
-    decltype(&::dwfl_attach_state) attachState = nullptr;
-    decltype(&::dwfl_getthread_frames) threadFrames = nullptr;
-    decltype(&::dwfl_thread_state_registers) setRegisters = nullptr;
-    decltype(&::dwfl_thread_state_register_pc) setCounter = nullptr;
-    decltype(&::dwfl_frame_pc) framePc = nullptr;
-    decltype(&::dwfl_offline_section_address) sectionAddress = nullptr;
-
-    bool areThere() {
-        return library && library.need(begin, "dwfl_begin") && library.need(end, "dwfl_end") &&
-               library.need(reportBegin, "dwfl_report_begin") && library.need(reportElf, "dwfl_report_elf") &&
-               library.need(reportEnd, "dwfl_report_end") && library.need(attachState, "dwfl_attach_state") &&
-               library.need(threadFrames, "dwfl_getthread_frames") &&
-               library.need(setRegisters, "dwfl_thread_state_registers") &&
-               library.need(setCounter, "dwfl_thread_state_register_pc") && library.need(framePc, "dwfl_frame_pc") &&
-               library.need(sectionAddress, "dwfl_offline_section_address");
-    }
+    decltype(&::dwfl_begin) begin = library.need("dwfl_begin");
+    decltype(&::dwfl_end) end = library.need("dwfl_end");
+    decltype(&::dwfl_report_begin) reportBegin = library.need("dwfl_report_begin");
+    decltype(&::dwfl_report_elf) reportElf = library.need("dwfl_report_elf");
+    decltype(&::dwfl_report_end) reportEnd = library.need("dwfl_report_end");
+    decltype(&::dwfl_attach_state) attachState = library.need("dwfl_attach_state");
+    decltype(&::dwfl_getthread_frames) threadFrames = library.need("dwfl_getthread_frames");
+    decltype(&::dwfl_thread_state_registers) setRegisters = library.need("dwfl_thread_state_registers");
+    decltype(&::dwfl_thread_state_register_pc) setCounter = library.need("dwfl_thread_state_register_pc");
+    decltype(&::dwfl_frame_pc) framePc = library.need("dwfl_frame_pc");
+    decltype(&::dwfl_offline_section_address) sectionAddress = library.need("dwfl_offline_section_address");
 };
 
 /// Each sample in turn poses as the only thread of the process for libdw.
@@ -114,7 +104,7 @@ constexpr Dwfl_Thread_Callbacks threadCallbacks{nextThread, getThread, readMemor
 const char* LibDw::absence() { return "libdw.so.1 of elfutils is not installed"; }
 
 LibDw::LibDw() : functions_(std::make_unique<Functions>()) {
-    if (!functions_->areThere()) functions_.reset();
+    if (functions_->library.missing() != nullptr) functions_.reset();
 }
 
 LibDw::SpacePtr LibDw::makeSpace(std::vector<UnwindModule> modules) const {

@@ -83,7 +83,7 @@ std::string namesOf(const std::vector<int>& gpus, const char* one, const char* s
 
 }  // namespace
 
-void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
+void NvmlFields::begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, SampleLog& log,
                        std::vector<std::string>& absent) {
     if (nvml.deviceFieldValues == nullptr) {
         absent.insert(absent.end(), {"energy", "nvlink"});
@@ -114,7 +114,7 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
 }
 
 /// Adds both directions of a link or of all links. Returns false if the GPU does not report them.
-bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, int link, SampleLog& log) {
+bool NvmlFields::addLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, int link, SampleLog& log) {
     Part part;
     const int64_t askedNs = sampleTimeNs();
     part.fields = {question(nvmlLinkTransmittedKiB, link), question(nvmlLinkReceivedKiB, link)};
@@ -135,7 +135,7 @@ bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device devic
     return true;
 }
 
-int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, SampleLog& log,
+int NvmlFields::sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Group group, SampleLog& log,
                        const std::function<bool()>& isWantedElsewhere) {
     int firstProblem = nvmlSuccess;
     for (Part& part : partsOf(group)) {
@@ -146,7 +146,7 @@ int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
     return firstProblem;
 }
 
-int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part, SampleLog& log) {
+int NvmlFields::sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Part& part, SampleLog& log) {
     const int64_t askedNs = sampleTimeNs();
     int firstProblem = nvml.deviceFieldValues(device, static_cast<int>(part.fields.size()), part.fields.data());
     write(part, askedNs, firstProblem == nvmlSuccess, log);
@@ -177,7 +177,7 @@ void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, Sampl
     }
 }
 
-void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
+void NvmlReadings::begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, SampleLog& log,
                          std::vector<std::string>& absent) {
     struct Kind {
         Value value;
@@ -213,7 +213,7 @@ void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device
     }
 }
 
-int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value, SampleLog& log) {
+int NvmlReadings::sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Value value, SampleLog& log) {
     for (const Reading& reading : readings_) {
         if (reading.value != value) continue;
         batch_.clear();
@@ -236,7 +236,7 @@ void NvmlReadings::markUnknown(Value value, SampleLog& log) {
     log.write(sampleTimeNs(), batch_);
 }
 
-int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device, const Reading& reading,
+int NvmlReadings::read(const NvmlLibrary& nvml, NvmlLibrary::Device device, const Reading& reading,
                        SampleBatch& batch) {
     const auto call = [&](auto function, auto... arguments) {
         return function == nullptr ? int{nvmlNotSupported} : function(device, arguments...);

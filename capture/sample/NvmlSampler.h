@@ -24,11 +24,11 @@ class NvmlFields {
     enum class Group { Energy, LinkSums, Links };
 
     /// Finds and announces the GPU's fields and writes their first values. Adds missing ones to `absent`.
-    void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
+    void begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
     bool isEmpty(Group group) const { return partsOf(group).empty(); }
     /// Reads a group, until `isWantedElsewhere`, if given, returns true. Returns the first result other than success.
-    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, SampleLog& log,
+    int sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Group group, SampleLog& log,
                const std::function<bool()>& isWantedElsewhere = {});
 
   private:
@@ -39,8 +39,8 @@ class NvmlFields {
     };
     std::vector<Part>& partsOf(Group group) { return parts_[static_cast<size_t>(group)]; }
     const std::vector<Part>& partsOf(Group group) const { return parts_[static_cast<size_t>(group)]; }
-    bool addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, int link, SampleLog& log);
-    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part, SampleLog& log);
+    bool addLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, int link, SampleLog& log);
+    int sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Part& part, SampleLog& log);
     void write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log);
 
     std::vector<Part> parts_[3];  ///< By group.
@@ -62,10 +62,10 @@ class NvmlReadings {
     static constexpr size_t valueCount = static_cast<size_t>(Value::ThrottleReasons) + 1;
 
     /// Finds and announces the GPU's values. Adds missing ones to `absent`.
-    void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
+    void begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
     /// Reads a value, if the GPU has it. Returns NVML's result; writes nothing if the GPU is lost.
-    int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value, SampleLog& log);
+    int sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Value value, SampleLog& log);
 
     void markUnknown(Value value, SampleLog& log);
 
@@ -75,8 +75,7 @@ class NvmlReadings {
         uint32_t counter;
         uint32_t second;  ///< 0: there is none.
     };
-    static int read(const NvmlFunctions& nvml, NvmlFunctions::Device device, const Reading& reading,
-                    SampleBatch& batch);
+    static int read(const NvmlLibrary& nvml, NvmlLibrary::Device device, const Reading& reading, SampleBatch& batch);
 
     std::vector<Reading> readings_;
     SampleBatch batch_;
@@ -101,7 +100,7 @@ class PcieSampler : public Sampler {
         uint32_t counters[2] = {};  ///< Transmitted and received.
     };
     SampleLog& log_;
-    std::optional<NvmlLibrary> nvml_;
+    std::unique_ptr<NvmlLibrary> nvml_;
     std::vector<Gpu> gpus_;
     SampleBatch batch_;
 };
@@ -151,7 +150,7 @@ class NvmlSampler : public Sampler {
     SampleLog& log_;
     const int64_t periodNs_;
     Pace pace_;
-    std::optional<NvmlLibrary> nvml_;
+    std::unique_ptr<NvmlLibrary> nvml_;
     std::vector<Gpu> gpus_;
     std::map<std::string, std::vector<int>> absent_;  ///< GPUs by missing item.
     std::vector<int> splitGpus_;                      ///< GPUs in MIG mode.

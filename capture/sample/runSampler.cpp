@@ -237,7 +237,7 @@ class GpmSampler : public Sampler {
 
     SampleLog& log_;
     Pace pace_;
-    std::optional<NvmlLibrary> nvml_;
+    std::unique_ptr<NvmlLibrary> nvml_;
     std::vector<Gpu> gpus_;
     std::vector<NvmlGpmMetrics> answer_;  ///< One element; too large for a stack.
     SampleBatch batch_;

@@ -132,7 +132,7 @@ static_assert(isSame(nvmlGpmPcieReceived, NVML_GPM_METRIC_PCIE_RX_PER_SEC));
 static_assert(isSame(nvmlGpmLinksReceived, NVML_GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC));
 static_assert(isSame(nvmlGpmLinksTransmitted, NVML_GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC));
 
-// Numbers of sensors and directions in `NvmlFunctions`.
+// Numbers of sensors and directions in `NvmlLibrary`.
 static_assert(NVML_TEMPERATURE_GPU == 0);
 static_assert(NVML_PCIE_UTIL_TX_BYTES == 0 && NVML_PCIE_UTIL_RX_BYTES == 1);
 
@@ -162,14 +162,13 @@ constexpr bool isCalledAlike(int (*)(Declared...), nvmlReturn_t (*)(Theirs...)) 
         return (isPassedAlike<Declared, Theirs>() && ...);
 }
 
-#define SAME_CALL(declared, theirs)                                                      \
-    static_assert(isCalledAlike(static_cast<decltype(NvmlFunctions::declared)>(nullptr), \
-                                static_cast<decltype(&theirs)>(nullptr)))
+#define SAME_CALL(declared, theirs) \
+    static_assert(                  \
+        isCalledAlike(static_cast<decltype(NvmlLibrary::declared)>(nullptr), static_cast<decltype(&theirs)>(nullptr)))
 
 static_assert(sizeof(nvmlReturn_t) == sizeof(int));
 SAME_CALL(systemDriverVersion, nvmlSystemGetDriverVersion);
 SAME_CALL(systemCudaVersion, nvmlSystemGetCudaDriverVersion_v2);
-SAME_CALL(systemProcessName, nvmlSystemGetProcessName);
 SAME_CALL(deviceCount, nvmlDeviceGetCount_v2);
 SAME_CALL(deviceByIndex, nvmlDeviceGetHandleByIndex_v2);
 SAME_CALL(deviceByUuid, nvmlDeviceGetHandleByUUID);
@@ -185,13 +184,11 @@ SAME_CALL(deviceMemoryBusWidth, nvmlDeviceGetMemoryBusWidth);
 SAME_CALL(deviceMaximumClock, nvmlDeviceGetMaxClockInfo);
 SAME_CALL(deviceCpuAffinity, nvmlDeviceGetCpuAffinity);
 SAME_CALL(deviceLinkState, nvmlDeviceGetNvLinkState);
-SAME_CALL(deviceLinkVersion, nvmlDeviceGetNvLinkVersion);
 SAME_CALL(deviceLinkEnd, nvmlDeviceGetNvLinkRemoteDeviceType);
 SAME_CALL(deviceLinkPeer, nvmlDeviceGetNvLinkRemotePciInfo_v2);
 SAME_CALL(deviceCommonAncestor, nvmlDeviceGetTopologyCommonAncestor);
 SAME_CALL(deviceUtilization, nvmlDeviceGetUtilizationRates);
 SAME_CALL(devicePower, nvmlDeviceGetPowerUsage);
-SAME_CALL(deviceEnergy, nvmlDeviceGetTotalEnergyConsumption);
 SAME_CALL(deviceTemperature, nvmlDeviceGetTemperature);
 SAME_CALL(deviceClock, nvmlDeviceGetClockInfo);
 SAME_CALL(deviceThrottleReasons, nvmlDeviceGetCurrentClocksEventReasons);
