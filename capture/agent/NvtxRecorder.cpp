@@ -205,79 +205,21 @@ void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
 
 void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
     NvtxRegistry& registry = nvtxRegistry();
-    if (std::exchange(announcedGeneration_, writer.generation()) != writer.generation()) {
-        announcementsWritten_ = 0;
-    }
+    if (std::exchange(announcedGeneration_, writer.generation()) != writer.generation()) announcementsWritten_ = 0;
     const size_t count = registry.announcementCount();
     const auto write = [&](const auto& definition) {
-        using Definition = std::decay_t<decltype(definition)>;
-        if constexpr (std::is_same_v<Definition, NvtxDomain>) {
-            log::NvtxDomainRecord record{};
-            record.timestampNs = definition.timestampNs;
-            record.domain = definition.id;
-            record.name = writer.string(definition.name);
-            record.threadId = definition.threadId;
-            writer.write(record);
-        } else if constexpr (std::is_same_v<Definition, NvtxCategory>) {
-            log::NvtxCategoryRecord record{};
-            record.timestampNs = definition.timestampNs;
-            record.domain = definition.domain;
-            record.category = definition.category;
-            record.name = writer.string(definition.name);
-            record.threadId = definition.threadId;
-            writer.write(record);
-        } else if constexpr (std::is_same_v<Definition, NvtxThreadName>) {
-            log::ThreadNameRecord record{};
-            record.threadId = definition.threadId;
-            record.name = writer.string(definition.name);
-            writer.write(record);
-        } else if constexpr (std::is_same_v<Definition, NvtxEnum>) {
-            log::NvtxEnumRecord record{};
-            record.schemaId = definition.schemaId;
-            record.payloadBytes = definition.bytes;
-            record.domain = definition.domain;
-            record.name = writer.string(definition.name);
-            record.entryCount = static_cast<uint32_t>(definition.entries.size());
-            writer.write(record);
-            for (const NvtxEnumEntry& entry : definition.entries) {
-                log::NvtxEnumEntryRecord line{};
-                line.schemaId = definition.schemaId;
-                line.value = entry.value;
-                line.domain = definition.domain;
+        auto record = definition.record;
+        record.name = writer.string(definition.name);
+        writer.write(record);
+        if constexpr (requires { definition.entries; })
+            for (const auto& entry : definition.entries) {
+                auto line = entry.record;
                 line.name = writer.string(entry.name);
-                line.isFlag = entry.isFlag;
+                if constexpr (requires { entry.description; }) line.description = writer.string(entry.description);
                 writer.write(line);
             }
-        } else {
-            log::NvtxSchemaRecord record{};
-            record.schemaId = definition.schemaId;
-            record.flags = definition.flags;
-            record.payloadBytes = definition.payloadBytes;
-            record.alignTo = definition.alignTo;
-            record.domain = definition.domain;
-            record.name = writer.string(definition.name);
-            record.type = static_cast<uint32_t>(definition.type);
-            record.entryCount = static_cast<uint32_t>(definition.entries.size());
-            writer.write(record);
-            uint32_t index = 0;
-            for (const NvtxSchemaEntry& entry : definition.entries) {
-                log::NvtxSchemaEntryRecord line{};
-                line.schemaId = definition.schemaId;
-                line.flags = entry.flags;
-                line.type = entry.type;
-                line.arrayOrUnionDetail = entry.arrayOrUnionDetail;
-                line.offset = entry.offset;
-                line.domain = definition.domain;
-                line.index = index++;
-                line.name = writer.string(entry.name);
-                line.description = writer.string(entry.description);
-                writer.write(line);
-            }
-        }
     };
-    while (announcementsWritten_ < count) {
-        std::visit(write, registry.announcement(announcementsWritten_++));
-    }
+    while (announcementsWritten_ < count) std::visit(write, registry.announcement(announcementsWritten_++));
 }
 
 }  // namespace lanescope::agent

@@ -25,17 +25,19 @@ const NvtxAnnouncement& NvtxRegistry::append(NvtxAnnouncement announcement) {
 const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampNs, uint32_t threadId) {
     const std::lock_guard lock(mutex_);
     const NvtxDomain*& known = domains_[std::string(name)];
-    if (!known) {
-        known = &std::get<NvtxDomain>(append(NvtxDomain{nextDomain_++, std::string(name), timestampNs, threadId}));
-    }
-    return known;
+    if (known) return known;
+    NvtxDomain made{{}, std::string(name)};
+    made.record.domain = nextDomain_++;
+    made.record.timestampNs = timestampNs;
+    made.record.threadId = threadId;
+    return known = &std::get<NvtxDomain>(append(std::move(made)));
 }
 
 std::string NvtxRegistry::domainName(uint32_t id) {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, domain] : domains_) {
         // A domain that lacked memory has its name, but no number.
-        if (domain && domain->id == id) return name;
+        if (domain && domain->record.domain == id) return name;
     }
     return {};
 }
@@ -61,8 +63,13 @@ void NvtxRegistry::add(NvtxThreadName name) {
 template <class Layout>
 uint64_t NvtxRegistry::addLayout(Layout layout) {
     const std::lock_guard lock(mutex_);
-    if (layout.schemaId == 0) layout.schemaId = nextSchema_++;
-    const uint64_t id = layout.schemaId;
+    if (layout.record.schemaId == 0) layout.record.schemaId = nextSchema_++;
+    const uint64_t id = layout.record.schemaId;
+    layout.record.entryCount = static_cast<uint32_t>(layout.entries.size());
+    for (auto& entry : layout.entries) {
+        entry.record.schemaId = id;
+        entry.record.domain = layout.record.domain;
+    }
     append(std::move(layout));
     return id;
 }

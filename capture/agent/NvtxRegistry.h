@@ -43,46 +43,25 @@ inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
            std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
 }
 
-/// Definitions that a program makes once and refers to later. Strings are UTF-8.
-struct NvtxDomain {
-    uint32_t id = 0;
-    std::string name;
-    int64_t timestampNs = 0;
-    uint32_t threadId = 0;
-};
-struct NvtxCategory {
-    uint32_t domain = 0;
-    uint32_t category = 0;
-    std::string name;
-    int64_t timestampNs = 0;
-    uint32_t threadId = 0;
-};
-struct NvtxThreadName {
-    uint32_t threadId = 0;
+/// A definition that a program makes once and refers to later: its record, without the ids of its texts, and those
+/// texts in UTF-8.
+template <class Record>
+struct NvtxDefinition {
+    Record record{};
     std::string name;
 };
-struct NvtxSchemaEntry {
-    uint64_t flags = 0, type = 0, arrayOrUnionDetail = 0, offset = 0;
-    std::string name, description;
+template <class Record, class Entry>
+struct NvtxLayout : NvtxDefinition<Record> {
+    std::vector<Entry> entries;
 };
-struct NvtxSchema {
-    uint32_t domain = 0;
-    uint64_t schemaId = 0;
-    std::string name;
-    uint64_t type = 0, flags = 0, payloadBytes = 0, alignTo = 0;
-    std::vector<NvtxSchemaEntry> entries;
+struct NvtxSchemaEntry : NvtxDefinition<log::NvtxSchemaEntryRecord> {
+    std::string description;
 };
-struct NvtxEnumEntry {
-    uint64_t value = 0;
-    bool isFlag = false;
-    std::string name;
-};
-struct NvtxEnum {
-    uint32_t domain = 0;
-    uint64_t schemaId = 0, bytes = 0;
-    std::string name;
-    std::vector<NvtxEnumEntry> entries;
-};
+using NvtxDomain = NvtxDefinition<log::NvtxDomainRecord>;
+using NvtxCategory = NvtxDefinition<log::NvtxCategoryRecord>;
+using NvtxThreadName = NvtxDefinition<log::ThreadNameRecord>;
+using NvtxSchema = NvtxLayout<log::NvtxSchemaRecord, NvtxSchemaEntry>;
+using NvtxEnum = NvtxLayout<log::NvtxEnumRecord, NvtxDefinition<log::NvtxEnumEntryRecord>>;
 using NvtxAnnouncement = std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema, NvtxEnum>;
 
 /// Registry of everything announced in this process, in order. NVTX handles point into it, so it outlives everything,

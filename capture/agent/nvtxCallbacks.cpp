@@ -74,8 +74,16 @@ std::string_view utf8(const wchar_t* text, WideText& room) {
     return {room.bytes, bytes};
 }
 
+std::string keptText(const char* text) { return std::string(view(text)); }
+std::string keptText(const wchar_t* text) {
+    WideText room;
+    return std::string(utf8(text, room));
+}
+
 /// Returns the number of a domain; 0 for the default domain.
-uint32_t idOf(nvtxDomainHandle_t domain) { return domain ? reinterpret_cast<const NvtxDomain*>(domain)->id : 0; }
+uint32_t idOf(nvtxDomainHandle_t domain) {
+    return domain ? reinterpret_cast<const NvtxDomain*>(domain)->record.domain : 0;
+}
 
 int recordCall(const NvtxCall& call) {
     const Inside inside(InsideFor::Call);
@@ -214,25 +222,29 @@ nvtxRangeId_t rangeStartW(const wchar_t* text) {
 }
 void rangeEnd(nvtxRangeId_t id) { recordText(log::NvtxEvent::End, {}, id); }
 
-void nameCategory(nvtxDomainHandle_t domain, uint32_t category, std::string_view name) {
-    nvtxRegistry().add(NvtxCategory{idOf(domain), category, std::string(name), log::eventTimeNs(), currentThreadId()});
-}
-void nameCategoryA(uint32_t category, const char* name) {
-    guarded([&] { nameCategory(nullptr, category, view(name)); });
-}
-void nameCategoryW(uint32_t category, const wchar_t* name) {
+// Functions for narrow (A) and wide (W) texts differ in the character only.
+
+template <class Char>
+void domainNameCategory(nvtxDomainHandle_t domain, uint32_t category, const Char* name) {
     guarded([&] {
-        WideText room;
-        nameCategory(nullptr, category, utf8(name, room));
+        NvtxCategory kept{{}, keptText(name)};
+        kept.record.domain = idOf(domain);
+        kept.record.category = category;
+        kept.record.timestampNs = log::eventTimeNs();
+        kept.record.threadId = currentThreadId();
+        nvtxRegistry().add(std::move(kept));
     });
 }
-void nameOsThreadA(uint32_t threadId, const char* name) {
-    guarded([&] { nvtxRegistry().add(NvtxThreadName{threadId, std::string(view(name))}); });
+template <class Char>
+void nameCategory(uint32_t category, const Char* name) {
+    domainNameCategory(nullptr, category, name);
 }
-void nameOsThreadW(uint32_t threadId, const wchar_t* name) {
+template <class Char>
+void nameOsThread(uint32_t threadId, const Char* name) {
     guarded([&] {
-        WideText room;
-        nvtxRegistry().add(NvtxThreadName{threadId, std::string(utf8(name, room))});
+        NvtxThreadName kept{{}, keptText(name)};
+        kept.record.threadId = threadId;
+        nvtxRegistry().add(std::move(kept));
     });
 }
 
@@ -249,39 +261,18 @@ int domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
 int domainRangePop(nvtxDomainHandle_t d) { return recordWith(log::NvtxEvent::Pop, d, nullptr); }
 nvtxResourceHandle_t domainResourceCreate(nvtxDomainHandle_t, nvtxResourceAttributes_t*) { return nullptr; }
 void domainResourceDestroy(nvtxResourceHandle_t) {}
-void domainNameCategoryA(nvtxDomainHandle_t d, uint32_t category, const char* name) {
-    guarded([&] { nameCategory(d, category, view(name)); });
-}
-void domainNameCategoryW(nvtxDomainHandle_t d, uint32_t category, const wchar_t* name) {
-    guarded([&] {
-        WideText room;
-        nameCategory(d, category, utf8(name, room));
+template <class Char>
+nvtxStringHandle_t domainRegisterString(nvtxDomainHandle_t, const Char* text) {
+    return guarded([&] {
+        const std::string* const kept = nvtxRegistry().registerString(keptText(text));
+        return reinterpret_cast<nvtxStringHandle_t>(const_cast<std::string*>(kept));
     });
 }
-nvtxStringHandle_t registerString(std::string_view text) {
-    const std::string* kept = nvtxRegistry().registerString(text);
-    return reinterpret_cast<nvtxStringHandle_t>(const_cast<std::string*>(kept));
-}
-nvtxStringHandle_t domainRegisterStringA(nvtxDomainHandle_t, const char* text) {
-    return guarded([&] { return registerString(view(text)); });
-}
-nvtxStringHandle_t domainRegisterStringW(nvtxDomainHandle_t, const wchar_t* text) {
+template <class Char>
+nvtxDomainHandle_t domainCreate(const Char* name) {
     return guarded([&] {
-        WideText room;
-        return registerString(utf8(text, room));
-    });
-}
-nvtxDomainHandle_t domainCreate(std::string_view name) {
-    const NvtxDomain* domain = nvtxRegistry().domain(name, log::eventTimeNs(), currentThreadId());
-    return reinterpret_cast<nvtxDomainHandle_t>(const_cast<NvtxDomain*>(domain));
-}
-nvtxDomainHandle_t domainCreateA(const char* name) {
-    return guarded([&] { return domainCreate(view(name)); });
-}
-nvtxDomainHandle_t domainCreateW(const wchar_t* name) {
-    return guarded([&] {
-        WideText room;
-        return domainCreate(utf8(name, room));
+        const NvtxDomain* const kept = nvtxRegistry().domain(keptText(name), log::eventTimeNs(), currentThreadId());
+        return reinterpret_cast<nvtxDomainHandle_t>(const_cast<NvtxDomain*>(kept));
     });
 }
 void domainDestroy(nvtxDomainHandle_t) {}
@@ -304,10 +295,10 @@ void fillCore(NvtxFunctionTable t, unsigned n) {
     fill(t, n, NVTX_CBID_CORE_RangePushA, &rangePushA);
     fill(t, n, NVTX_CBID_CORE_RangePushW, &rangePushW);
     fill(t, n, NVTX_CBID_CORE_RangePop, &rangePop);
-    fill(t, n, NVTX_CBID_CORE_NameCategoryA, &nameCategoryA);
-    fill(t, n, NVTX_CBID_CORE_NameCategoryW, &nameCategoryW);
-    fill(t, n, NVTX_CBID_CORE_NameOsThreadA, &nameOsThreadA);
-    fill(t, n, NVTX_CBID_CORE_NameOsThreadW, &nameOsThreadW);
+    fill(t, n, NVTX_CBID_CORE_NameCategoryA, &nameCategory<char>);
+    fill(t, n, NVTX_CBID_CORE_NameCategoryW, &nameCategory<wchar_t>);
+    fill(t, n, NVTX_CBID_CORE_NameOsThreadA, &nameOsThread<char>);
+    fill(t, n, NVTX_CBID_CORE_NameOsThreadW, &nameOsThread<wchar_t>);
 }
 
 void fillCore2(NvtxFunctionTable t, unsigned n) {
@@ -318,12 +309,12 @@ void fillCore2(NvtxFunctionTable t, unsigned n) {
     fill(t, n, NVTX_CBID_CORE2_DomainRangePop, &domainRangePop);
     fill(t, n, NVTX_CBID_CORE2_DomainResourceCreate, &domainResourceCreate);
     fill(t, n, NVTX_CBID_CORE2_DomainResourceDestroy, &domainResourceDestroy);
-    fill(t, n, NVTX_CBID_CORE2_DomainNameCategoryA, &domainNameCategoryA);
-    fill(t, n, NVTX_CBID_CORE2_DomainNameCategoryW, &domainNameCategoryW);
-    fill(t, n, NVTX_CBID_CORE2_DomainRegisterStringA, &domainRegisterStringA);
-    fill(t, n, NVTX_CBID_CORE2_DomainRegisterStringW, &domainRegisterStringW);
-    fill(t, n, NVTX_CBID_CORE2_DomainCreateA, &domainCreateA);
-    fill(t, n, NVTX_CBID_CORE2_DomainCreateW, &domainCreateW);
+    fill(t, n, NVTX_CBID_CORE2_DomainNameCategoryA, &domainNameCategory<char>);
+    fill(t, n, NVTX_CBID_CORE2_DomainNameCategoryW, &domainNameCategory<wchar_t>);
+    fill(t, n, NVTX_CBID_CORE2_DomainRegisterStringA, &domainRegisterString<char>);
+    fill(t, n, NVTX_CBID_CORE2_DomainRegisterStringW, &domainRegisterString<wchar_t>);
+    fill(t, n, NVTX_CBID_CORE2_DomainCreateA, &domainCreate<char>);
+    fill(t, n, NVTX_CBID_CORE2_DomainCreateW, &domainCreate<wchar_t>);
     fill(t, n, NVTX_CBID_CORE2_DomainDestroy, &domainDestroy);
     fill(t, n, NVTX_CBID_CORE2_Initialize, &initialize);
 }
@@ -370,17 +361,24 @@ uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain, const nvtxPayloadSchem
             return 0;
         }
         NvtxSchema schema;
-        schema.domain = idOf(domain);
+        log::NvtxSchemaRecord& record = schema.record;
+        record.domain = idOf(domain);
         if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME)) schema.name = view(a.name);
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)) schema.type = a.type;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)) schema.flags = a.flags;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE)) schema.payloadBytes = a.payloadStaticSize;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT)) schema.alignTo = a.packAlign;
-        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)) schema.schemaId = a.schemaId;
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)) record.type = static_cast<uint32_t>(a.type);
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS)) record.flags = a.flags;
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE)) record.payloadBytes = a.payloadStaticSize;
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ALIGNMENT)) record.alignTo = a.packAlign;
+        if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)) record.schemaId = a.schemaId;
         for (size_t i = 0; i < a.numEntries; ++i) {
             const nvtxPayloadSchemaEntry_t& entry = a.entries[i];
-            schema.entries.push_back({entry.flags, entry.type, entry.arrayOrUnionDetail, entry.offset,
-                                      std::string(view(entry.name)), std::string(view(entry.description))});
+            NvtxSchemaEntry& kept = schema.entries.emplace_back();
+            kept.record.flags = entry.flags;
+            kept.record.type = entry.type;
+            kept.record.arrayOrUnionDetail = entry.arrayOrUnionDetail;
+            kept.record.offset = entry.offset;
+            kept.record.index = static_cast<uint32_t>(i);
+            kept.name = view(entry.name);
+            kept.description = view(entry.description);
         }
         return nvtxRegistry().add(std::move(schema));
     });
@@ -396,13 +394,16 @@ uint64_t payloadEnumRegister(nvtxDomainHandle_t domain, const nvtxPayloadEnumAtt
             return 0;
         }
         NvtxEnum kept;
-        kept.domain = idOf(domain);
+        kept.record.domain = idOf(domain);
         if (has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)) kept.name = view(a.name);
-        if (has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE)) kept.bytes = a.sizeOfEnum;
-        if (has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID)) kept.schemaId = a.schemaId;
+        if (has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE)) kept.record.payloadBytes = a.sizeOfEnum;
+        if (has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID)) kept.record.schemaId = a.schemaId;
         for (size_t i = 0; i < a.numEntries; ++i) {
             const nvtxPayloadEnum_t& entry = a.entries[i];
-            kept.entries.push_back({entry.value, entry.isFlag != 0, std::string(view(entry.name))});
+            auto& line = kept.entries.emplace_back();
+            line.record.value = entry.value;
+            line.record.isFlag = entry.isFlag != 0;
+            line.name = view(entry.name);
         }
         return nvtxRegistry().add(std::move(kept));
     });

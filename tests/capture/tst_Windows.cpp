@@ -407,8 +407,8 @@ class tst_Windows : public QObject {
         QCOMPARE(first->name, std::string("one"));
         QCOMPARE(registry.registerString("text"), text);
         QCOMPARE(*text, std::string("text"));
-        std::set<uint32_t> ids{first->id};
-        for (const NvtxDomain* domain : domains) QVERIFY(ids.insert(domain->id).second);
+        std::set<uint32_t> ids{first->record.domain};
+        for (const NvtxDomain* domain : domains) QVERIFY(ids.insert(domain->record.domain).second);
         QVERIFY(!ids.count(0));  // the default domain
         QCOMPARE(registry.announcementCount(), size_t{3001});
         QCOMPARE(std::get<NvtxDomain>(registry.announcement(2)).name, std::string("domain 1"));
@@ -417,7 +417,7 @@ class tst_Windows : public QObject {
     void registryAssignsEachSchemaAnId() {
         NvtxRegistry registry;
         NvtxSchema own;
-        own.schemaId = 77;
+        own.record.schemaId = 77;
         QCOMPARE(registry.add(own), 77u);
         const uint64_t first = registry.add(NvtxSchema{}), second = registry.add(NvtxSchema{});
         QVERIFY(first != second && first >= uint64_t{1} << 32);
@@ -433,7 +433,7 @@ class tst_Windows : public QObject {
                     const std::string name = "shared " + std::to_string(i);
                     if (registry.domain(name, 1, 1)->name != name) ++wrong;
                     if (*registry.registerString(name) != name) ++wrong;
-                    registry.add(NvtxThreadName{uint32_t(t), name});
+                    registry.add(NvtxThreadName{{}, name});
                 }
             });
         }
