@@ -32,6 +32,18 @@ enum EventType : uint64_t {
     copyEngineCollective = 1 << 12,
 };
 
+/// Descriptor of an event until NCCL 2.27.
+template <class Collective, class PointToPoint>
+struct Descriptor {
+    uint8_t type;
+    void* parent;
+    int rank;
+    union {
+        Collective collective;
+        PointToPoint pointToPoint;
+    };
+};
+
 // NCCL 2.23. Numbers instead of names.
 struct CollectiveV1 {
     const char* communicatorName;
@@ -56,15 +68,7 @@ struct PointToPointV1 {
     size_t count;
     int peer;
 };
-struct DescriptorV1 {
-    uint8_t type;
-    void* parent;
-    int rank;
-    union {
-        CollectiveV1 collective;
-        PointToPointV1 pointToPoint;
-    };
-};
+using DescriptorV1 = Descriptor<CollectiveV1, PointToPointV1>;
 static_assert(offsetof(DescriptorV1, parent) == 8 && offsetof(DescriptorV1, rank) == 16);
 static_assert(offsetof(DescriptorV1, collective) == 24 && offsetof(DescriptorV1, pointToPoint) == 24);
 static_assert(offsetof(CollectiveV1, function) == 24 && offsetof(CollectiveV1, count) == 48);
@@ -98,15 +102,7 @@ struct PointToPointV2 {
     size_t count;
     int peer;
 };
-struct DescriptorV2 {
-    uint8_t type;
-    void* parent;
-    int rank;
-    union {
-        CollectiveV2 collective;
-        PointToPointV2 pointToPoint;
-    };
-};
+using DescriptorV2 = Descriptor<CollectiveV2, PointToPointV2>;
 static_assert(offsetof(DescriptorV2, collective) == 24);
 static_assert(offsetof(CollectiveV2, count) == 48 && offsetof(CollectiveV2, datatype) == 64);
 static_assert(offsetof(CollectiveV2, channels) == 80 && offsetof(CollectiveV2, algorithm) == 88);
@@ -128,15 +124,7 @@ struct CollectiveV3 {
     const char* algorithm;
     const char* protocol;
 };
-struct DescriptorV3 {
-    uint8_t type;
-    void* parent;
-    int rank;
-    union {
-        CollectiveV3 collective;
-        PointToPointV2 pointToPoint;
-    };
-};
+using DescriptorV3 = Descriptor<CollectiveV3, PointToPointV2>;
 static_assert(offsetof(CollectiveV3, channels) == 72 && offsetof(CollectiveV3, algorithm) == 80);
 static_assert(offsetof(CollectiveV3, protocol) == 88);
 
@@ -161,15 +149,7 @@ struct PointToPointV4 {
     int peer;
     uint8_t channels;
 };
-struct DescriptorV4 {
-    uint8_t type;
-    void* parent;
-    int rank;
-    union {
-        CollectiveV4 collective;
-        PointToPointV4 pointToPoint;
-    };
-};
+using DescriptorV4 = Descriptor<CollectiveV4, PointToPointV4>;
 static_assert(offsetof(DescriptorV4, collective) == 24);
 static_assert(offsetof(CollectiveV4, count) == 32 && offsetof(CollectiveV4, root) == 40);
 static_assert(offsetof(CollectiveV4, datatype) == 48 && offsetof(CollectiveV4, channels) == 56);
@@ -223,38 +203,25 @@ static_assert(offsetof(PointToPointCallV5, stream) == 24);
 static_assert(offsetof(PointToPointCallV5, isCaptured) == 32);
 static_assert(offsetof(CopyEngineV6, datatype) == 48);
 
-/// Versions 1 to 3 differ in the descriptor only, as do 5 and later.
-using StopEvent = Result (*)(void* event);
-using RecordState = Result (*)(void* event, int state, void* arguments);
-using Finalize = Result (*)(void* context);
-
-template <class Descriptor>
-struct ProfilerV1 {
+template <class Init, class Descriptor>
+struct Profiler {
     const char* name;
-    Result (*init)(void** context, int* activationMask);
+    Init init;
     Result (*startEvent)(void* context, void** event, Descriptor* descriptor);
-    StopEvent stopEvent;
-    RecordState recordEventState;
-    Finalize finalize;
+    Result (*stopEvent)(void* event);
+    Result (*recordEventState)(void* event, int state, void* arguments);
+    Result (*finalize)(void* context);
 };
-struct ProfilerV4 {
-    const char* name;
-    Result (*init)(void** context, int* activationMask, const char* communicatorName, uint64_t communicator,
-                   int nodeCount, int rankCount, int rank, Logger logger);
-    Result (*startEvent)(void* context, void** event, DescriptorV4* descriptor);
-    StopEvent stopEvent;
-    RecordState recordEventState;
-    Finalize finalize;
-};
-struct ProfilerV5 {
-    const char* name;
-    Result (*init)(void** context, uint64_t communicator, int* activationMask, const char* communicatorName,
-                   int nodeCount, int rankCount, int rank, Logger logger);
-    Result (*startEvent)(void* context, void** event, DescriptorV5* descriptor);
-    StopEvent stopEvent;
-    RecordState recordEventState;
-    Finalize finalize;
-};
+/// Versions 1 to 3 differ in the descriptor only, as do 5 and later.
+template <class Descriptor>
+using ProfilerV1 = Profiler<Result (*)(void** context, int* activationMask), Descriptor>;
+using ProfilerV4 = Profiler<Result (*)(void** context, int* activationMask, const char* communicatorName,
+                                       uint64_t communicator, int nodeCount, int rankCount, int rank, Logger logger),
+                            DescriptorV4>;
+using ProfilerV5 =
+    Profiler<Result (*)(void** context, uint64_t communicator, int* activationMask, const char* communicatorName,
+                        int nodeCount, int rankCount, int rank, Logger logger),
+             DescriptorV5>;
 static_assert(sizeof(ProfilerV4) == 48 && sizeof(ProfilerV5) == 48);
 static_assert(sizeof(ProfilerV1<DescriptorV1>) == 48);
 
