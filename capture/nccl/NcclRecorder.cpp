@@ -26,17 +26,15 @@ std::atomic<NcclRecorder*> currentRecorder{nullptr};
 /// Layout of an event in a ring: this struct, then its texts.
 struct NcclRecorder::Entry {
     CallStacks::Entry entry;
-    uint32_t stack;
-    int64_t timestampNs;
-    uint64_t id, parent, communicator, count;
-    int64_t sequence;
-    uint32_t threadId;  // stored here because an ended thread's ring passes to another thread
-    int32_t rank, root, peer;
-    log::NcclEvent event;
-    uint8_t channels, warps;
-    bool isCaptured, isStop;
+    bool isStop;
     uint8_t textBytes[textCount];
+    log::NcclOperationRecord record;  ///< Without texts; `stack` is a number of `CallStacks`.
 };
+
+NcclStart::NcclStart() {
+    record.event = log::NcclEvent::Task;
+    record.sequence = record.rank = record.root = record.peer = -1;
+}
 
 NcclRecorder::NcclRecorder(Agent& agent)
     : agent_(&agent), stacks_(agent.stacks()), rings_(agent.burstMemory(), [&agent] { agent.startAndWake(); }) {}
@@ -75,7 +73,7 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     if (!ring) return 0;
     // Launches are CUDA calls, which have stacks of their own.
     const uint32_t stack =
-        event.event == log::NcclEvent::Launch ? uint32_t{0} : stacks_.number(ring->state.stacks, ring->events);
+        event.record.event == log::NcclEvent::Launch ? uint32_t{0} : stacks_.number(ring->state.stacks, ring->events);
     const char* const texts[textCount] = {event.function, event.datatype, event.algorithm, event.protocol};
     uint8_t lengths[textCount];
     size_t textBytes = 0;
@@ -85,30 +83,19 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     }
     void* room = ring->events.reserve(sizeof(Entry) + textBytes);
     if (!room) return 0;
-    auto* entry = new (room) Entry{};
-    entry->entry = CallStacks::Entry::Call;
-    entry->stack = stack;
-    entry->id = lastId_.fetch_add(1, std::memory_order_relaxed) + 1;
-    entry->parent = event.parent;
-    entry->communicator = event.communicator;
-    entry->count = event.count;
-    entry->sequence = event.sequence;
-    entry->threadId = ring->threadId;
-    entry->rank = event.rank;
-    entry->root = event.root;
-    entry->peer = event.peer;
-    entry->event = event.event;
-    entry->channels = event.channels;
-    entry->warps = event.warps;
-    entry->isCaptured = event.isCaptured;
+    auto* entry = new (room) Entry{CallStacks::Entry::Call, false, {}, event.record};
+    log::NcclOperationRecord& record = entry->record;
+    record.stack = stack;
+    record.id = lastId_.fetch_add(1, std::memory_order_relaxed) + 1;
+    record.threadId = ring->threadId;  // stored here because an ended thread's ring passes to another thread
     char* tail = reinterpret_cast<char*>(entry + 1);
     for (size_t index = 0; index < textCount; ++index) {
         entry->textBytes[index] = lengths[index];
         if (lengths[index]) std::memcpy(tail, texts[index], lengths[index]);
         tail += lengths[index];
     }
-    const uint64_t id = entry->id;
-    entry->timestampNs = log::eventTimeNs();
+    const uint64_t id = record.id;
+    record.timestampNs = log::eventTimeNs();
     rings_.commit(*ring);
     return id;
 }
@@ -120,12 +107,10 @@ void NcclRecorder::stop(uint64_t id) {
     auto* ring = rings_.ofThisThread();
     void* room = ring ? ring->events.reserve(sizeof(Entry)) : nullptr;
     if (!room) return;
-    auto* entry = new (room) Entry{};
-    entry->entry = CallStacks::Entry::Call;
-    entry->timestampNs = nowNs;
-    entry->id = id;
-    entry->threadId = ring->threadId;
-    entry->isStop = true;
+    auto* entry = new (room) Entry{CallStacks::Entry::Call, true, {}, {}};
+    entry->record.timestampNs = nowNs;
+    entry->record.id = id;
+    entry->record.threadId = ring->threadId;
     rings_.commit(*ring);
 }
 
@@ -139,48 +124,34 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
         }
         drainCommunicators(writer);  // a communicator precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
+        log::NcclOperationRecord record = entry.record;
         if (!windows.isEverything()) {
-            const bool isInside = windows.isOpenAt(entry.timestampNs);
+            const bool isInside = windows.isOpenAt(record.timestampNs);
             if (entry.isStop) {
                 // A stop may be drained before its start; the reader skips a lone one.
-                if (keptOpen_.erase(entry.id) == 0 && !isInside) return;
+                if (keptOpen_.erase(record.id) == 0 && !isInside) return;
             } else if (!isInside) {
                 return;
             } else {
                 if (keptOpen_.size() >= maxOpenEvents) keptOpen_.clear();
-                keptOpen_.insert(entry.id);
+                keptOpen_.insert(record.id);
             }
         }
         if (entry.isStop) {
-            log::NcclStopRecord record{};
-            record.timestampNs = entry.timestampNs;
-            record.id = entry.id;
-            record.threadId = entry.threadId;
-            writer.write(record, record.timestampNs);
+            log::NcclStopRecord stop{};
+            stop.timestampNs = record.timestampNs;
+            stop.id = record.id;
+            stop.threadId = record.threadId;
+            writer.write(stop, stop.timestampNs);
             return;
         }
-        log::NcclOperationRecord record{};
         const char* tail = reinterpret_cast<const char*>(&entry + 1);
         uint32_t* const texts[textCount] = {&record.function, &record.datatype, &record.algorithm, &record.protocol};
         for (size_t index = 0; index < textCount; ++index) {
             *texts[index] = writer.string(std::string_view(tail, entry.textBytes[index]));
             tail += entry.textBytes[index];
         }
-        record.timestampNs = entry.timestampNs;
-        record.id = entry.id;
-        record.parent = entry.parent;
-        record.communicator = entry.communicator;
-        record.count = entry.count;
-        record.sequence = entry.sequence;
-        record.threadId = entry.threadId;
-        record.rank = entry.rank;
-        record.root = entry.root;
-        record.peer = entry.peer;
-        record.event = entry.event;
-        record.channels = entry.channels;
-        record.warps = entry.warps;
-        record.isCaptured = entry.isCaptured ? 1 : 0;
-        record.stack = stacks_.write(entry.stack, writer);
+        record.stack = stacks_.write(record.stack, writer);
         writer.write(record, record.timestampNs);
     });
     if (refused) writer.dropped(Loss::NcclEvents, refused);
@@ -205,117 +176,3 @@ void NcclRecorder::drainCommunicators(log::RecordWriter& writer) {
 }
 
 }  // namespace lanescope::agent
-
-namespace lanescope::agent::nccl {
-
-namespace {
-
-// Descriptors of version 1 contain NCCL 2.23's own numbers.
-constexpr const char* functionNames[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
-                                         "AllReduce", "SendRecv", "Send",      "Recv"};
-constexpr const char* datatypeNames[] = {"ncclInt8",   "ncclUint8",   "ncclInt32",   "ncclUint32",  "ncclInt64",
-                                         "ncclUint64", "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16"};
-constexpr const char* algorithmNames[] = {"TREE",      "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",
-                                          "NVLS_TREE", "PAT"};
-constexpr const char* protocolNames[] = {"LL", "LL128", "SIMPLE"};
-
-template <size_t N>
-const char* nameOf(const char* const (&names)[N], uint8_t number) {
-    return number < N ? names[number] : nullptr;
-}
-template <size_t N>
-const char* nameOf(const char* const (&)[N], const char* name) {
-    return name;
-}
-
-template <class Collective>
-NcclStart readCollective(const Collective& descriptor) {
-    return NcclStart{.count = descriptor.count,
-                     .sequence = static_cast<int64_t>(descriptor.sequence),
-                     .function = nameOf(functionNames, descriptor.function),
-                     .datatype = nameOf(datatypeNames, descriptor.datatype),
-                     .algorithm = nameOf(algorithmNames, descriptor.algorithm),
-                     .protocol = nameOf(protocolNames, descriptor.protocol),
-                     .root = descriptor.root,
-                     .channels = descriptor.channels,
-                     .warps = descriptor.warps};
-}
-
-template <class PointToPoint>
-NcclStart readPointToPoint(const PointToPoint& descriptor) {
-    return NcclStart{.count = descriptor.count,
-                     .function = nameOf(functionNames, descriptor.function),
-                     .datatype = nameOf(datatypeNames, descriptor.datatype),
-                     .peer = descriptor.peer};
-}
-
-NcclStart readPointToPoint(const PointToPointV4& descriptor) {
-    NcclStart start = readPointToPoint<PointToPointV4>(descriptor);
-    start.channels = descriptor.channels;
-    return start;
-}
-
-template <class Call>
-NcclStart readCall(const Call& descriptor) {
-    return NcclStart{.event = log::NcclEvent::Call,
-                     .count = descriptor.count,
-                     .function = descriptor.function,
-                     .datatype = descriptor.datatype,
-                     .isCaptured = descriptor.isCaptured};
-}
-
-/// Versions 1 to 3 name the communicator in every descriptor.
-template <class Descriptor>
-std::optional<NcclStart> readEarly(const Descriptor& descriptor) {
-    NcclStart start;
-    if (descriptor.type == collective) {
-        start = readCollective(descriptor.collective);
-        start.communicator = descriptor.collective.communicator;
-    } else if (descriptor.type == pointToPoint) {
-        start = readPointToPoint(descriptor.pointToPoint);
-        start.communicator = descriptor.pointToPoint.communicator;
-    } else {
-        return std::nullopt;
-    }
-    start.rank = descriptor.rank;
-    return start;
-}
-
-}  // namespace
-
-std::optional<NcclStart> readDescriptor(const DescriptorV1& descriptor) { return readEarly(descriptor); }
-
-std::optional<NcclStart> readDescriptor(const DescriptorV2& descriptor) { return readEarly(descriptor); }
-
-std::optional<NcclStart> readDescriptor(const DescriptorV3& descriptor) { return readEarly(descriptor); }
-
-std::optional<NcclStart> readDescriptor(const DescriptorV4& descriptor) {
-    if (descriptor.type == collective) return readCollective(descriptor.collective);
-    if (descriptor.type == pointToPoint) return readPointToPoint(descriptor.pointToPoint);
-    return std::nullopt;
-}
-
-std::optional<NcclStart> readDescriptor(const DescriptorV5& descriptor) {
-    NcclStart start;
-    switch (descriptor.type) {
-        case collectiveCall:
-            start = readCall(descriptor.collectiveCall);
-            start.root = descriptor.collectiveCall.root;
-            return start;
-        case pointToPointCall: return readCall(descriptor.pointToPointCall);
-        case kernelLaunch: start.event = log::NcclEvent::Launch; return start;
-        case collective: return readCollective(descriptor.collective);
-        case pointToPoint: return readPointToPoint(descriptor.pointToPoint);
-        case copyEngineCollective:
-            start.event = log::NcclEvent::CopyEngine;
-            start.count = descriptor.copyEngine.count;
-            start.sequence = static_cast<int64_t>(descriptor.copyEngine.sequence);
-            start.function = descriptor.copyEngine.function;
-            start.datatype = descriptor.copyEngine.datatype;
-            start.root = descriptor.copyEngine.root;
-            return start;
-        default: return std::nullopt;
-    }
-}
-
-}  // namespace lanescope::agent::nccl

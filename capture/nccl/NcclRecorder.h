@@ -3,14 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <unordered_set>
 
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/EventRing.h"
 #include "capture/log/Records.h"
-#include "capture/nccl/profilerAbi.h"
 
 namespace lanescope::agent {
 
@@ -29,18 +27,9 @@ struct NcclCommunicator {
 
 /// An event that NCCL begins. Texts are NCCL's, valid during the call only, and may be null.
 struct NcclStart {
-    log::NcclEvent event = log::NcclEvent::Task;
-    uint64_t parent = 0;
-    uint64_t communicator = 0;
-    uint64_t count = 0;
-    int64_t sequence = -1;
-    const char* function = nullptr;
-    const char* datatype = nullptr;
-    const char* algorithm = nullptr;
-    const char* protocol = nullptr;
-    int32_t rank = -1, root = -1, peer = -1;
-    uint8_t channels = 0, warps = 0;
-    bool isCaptured = false;
+    NcclStart();
+    log::NcclOperationRecord record{};  ///< Without its id, thread, time, stack and texts.
+    const char *function = nullptr, *datatype = nullptr, *algorithm = nullptr, *protocol = nullptr;
 };
 
 /// Recorder of events of NCCL's profiler interface from any number of threads, for the writer
@@ -82,17 +71,3 @@ class NcclRecorder final : public EventSource {
 };
 
 }  // namespace lanescope::agent
-
-namespace lanescope::agent::nccl {
-
-// Converts an event described by NCCL. Returns nullopt for a kind that is not kept. The caller sets
-// the communicator and, from version 4 on, the rank, from the context. Texts stay NCCL's. Parents
-// of version 5 are handles returned by `startEvent`, so they are not set here.
-
-std::optional<NcclStart> readDescriptor(const DescriptorV1& descriptor);
-std::optional<NcclStart> readDescriptor(const DescriptorV2& descriptor);
-std::optional<NcclStart> readDescriptor(const DescriptorV3& descriptor);
-std::optional<NcclStart> readDescriptor(const DescriptorV4& descriptor);
-std::optional<NcclStart> readDescriptor(const DescriptorV5& descriptor);
-
-}  // namespace lanescope::agent::nccl

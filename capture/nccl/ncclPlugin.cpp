@@ -4,9 +4,11 @@
 // returns success: the program continues whether or not its communication can be recorded.
 
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
 #include "capture/nccl/NcclRecorder.h"
+#include "capture/nccl/profilerAbi.h"
 
 namespace lanescope::agent::nccl {
 
@@ -69,6 +71,64 @@ Result initV5(void** context, uint64_t hash, int* activationMask, const char* na
     return init(context, activationMask, wanted, version, name, hash, nodeCount, rankCount, rank);
 }
 
+// Descriptors of version 1 contain NCCL 2.23's own numbers.
+constexpr const char* functionNames[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
+                                         "AllReduce", "SendRecv", "Send",      "Recv"};
+constexpr const char* datatypeNames[] = {"ncclInt8",   "ncclUint8",   "ncclInt32",   "ncclUint32",  "ncclInt64",
+                                         "ncclUint64", "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16"};
+constexpr const char* algorithmNames[] = {"TREE",      "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",
+                                          "NVLS_TREE", "PAT"};
+constexpr const char* protocolNames[] = {"LL", "LL128", "SIMPLE"};
+
+template <size_t N>
+const char* nameOf(const char* const (&names)[N], uint8_t number) {
+    return number < N ? names[number] : nullptr;
+}
+template <size_t N>
+const char* nameOf(const char* const (&)[N], const char* name) {
+    return name;
+}
+
+/// Returns an event by the fields that its part of a descriptor has.
+template <class Part>
+NcclStart startOf(log::NcclEvent event, const Part& part) {
+    NcclStart start;
+    log::NcclOperationRecord& record = start.record;
+    record.event = event;
+    record.count = part.count;
+    start.function = nameOf(functionNames, part.function);
+    start.datatype = nameOf(datatypeNames, part.datatype);
+    if constexpr (requires { part.algorithm; }) start.algorithm = nameOf(algorithmNames, part.algorithm);
+    if constexpr (requires { part.protocol; }) start.protocol = nameOf(protocolNames, part.protocol);
+    // Versions 1 to 3 name the communicator in every descriptor.
+    if constexpr (requires { part.communicator; }) record.communicator = part.communicator;
+    if constexpr (requires { part.sequence; }) record.sequence = static_cast<int64_t>(part.sequence);
+    if constexpr (requires { part.root; }) record.root = part.root;
+    if constexpr (requires { part.peer; }) record.peer = part.peer;
+    if constexpr (requires { part.channels; }) record.channels = part.channels;
+    if constexpr (requires { part.warps; }) record.warps = part.warps;
+    if constexpr (requires { part.isCaptured; }) record.isCaptured = part.isCaptured ? 1 : 0;
+    return start;
+}
+
+/// Converts an event described by NCCL. Returns nullopt for a kind that is not kept.
+template <class Descriptor>
+std::optional<NcclStart> readDescriptor(const Descriptor& descriptor) {
+    if (descriptor.type == collective) return startOf(log::NcclEvent::Task, descriptor.collective);
+    if (descriptor.type == pointToPoint) return startOf(log::NcclEvent::Task, descriptor.pointToPoint);
+    if constexpr (std::is_same_v<Descriptor, DescriptorV5>) {
+        if (descriptor.type == collectiveCall) return startOf(log::NcclEvent::Call, descriptor.collectiveCall);
+        if (descriptor.type == pointToPointCall) return startOf(log::NcclEvent::Call, descriptor.pointToPointCall);
+        if (descriptor.type == copyEngineCollective) return startOf(log::NcclEvent::CopyEngine, descriptor.copyEngine);
+        if (descriptor.type == kernelLaunch) {
+            NcclStart start;
+            start.record.event = log::NcclEvent::Launch;
+            return start;
+        }
+    }
+    return std::nullopt;
+}
+
 template <class Descriptor>
 Result startEvent(void* context, void** event, Descriptor* descriptor) {
     if (!event) return success;
@@ -80,12 +140,14 @@ Result startEvent(void* context, void** event, Descriptor* descriptor) {
         NcclRecorder* const recorder = start ? NcclRecorder::current() : nullptr;
         if (!recorder) return success;
         constexpr bool isLate = std::is_same_v<Descriptor, DescriptorV5>;
-        if (isLate && start->event != log::NcclEvent::Launch) start->parent = idOf(descriptor->parent);
+        log::NcclOperationRecord& record = start->record;
+        record.rank = descriptor->rank;
+        if (isLate && record.event != log::NcclEvent::Launch) record.parent = idOf(descriptor->parent);
         if (isLate || std::is_same_v<Descriptor, DescriptorV4>) {
             const auto* communicator = static_cast<const NcclCommunicator*>(context);
             if (!communicator) communicator = &nameless;
-            start->communicator = communicator->hash;
-            start->rank = communicator->rank;  // NCCL 2.28 reports rank 0 for calls
+            record.communicator = communicator->hash;
+            record.rank = communicator->rank;  // NCCL 2.28 reports rank 0 for calls
         }
         *event = handleOf(recorder->start(*start));
     } catch (...) {
