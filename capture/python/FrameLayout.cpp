@@ -98,64 +98,6 @@ constexpr FrameLayout of312() {
     return layout;
 }
 
-// Indexes of the eight-byte numbers in an interpreter's self-description.
-struct RuntimeOffsets {
-    uint16_t interpreters, threads, garbage, pointerToGil, nextThread;
-    uint16_t currentFrame, threadId, kernelThread;
-    uint16_t frameBytes, previous, code, instruction, firstLocal, owner, bytecodeIndex;
-    uint16_t codeBytes, file, name, lineTable, firstLine, bytecode, bytecodeCopies;
-    uint16_t type;
-    uint16_t bytesLength, bytesData;
-    uint16_t textBytes, textState, textLength, asciiBytes;
-    uint16_t collecting;
-};
-
-// Numbers before those of the thread's state: cookie, version and kind of build, 3 of the runtime,
-// and those of an interpreter, of which 3.14 has 3 more.
-constexpr RuntimeOffsets runtimeOffsetsOf(bool is314) {
-    constexpr int front = 6;
-    const int thread = front + (is314 ? 16 : 13);
-    const int frame = thread + 9;
-    const int code = frame + (is314 ? 8 : 6);
-    const int object = code + (is314 ? 11 : 10);
-    // Types, tuples and lists, then (3.14) sets, dictionaries, floats and integers.
-    const int bytes = object + 2 + 4 + 3 + 3 + (is314 ? 4 : 0) + 3 + 2 + 3;
-    const int text = bytes + 3;
-    const auto at = [](int number) { return static_cast<uint16_t>(number); };
-    return {.interpreters = at(front - 1),
-            .threads = at(front + 3),
-            // 3.14 has the main thread before it.
-            .garbage = at(front + (is314 ? 5 : 4)),
-            .pointerToGil = at(front + (is314 ? 9 : 8)),
-            .nextThread = at(thread + 2),
-            .currentFrame = at(thread + 4),
-            .threadId = at(thread + 5),
-            .kernelThread = at(thread + 6),
-            .frameBytes = at(frame),
-            .previous = at(frame + 1),
-            .code = at(frame + 2),
-            .instruction = at(frame + 3),
-            .firstLocal = at(frame + 4),
-            .owner = at(frame + 5),
-            .bytecodeIndex = at(is314 ? frame + 7 : 0),
-            .codeBytes = at(code),
-            .file = at(code + 1),
-            .name = at(code + 3),  // the qualified name
-            .lineTable = at(code + 4),
-            .firstLine = at(code + 5),
-            .bytecode = at(code + 9),
-            .bytecodeCopies = at(is314 ? code + 10 : 0),
-            .type = at(object + 1),
-            .bytesLength = at(bytes + 1),
-            .bytesData = at(bytes + 2),
-            .textBytes = at(text),
-            .textState = at(text + 1),
-            .textLength = at(text + 2),
-            .asciiBytes = at(text + 3),
-            .collecting = at(text + 5)};
-}
-static_assert((runtimeOffsetsOf(true).collecting + 1) * sizeof(uint64_t) <= runtimeBytes);
-
 }  // namespace
 
 std::optional<FrameLayout> layoutOf(int major, int minor) {
@@ -175,8 +117,9 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
         std::memcmp(runtime.data(), cookie, sizeof cookie) != 0)
         return std::nullopt;
     const auto number = [&](size_t index) {
-        uint64_t value = 0;
-        std::memcpy(&value, runtime.data() + index * sizeof value, sizeof value);
+        uint64_t value = UINT64_MAX;
+        if ((index + 1) * sizeof value <= runtime.size())
+            std::memcpy(&value, runtime.data() + index * sizeof value, sizeof value);
         return value;
     };
     const uint64_t version = number(1);
@@ -185,7 +128,6 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
         (version >> 4 & 0xf) < candidate)
         return std::nullopt;
     const bool is314 = minor == 14, isFreeThreaded = number(2) != 0;
-    const RuntimeOffsets runtimeOffsets = runtimeOffsetsOf(is314);
     bool isGood = true;
     const auto below = [&](uint64_t bound, size_t index) {
         const uint64_t value = number(index);
@@ -193,42 +135,52 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
         return static_cast<uint16_t>(value);
     };
     const auto offset = [&](size_t index) { return below(2'048, index); };
+    // Indexes of the eight-byte numbers of each structure: after cookie, version, kind of build and 3 of the runtime
+    // come those of an interpreter, of which 3.14 has 3 more.
+    constexpr size_t interpreter = 6;
+    const size_t thread = interpreter + (is314 ? 16 : 13);
+    const size_t frame = thread + 9;
+    const size_t code = frame + (is314 ? 8 : 6);
+    const size_t object = code + (is314 ? 11 : 10);
+    // Types, tuples and lists, then (3.14) sets, dictionaries, floats and integers.
+    const size_t bytes = object + 2 + 4 + 3 + 3 + (is314 ? 4 : 0) + 3 + 2 + 3;
+    const size_t text = bytes + 3;
     FrameLayout layout;
-    layout.interpreters = offset(runtimeOffsets.interpreters);
-    layout.threads = below(FrameLayout::none, runtimeOffsets.threads);  // far into a large structure
-    layout.nextThread = offset(runtimeOffsets.nextThread);
+    layout.interpreters = offset(interpreter - 1);
+    layout.threads = below(FrameLayout::none, interpreter + 3);  // far into a large structure
+    layout.nextThread = offset(thread + 2);
+    // 3.14 has the main thread before the garbage collector.
     layout.collecting =
-        static_cast<uint16_t>(below(FrameLayout::none / 2, runtimeOffsets.garbage) + offset(runtimeOffsets.collecting));
-    layout.pointerToGil = below(FrameLayout::none, runtimeOffsets.pointerToGil);
-    layout.kernelThread = offset(runtimeOffsets.kernelThread);
-    layout.threadFrame = offset(runtimeOffsets.currentFrame);
-    layout.threadId = offset(runtimeOffsets.threadId);
-    layout.frameBytes = offset(runtimeOffsets.frameBytes);
-    layout.previous = offset(runtimeOffsets.previous);
-    layout.code = offset(runtimeOffsets.code);
-    layout.instruction = offset(runtimeOffsets.instruction);
-    layout.firstLocal = offset(runtimeOffsets.firstLocal);
-    layout.owner = offset(runtimeOffsets.owner);
-    layout.codeBytes = offset(runtimeOffsets.bytecode);
-    layout.firstLine = offset(runtimeOffsets.firstLine);
-    layout.file = offset(runtimeOffsets.file);
-    layout.name = offset(runtimeOffsets.name);
-    layout.lineTable = offset(runtimeOffsets.lineTable);
-    layout.bytecode = offset(runtimeOffsets.bytecode);
-    layout.type = offset(runtimeOffsets.type);
-    layout.bytesLength = offset(runtimeOffsets.bytesLength);
-    layout.bytesData = offset(runtimeOffsets.bytesData);
-    layout.textState = offset(runtimeOffsets.textState);
-    layout.textLength = offset(runtimeOffsets.textLength);
-    layout.asciiText = offset(runtimeOffsets.asciiBytes);
+        static_cast<uint16_t>(below(FrameLayout::none / 2, interpreter + (is314 ? 5 : 4)) + offset(text + 5));
+    layout.pointerToGil = below(FrameLayout::none, interpreter + (is314 ? 9 : 8));
+    layout.threadFrame = offset(thread + 4);
+    layout.threadId = offset(thread + 5);
+    layout.kernelThread = offset(thread + 6);
+    layout.frameBytes = offset(frame);
+    layout.previous = offset(frame + 1);
+    layout.code = offset(frame + 2);
+    layout.instruction = offset(frame + 3);
+    layout.firstLocal = offset(frame + 4);
+    layout.owner = offset(frame + 5);
+    layout.file = offset(code + 1);
+    layout.name = offset(code + 3);  // the qualified name
+    layout.lineTable = offset(code + 4);
+    layout.firstLine = offset(code + 5);
+    layout.codeBytes = layout.bytecode = offset(code + 9);
+    layout.type = offset(object + 1);
+    layout.bytesLength = offset(bytes + 1);
+    layout.bytesData = offset(bytes + 2);
+    layout.textState = offset(text + 1);
+    layout.textLength = offset(text + 2);
+    layout.asciiText = offset(text + 3);
     // In a text of another kind, its length and its UTF-8 pointer follow.
     layout.otherText = static_cast<uint16_t>(layout.asciiText + 16);
     // Five more ints are between the two in every self-described version.
     layout.version = static_cast<uint16_t>(layout.firstLine + 24);
     if (!isFreeThreaded) layout.dictValues = 8;
     if (isFreeThreaded && is314) {
-        layout.bytecodeIndex = offset(runtimeOffsets.bytecodeIndex);
-        layout.bytecodeCopies = offset(runtimeOffsets.bytecodeCopies);
+        layout.bytecodeIndex = offset(frame + 7);
+        layout.bytecodeCopies = offset(code + 10);
     }
     // The offsets must be inside a frame, a code object and the parts read of either.
     const auto lies = [&](uint16_t at, uint16_t within) { return isGood &= at + 8 <= within; };
