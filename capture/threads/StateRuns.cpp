@@ -116,9 +116,8 @@ std::string_view nameOfCall(int64_t number) {
 bool isFutex(int64_t number) { return number == SYS_futex; }
 
 bool mayBeDisk(const SystemCall& call) {
-    return call.number == SYS_read || call.number == SYS_readv || call.number == SYS_pread64 ||
-           call.number == SYS_preadv || call.number == SYS_write || call.number == SYS_writev ||
-           call.number == SYS_pwrite64 || !find(call.number);
+    constexpr int64_t ofFiles[] = {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_write, SYS_writev, SYS_pwrite64};
+    return std::ranges::find(ofFiles, call.number) != std::end(ofFiles) || !find(call.number);
 }
 
 void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t slices,
@@ -136,10 +135,7 @@ void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int6
     } else if (seen == seen_) {
         cpuNs_ += cpuNs;
         delayNs_ += delayNs;
-        if (nowNs - startNs_ >= maxRunNs) {
-            close(nowNs);
-            begin(nowNs, seen);
-        }
+        if (nowNs - startNs_ >= maxRunNs) turn(nowNs, seen);
     } else if (isContended && isActive(seen_.state) != isActive(seen.state)) {
         leaveOrEnterContended(nowNs, seen, cpuNs, delayNs);
     } else if (slices >= minSlicesOfSeveralEdges && (isWaiting(seen_.state) || isWaiting(seen.state)) &&
@@ -167,14 +163,9 @@ void StateRuns::leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, i
     const bool wasActive = isActive(seen_.state);
     ThreadSample active = wasActive ? seen_ : seen;
     active.state = ThreadState::Gil;
-    if (wasActive) close(latestNs_);
     const int64_t edgeNs = wasActive ? latestNs_ + activeNs : nowNs - activeNs;
-    if (!wasActive) close(edgeNs);
-    begin(wasActive ? latestNs_ : edgeNs, active);
-    cpuNs_ = cpuNs;
-    delayNs_ = delayNs;
-    close(wasActive ? edgeNs : nowNs);
-    begin(wasActive ? edgeNs : nowNs, seen);
+    turn(wasActive ? latestNs_ : edgeNs, active, cpuNs, delayNs);
+    turn(wasActive ? edgeNs : nowNs, seen);
 }
 
 void StateRuns::keepWait(const ThreadSample& seen, int64_t passedNs) {
@@ -219,13 +210,8 @@ void StateRuns::waitBetween(int64_t nowNs, const ThreadSample& seen, int64_t cpu
     const int64_t ranNs = cpuNs + delayNs;
     cpuNs_ += cpuNs / 2;
     delayNs_ += delayNs / 2;
-    close(latestNs_ + ranNs / 2);
-    begin(latestNs_ + ranNs / 2, wait);
-    const int64_t endNs = nowNs - (ranNs - ranNs / 2);
-    close(endNs);
-    begin(endNs, seen);
-    cpuNs_ = cpuNs - cpuNs / 2;
-    delayNs_ = delayNs - delayNs / 2;
+    turn(latestNs_ + ranNs / 2, wait);
+    turn(nowNs - (ranNs - ranNs / 2), seen, cpuNs - cpuNs / 2, delayNs - delayNs / 2);
 }
 
 void StateRuns::goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs) {
@@ -233,23 +219,10 @@ void StateRuns::goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuN
     // Two waits get equal shares of the time: samples fall into both alike, whichever it was.
     const ThreadSample first = didWait ? seen_ : unsampledWait(seen);
     const ThreadSample second = isWaiting(seen.state) ? seen : unsampledWait(first);
-    close(latestNs_);
-    begin(latestNs_, first);
-    if (first == second) {
-        cpuNs_ = cpuNs;
-        delayNs_ = delayNs;
-    } else {
-        cpuNs_ = cpuNs / 2;
-        delayNs_ = delayNs / 2;
-        const int64_t middleNs = latestNs_ + (nowNs - latestNs_) / 2;
-        const int64_t restNs = cpuNs - cpuNs_, restDelayNs = delayNs - delayNs_;
-        close(middleNs);
-        begin(middleNs, second);
-        cpuNs_ = restNs;
-        delayNs_ = restDelayNs;
-    }
-    close(nowNs);
-    begin(nowNs, seen);
+    const int64_t parts = first == second ? 1 : 2;
+    turn(latestNs_, first, cpuNs / parts, delayNs / parts);
+    if (parts > 1) turn(latestNs_ + (nowNs - latestNs_) / 2, second, cpuNs - cpuNs / parts, delayNs - delayNs / parts);
+    turn(nowNs, seen);
 }
 
 void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs, int64_t waitsBegun) {
@@ -263,12 +236,8 @@ void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, i
     if (didWait && waits && ranNs >= minRunNs) {
         // It ran in between, at an unsampled line.
         const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;
-        close(runBeginNs);
-        begin(runBeginNs, {.state = ThreadState::Running});
-        cpuNs_ = cpuNs;
-        delayNs_ = delayNs;
-        close(runBeginNs + ranNs);
-        begin(runBeginNs + ranNs, seen);
+        turn(runBeginNs, {.state = ThreadState::Running}, cpuNs, delayNs);
+        turn(runBeginNs + ranNs, seen);
         return;
     }
     int64_t boundaryNs = latestNs_ + passedNs / 2;
@@ -279,27 +248,20 @@ void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, i
         if (unseen != seen) {
             cpuNs_ += cpuNs;
             delayNs_ += delayNs;
-            close(boundaryNs);
-            begin(boundaryNs, unseen);
+            turn(boundaryNs, unseen);
             cpuNs = delayNs = 0;
             boundaryNs += waitedNs / 2;
         }
     }
     if (didWait && !waits) {
         const ThreadSample unseen = isUnseen ? unsampledWait(seen_) : seen_;
-        if (unseen != seen_) {
-            close(latestNs_ + waitedNs / 2);
-            begin(latestNs_ + waitedNs / 2, unseen);
-        }
+        if (unseen != seen_) turn(latestNs_ + waitedNs / 2, unseen);
         boundaryNs = nowNs - ranNs;
         isNew = true;
         if (const int64_t delayedNs = std::min(delayNs, ranNs); delayedNs >= minRunNs) {
             // Woken, and at the place of its wait until it got a core.
-            const uint32_t stack = seen_.stack;
-            close(boundaryNs);
-            begin(boundaryNs, {.state = ThreadState::Runnable, .stack = stack});
+            turn(boundaryNs, {.state = ThreadState::Runnable, .stack = seen_.stack}, 0, delayedNs);
             boundaryNs += delayedNs;
-            delayNs_ = delayedNs;
             delayNs -= delayedNs;
         }
     }
@@ -307,12 +269,14 @@ void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, i
         cpuNs_ += cpuNs;
         delayNs_ += delayNs;
     }
-    close(boundaryNs);
-    begin(boundaryNs, seen);
-    if (isNew) {
-        cpuNs_ = cpuNs;
-        delayNs_ = delayNs;
-    }
+    turn(boundaryNs, seen, isNew ? cpuNs : 0, isNew ? delayNs : 0);
+}
+
+void StateRuns::turn(int64_t timeNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs) {
+    close(timeNs);
+    begin(timeNs, seen);
+    cpuNs_ = cpuNs;
+    delayNs_ = delayNs;
 }
 
 void StateRuns::begin(int64_t startNs, const ThreadSample& seen) {

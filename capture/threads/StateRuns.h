@@ -77,6 +77,8 @@ class StateRuns {
     ThreadSample unsampledWait(const ThreadSample& wait) const;
     void leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs);
     void goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs);
+    /// Ends the run at that time and begins another, which has had a core, or wanted one, for so long already.
+    void turn(int64_t timeNs, const ThreadSample& seen, int64_t cpuNs = 0, int64_t delayNs = 0);
     void close(int64_t endNs);
     void begin(int64_t startNs, const ThreadSample& seen);
 
