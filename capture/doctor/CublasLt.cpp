@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "model/format/optionValues.h"
@@ -20,21 +21,19 @@ constexpr int transposeA = 3, fastAccumulation = 25, maxWorkspaceBytes = 1;
 constexpr int isTransposed = 1;
 constexpr int maxAlgorithms = 16;
 
-struct Types {
+struct Format {
+    std::string_view name;
     int input, output, scale, compute;
 };
+/// By `GemmPrecision`.
+constexpr Format formats[] = {
+    {"bf16", realBf16, realBf16, real32, compute32}, {"fp16", real16, real16, real32, compute32},
+    {"fp8", realE4m3, realBf16, real32, compute32},  {"tf32", real32, real32, real32, computeTf32},
+    {"fp32", real32, real32, real32, compute32},     {"fp64", real64, real64, real64, compute64},
+};
+static_assert(std::size(formats) == gemmPrecisions.size());
 
-Types typesOf(GemmPrecision precision) {
-    switch (precision) {
-        case GemmPrecision::Bf16: return {realBf16, realBf16, real32, compute32};
-        case GemmPrecision::Fp16: return {real16, real16, real32, compute32};
-        case GemmPrecision::Fp8: return {realE4m3, realBf16, real32, compute32};
-        case GemmPrecision::Tf32: return {real32, real32, real32, computeTf32};
-        case GemmPrecision::Fp32: return {real32, real32, real32, compute32};
-        case GemmPrecision::Fp64: return {real64, real64, real64, compute64};
-    }
-    return {};
-}
+const Format& formatOf(GemmPrecision precision) { return formats[static_cast<size_t>(precision)]; }
 
 size_t bytesOf(int type) {
     switch (type) {
@@ -77,20 +76,10 @@ std::vector<std::filesystem::path> packageFolders() {
 
 }  // namespace
 
-std::string_view name(GemmPrecision precision) {
-    switch (precision) {
-        case GemmPrecision::Bf16: return "bf16";
-        case GemmPrecision::Fp16: return "fp16";
-        case GemmPrecision::Fp8: return "fp8";
-        case GemmPrecision::Tf32: return "tf32";
-        case GemmPrecision::Fp32: return "fp32";
-        case GemmPrecision::Fp64: return "fp64";
-    }
-    return "";
-}
+std::string_view name(GemmPrecision precision) { return formatOf(precision).name; }
 
-size_t CublasLt::inputBytes(GemmPrecision precision) { return bytesOf(typesOf(precision).input); }
-size_t CublasLt::outputBytes(GemmPrecision precision) { return bytesOf(typesOf(precision).output); }
+size_t CublasLt::inputBytes(GemmPrecision precision) { return bytesOf(formatOf(precision).input); }
+size_t CublasLt::outputBytes(GemmPrecision precision) { return bytesOf(formatOf(precision).output); }
 
 Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& file) {
     std::vector<std::string> candidates;
@@ -133,7 +122,7 @@ bool CublasLt::start() {
 std::unique_ptr<CublasLt::Gemm> CublasLt::makeGemm(GemmPrecision precision, GemmShape shape,
                                                    const Buffers& buffers) const {
     std::unique_ptr<Gemm> gemm(new Gemm(*this));
-    const Types types = typesOf(precision);
+    const Format& types = formatOf(precision);
     const auto rows = [](int64_t value) { return static_cast<uint64_t>(value); };
     // A is transposed: the only form of fp8, and the form of a linear layer.
     if (createDescription_(&gemm->description_, types.compute, types.scale) != 0 ||
