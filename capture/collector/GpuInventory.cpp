@@ -36,15 +36,6 @@ void writeLinkPeaks(TraceWriter& trace, const MachineGpu& gpu) {
                   t.width = gpu.memoryBusBits, t.origin = origin);
 }
 
-std::string formatGpuUuid(const uint8_t (&uuid)[16]) {
-    std::string text = "GPU-";
-    for (int index = 0; index < 16; ++index) {
-        if (index == 4 || index == 6 || index == 8 || index == 10) text += '-';
-        text += fmt::format("{:02x}", uuid[index]);
-    }
-    return text;
-}
-
 GpuInventory::GpuInventory(Machine machine) : links_(std::move(machine.links)) {
     for (MachineGpu& gpu : machine.gpus) gpus_.push_back({std::move(gpu), std::nullopt});
 }

@@ -43,7 +43,4 @@ class GpuInventory {
     std::vector<MachineLink> links_;
 };
 
-/// Returns "GPU-01234567-89ab-...", in the driver's format.
-std::string formatGpuUuid(const uint8_t (&uuid)[16]);
-
 }  // namespace lanescope::capture

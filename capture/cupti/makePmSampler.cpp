@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <condition_variable>
@@ -18,12 +19,16 @@
 
 #include "capture/cupti/PmClock.h"
 #include "capture/cupti/PmLibrary.h"
+#include "capture/machine/Machine.h"
 #include "capture/sample/sampleTime.h"
 #include "model/format/factNames.h"
 
 namespace lanescope::capture {
 
 namespace {
+
+/// Parameters for one of CUPTI's functions, zeroed except for their size, which only a macro of the header has.
+#define LANESCOPE_PARAMETERS(function) parameters<function##_Params>(function##_Params_STRUCT_SIZE)
 
 /// A metric of a trace, and the counters that can provide it, best first. The most important metrics come first. Each
 /// adds to the processor time of a sample, so the list is short. Metrics that Nsight Systems has carry its names.
@@ -65,12 +70,11 @@ class PmMetrics {
 
     /// Chooses metrics for the GPU with that CUDA number. Returns CUPTI's first error if no metric is available.
     CUptiResult choose(size_t device) {
-        auto chip = parameters<CUpti_Device_GetChipName_Params>(CUpti_Device_GetChipName_Params_STRUCT_SIZE);
+        auto chip = LANESCOPE_PARAMETERS(CUpti_Device_GetChipName);
         chip.deviceIndex = device;
         if (const CUptiResult result = library_.chipName(&chip)) return result;
         chip_ = chip.pChipName;
-        auto available = parameters<CUpti_PmSampling_GetCounterAvailability_Params>(
-            CUpti_PmSampling_GetCounterAvailability_Params_STRUCT_SIZE);
+        auto available = LANESCOPE_PARAMETERS(CUpti_PmSampling_GetCounterAvailability);
         available.deviceIndex = device;
         if (const CUptiResult result = library_.availability(&available)) return result;
         availability_.resize(available.counterAvailabilityImageSize);
@@ -111,8 +115,7 @@ class PmMetrics {
     /// Puts the metrics of sample `index` of `counterData` into `values`.
     CUptiResult evaluate(const std::vector<uint8_t>& counterData, size_t index, std::vector<double>& values) {
         values.resize(names_.size());
-        auto params = parameters<CUpti_Profiler_Host_EvaluateToGpuValues_Params>(
-            CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE);
+        auto params = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues);
         params.pHostObject = host_;
         params.pCounterDataImage = counterData.data();
         params.counterDataImageSize = counterData.size();
@@ -127,32 +130,27 @@ class PmMetrics {
     /// `host` must be released after a failure too.
     CUptiResult tryWith(std::vector<const char*>& names, std::vector<uint8_t>& configuration,
                         CUpti_Profiler_Host_Object*& host, size_t& passes) const {
-        auto made =
-            parameters<CUpti_Profiler_Host_Initialize_Params>(CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
+        auto made = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_Initialize);
         made.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
         made.pChipName = chip_.c_str();
         made.pCounterAvailabilityImage = availability_.data();
         if (const CUptiResult result = library_.hostInitialize(&made)) return result;
         host = made.pHostObject;
-        auto added = parameters<CUpti_Profiler_Host_ConfigAddMetrics_Params>(
-            CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE);
+        auto added = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics);
         added.pHostObject = host;
         added.ppMetricNames = names.data();
         added.numMetrics = names.size();
         if (const CUptiResult result = library_.addMetrics(&added)) return result;
-        auto size = parameters<CUpti_Profiler_Host_GetConfigImageSize_Params>(
-            CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);
+        auto size = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize);
         size.pHostObject = host;
         if (const CUptiResult result = library_.configSize(&size)) return result;
         configuration.resize(size.configImageSize);
-        auto image = parameters<CUpti_Profiler_Host_GetConfigImage_Params>(
-            CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE);
+        auto image = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_GetConfigImage);
         image.pHostObject = host;
         image.configImageSize = configuration.size();
         image.pConfigImage = configuration.data();
         if (const CUptiResult result = library_.config(&image)) return result;
-        auto count = parameters<CUpti_Profiler_Host_GetNumOfPasses_Params>(
-            CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE);
+        auto count = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses);
         count.configImageSize = configuration.size();
         count.pConfigImage = configuration.data();
         const CUptiResult result = library_.passes(&count);
@@ -162,8 +160,7 @@ class PmMetrics {
 
     void forget(CUpti_Profiler_Host_Object* host) const {
         if (host == nullptr) return;
-        auto params =
-            parameters<CUpti_Profiler_Host_Deinitialize_Params>(CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE);
+        auto params = LANESCOPE_PARAMETERS(CUpti_Profiler_Host_Deinitialize);
         params.pHostObject = host;
         library_.hostDeinitialize(&params);
     }
@@ -196,7 +193,7 @@ class PmGpu {
     /// between calls of `take`.
     CUptiResult prepare(double hz, int64_t takePeriodNs) {
         if (const CUptiResult result = metrics_.choose(device_)) return result;
-        auto enabled = parameters<CUpti_PmSampling_Enable_Params>(CUpti_PmSampling_Enable_Params_STRUCT_SIZE);
+        auto enabled = LANESCOPE_PARAMETERS(CUpti_PmSampling_Enable);
         enabled.deviceIndex = device_;
         if (const CUptiResult result = library_.enable(&enabled)) return result;
         sampling_ = enabled.pPmSamplingObject;
@@ -205,7 +202,7 @@ class PmGpu {
 
     /// Starts sampling. From here on, `take` must be called before the GPU's buffer is full.
     CUptiResult start() {
-        auto params = parameters<CUpti_PmSampling_Start_Params>(CUpti_PmSampling_Start_Params_STRUCT_SIZE);
+        auto params = LANESCOPE_PARAMETERS(CUpti_PmSampling_Start);
         params.pPmSamplingObject = sampling_;
         startedNs_ = decodedNs_ = sampleTimeNs();
         isFirst_ = true;
@@ -235,7 +232,7 @@ class PmGpu {
 
     void stop() {
         if (sampling_ == nullptr) return;
-        auto params = parameters<CUpti_PmSampling_Stop_Params>(CUpti_PmSampling_Stop_Params_STRUCT_SIZE);
+        auto params = LANESCOPE_PARAMETERS(CUpti_PmSampling_Stop);
         params.pPmSamplingObject = sampling_;
         library_.stop(&params);
     }
@@ -251,7 +248,7 @@ class PmGpu {
 
   private:
     CUptiResult configure(double hz, int64_t takePeriodNs) {
-        auto config = parameters<CUpti_PmSampling_SetConfig_Params>(CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE);
+        auto config = LANESCOPE_PARAMETERS(CUpti_PmSampling_SetConfig);
         config.pPmSamplingObject = sampling_;
         config.configSize = metrics_.configuration().size();
         config.pConfig = metrics_.configuration().data();
@@ -261,8 +258,7 @@ class PmGpu {
         config.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
         config.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
         if (const CUptiResult result = library_.setConfig(&config)) return result;
-        auto size = parameters<CUpti_PmSampling_GetCounterDataSize_Params>(
-            CUpti_PmSampling_GetCounterDataSize_Params_STRUCT_SIZE);
+        auto size = LANESCOPE_PARAMETERS(CUpti_PmSampling_GetCounterDataSize);
         size.pPmSamplingObject = sampling_;
         size.pMetricNames = metrics_.names().data();
         size.numMetrics = metrics_.names().size();
@@ -277,8 +273,7 @@ class PmGpu {
     }
 
     CUptiResult makeReady() {
-        auto image = parameters<CUpti_PmSampling_CounterDataImage_Initialize_Params>(
-            CUpti_PmSampling_CounterDataImage_Initialize_Params_STRUCT_SIZE);
+        auto image = LANESCOPE_PARAMETERS(CUpti_PmSampling_CounterDataImage_Initialize);
         image.pPmSamplingObject = sampling_;
         image.counterDataSize = counterData_.size();
         image.pCounterData = counterData_.data();
@@ -289,8 +284,7 @@ class PmGpu {
     }
 
     CUptiResult endOf(size_t index, int64_t& endNs) const {
-        auto sample = parameters<CUpti_PmSampling_CounterData_GetSampleInfo_Params>(
-            CUpti_PmSampling_CounterData_GetSampleInfo_Params_STRUCT_SIZE);
+        auto sample = LANESCOPE_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo);
         sample.pPmSamplingObject = sampling_;
         sample.pCounterDataImage = counterData_.data();
         sample.counterDataImageSize = counterData_.size();
@@ -325,7 +319,7 @@ class PmGpu {
         const int64_t begunNs = sampleTimeNs();
         if (const CUptiResult result = makeRoom(begunNs)) return result;
         decodedNs_ = begunNs;
-        auto decoded = parameters<CUpti_PmSampling_DecodeData_Params>(CUpti_PmSampling_DecodeData_Params_STRUCT_SIZE);
+        auto decoded = LANESCOPE_PARAMETERS(CUpti_PmSampling_DecodeData);
         decoded.pPmSamplingObject = sampling_;
         decoded.pCounterDataImage = counterData_.data();
         decoded.counterDataImageSize = counterData_.size();
@@ -343,8 +337,7 @@ class PmGpu {
         }
         const int64_t nowNs = sampleTimeNs();
         overflowed = decoded.overflow != 0;
-        auto info = parameters<CUpti_PmSampling_GetCounterDataInfo_Params>(
-            CUpti_PmSampling_GetCounterDataInfo_Params_STRUCT_SIZE);
+        auto info = LANESCOPE_PARAMETERS(CUpti_PmSampling_GetCounterDataInfo);
         info.pCounterDataImage = counterData_.data();
         info.counterDataImageSize = counterData_.size();
         if (const CUptiResult result = library_.counterDataInfo(&info)) return result;
@@ -488,15 +481,6 @@ class ParallelTurns {
 
 constexpr int maxDevices = 64;
 
-std::string uuidText(const CUuuid& uuid) {
-    std::string text = "GPU-";
-    for (int at = 0; at < 16; ++at) {
-        if (at == 4 || at == 6 || at == 8 || at == 10) text += '-';
-        text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[at]));
-    }
-    return text;
-}
-
 /// Sampler of the hardware counters of all GPUs visible to this process. Each call of `sample` writes the samples since
 /// the last one. At high rates a GPU takes half of a core, so each GPU then has a thread of its own.
 class PmSampler : public Sampler {
@@ -519,7 +503,7 @@ class PmSampler : public Sampler {
                       "CUDA finds no GPU here; no GPU metrics were sampled.");
             return false;
         }
-        auto initialized = parameters<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
+        auto initialized = LANESCOPE_PARAMETERS(CUpti_Profiler_Initialize);
         if (const CUptiResult result = library_.initialize(&initialized)) {
             reportRefusals({{result, {}}});
             return false;
@@ -537,7 +521,7 @@ class PmSampler : public Sampler {
                 refusals[result].push_back(device);
                 continue;
             }
-            log_.addGpu(device, uuidText(uuid), name);
+            log_.addGpu(device, formatGpuUuid(std::bit_cast<std::array<uint8_t, 16>>(uuid)), name);
             for (size_t at = 0; at < gpu->titles().size(); ++at)
                 log_.addMetric(device, static_cast<uint32_t>(at), gpu->titles()[at]);
             gpus_.push_back({std::move(gpu), {}});

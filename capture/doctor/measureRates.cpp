@@ -13,8 +13,6 @@
 #include <memory>
 #include <utility>
 
-#include "capture/collector/GpuInventory.h"
-
 namespace lanescope::capture {
 
 /// Returns the text of kernels.ptx.
@@ -32,13 +30,14 @@ struct RoofPlace {
     std::chrono::duration<double> budget{};  ///< Time of all of it together.
     /// Reads the state of the GPU, by UUID; empty function if unknown.
     std::function<GpuState(const std::string& uuid)> state;
-    /// Called with what was measured otherwise than meant, without the name of the GPU; may be empty.
+    /// Called with what was measured otherwise than meant, without the name of the GPU.
     std::function<void(const std::string& what)> note;
     /// Called before each measurement with its name, "GEMM bf16 8192 x 8192 x 8192"; false ends it.
     std::function<bool(const std::string& what)> progress;
 };
 
 using Clock = std::chrono::steady_clock;
+using Pointer = CudaDriver::Pointer;
 using Handle = CudaDriver::Handle;
 
 constexpr unsigned threadsPerBlock = 256, blocks = 132 * 16, sumBlocks = 132 * 8;
@@ -82,20 +81,15 @@ class Kernels {
         struct Pattern {
             uint32_t keepEven, setEven, keepOdd, setOdd;
         };
-        const auto pattern = [precision]() -> Pattern {
-            switch (precision) {
-                case GemmPrecision::Bf16: return {0x807f807f, 0x3f003f00, 0x807f807f, 0x3f003f00};
-                case GemmPrecision::Fp16: return {0x83ff83ff, 0x38003800, 0x83ff83ff, 0x38003800};
-                case GemmPrecision::Fp8: return {0x87878787, 0x30303030, 0x87878787, 0x30303030};
-                case GemmPrecision::Tf32:
-                case GemmPrecision::Fp32: return {0x807fffff, 0x3f000000, 0x807fffff, 0x3f000000};
-                case GemmPrecision::Fp64: return {0xffffffff, 0, 0x800fffff, 0x3fe00000};
-            }
-            return {};
+        /// By `GemmPrecision`.
+        static constexpr Pattern patterns[gemmPrecisions.size()] = {
+            {0x807f807f, 0x3f003f00, 0x807f807f, 0x3f003f00}, {0x83ff83ff, 0x38003800, 0x83ff83ff, 0x38003800},
+            {0x87878787, 0x30303030, 0x87878787, 0x30303030}, {0x807fffff, 0x3f000000, 0x807fffff, 0x3f000000},
+            {0x807fffff, 0x3f000000, 0x807fffff, 0x3f000000}, {0xffffffff, 0, 0x800fffff, 0x3fe00000},
         };
         uint64_t words = bytes / 4;
         if (fill_ == nullptr) return driver_.setWords(data, 0, words, stream);
-        Pattern each = pattern();
+        Pattern each = patterns[static_cast<size_t>(precision)];
         void* arguments[] = {&data, &words, &each.keepEven, &each.setEven, &each.keepOdd, &each.setOdd};
         return driver_.launch(fill_, blocks, 1, 1, threadsPerBlock, 1, 1, 0, stream, arguments, nullptr);
     }
@@ -105,44 +99,34 @@ class Kernels {
     Handle module_ = nullptr, fill_ = nullptr, sum_ = nullptr;
 };
 
-/// Runs warmed batches of one operation until `end`, at least one.
-class Batches {
-  public:
-    Batches(const RoofPlace& place, Clock::time_point end) : place_(place), end_(end) {}
-
-    /// Fills `perSecond` and the state of the GPU into `roof`; 0 if the operation fails. `amount` is done by each call
-    /// of `run`.
-    template <class Run>
-    void measure(MeasuredRoof& roof, double amount, Run run) const {
-        double onceNs = place_.gpu.timeNs(run);
-        if (onceNs > 0) onceNs = place_.gpu.timeNs(run);
-        if (onceNs <= 0) return;
-        const int repeats = std::clamp(static_cast<int>(std::lround(batchSeconds * 1e9 / onceNs)), 1, 5000);
-        for (int batch = 0; batch < batches; ++batch) {
-            if (batch > 1 && Clock::now() >= end_) return;
-            GpuState state;
-            const double ns = place_.gpu.timeNs(
-                [&] {
-                    for (int repeat = 0; repeat < repeats; ++repeat)
-                        if (const int status = run(); status != 0) return status;
-                    return 0;
-                },
-                [&] {
-                    if (place_.state) state = place_.state(place_.uuid);
-                });
-            const double perSecond = ns > 0 ? amount * repeats * 1e9 / ns : 0;
-            if (perSecond <= static_cast<double>(roof.perSecond)) continue;
-            roof.perSecond = static_cast<int64_t>(perSecond);
-            roof.smClockMhz = state.smClockMhz;
-            roof.powerMilliwatts = state.powerMilliwatts;
-            roof.temperature = state.temperature;
-        }
+/// Runs warmed batches of one operation until `end`, at least one. Fills `perSecond` and the state of the GPU into
+/// `roof`; 0 if the operation fails. `amount` is done by each call of `run`.
+template <class Run>
+void measure(const RoofPlace& place, Clock::time_point end, MeasuredRoof& roof, double amount, Run run) {
+    double onceNs = place.gpu.timeNs(run);
+    if (onceNs > 0) onceNs = place.gpu.timeNs(run);
+    if (onceNs <= 0) return;
+    const int repeats = std::clamp(static_cast<int>(std::lround(batchSeconds * 1e9 / onceNs)), 1, 5000);
+    for (int batch = 0; batch < batches; ++batch) {
+        if (batch > 1 && Clock::now() >= end) return;
+        GpuState state;
+        const double ns = place.gpu.timeNs(
+            [&] {
+                for (int repeat = 0; repeat < repeats; ++repeat)
+                    if (const int status = run(); status != 0) return status;
+                return 0;
+            },
+            [&] {
+                if (place.state) state = place.state(place.uuid);
+            });
+        const double perSecond = ns > 0 ? amount * repeats * 1e9 / ns : 0;
+        if (perSecond <= static_cast<double>(roof.perSecond)) continue;
+        roof.perSecond = static_cast<int64_t>(perSecond);
+        roof.smClockMhz = state.smClockMhz;
+        roof.powerMilliwatts = state.powerMilliwatts;
+        roof.temperature = state.temperature;
     }
-
-  private:
-    const RoofPlace& place_;
-    Clock::time_point end_;
-};
+}
 
 Clock::time_point after(std::chrono::duration<double> share) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
@@ -179,12 +163,12 @@ std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
     const Kernels compiled(place.driver);
     const auto bytes = static_cast<double>(place.bytes);
     const auto keep = [&](const char* operation, double amount, auto run) {
-        if (place.progress && !place.progress(fmt::format("memory, {}", operation))) return false;
+        if (!place.progress(fmt::format("memory, {}", operation))) return false;
         MeasuredRoof roof;
         roof.kind = "dram";
         roof.gpuUuid = place.uuid;
         roof.operation = operation;
-        Batches(place, after(place.budget / 3)).measure(roof, amount, run);
+        measure(place, after(place.budget / 3), roof, amount, run);
         if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         return true;
     };
@@ -196,7 +180,7 @@ std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
     const size_t readBytes = place.bytes / sumTurnBytes * sumTurnBytes;
     if (goesOn && compiled.canSum() && readBytes > 0)
         keep("read", static_cast<double>(readBytes), [&] { return compiled.sum(place.first, readBytes, stream); });
-    if (!compiled.canSum() && place.note) place.note("reading of memory is not measured: it compiles no PTX.");
+    if (!compiled.canSum()) place.note("reading of memory is not measured: it compiles no PTX.");
     return roofs;
 }
 
@@ -205,16 +189,13 @@ std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
 std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& library) {
     std::vector<MeasuredRoof> roofs;
     if (!place.gpu.enter()) return roofs;
-    const auto note = [&](const char* sentence) {
-        if (place.note) place.note(sentence);
-    };
     if (!library.start()) {
-        note("matrix products are not measured: cuBLASLt does not start on it.");
+        place.note("matrix products are not measured: cuBLASLt does not start on it.");
         return roofs;
     }
     const Kernels compiled(place.driver);
     if (!compiled.canFill())
-        note("matrix products are of zeros, which take less power than other numbers: it compiles no PTX.");
+        place.note("matrix products are of zeros, which take less power than other numbers: it compiles no PTX.");
     const auto share = place.budget / static_cast<double>(gemmPrecisions.size() * std::size(shapes));
     for (const GemmPrecision precision : gemmPrecisions) {
         for (const GemmShape& shape : shapes) {
@@ -222,7 +203,7 @@ std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& libr
             compiled.fill(precision, place.first, place.bytes, place.gpu.stream());
             compiled.fill(precision, place.second, place.bytes, place.gpu.stream());
             const std::string what = fmt::format("GEMM {} {} x {} x {}", name(precision), shape.m, shape.n, shape.k);
-            if (place.progress && !place.progress(what)) return roofs;
+            if (!place.progress(what)) return roofs;
             const Clock::time_point end = after(share);
             const size_t output = static_cast<size_t>(shape.k * shape.n) * CublasLt::inputBytes(precision);
             CublasLt::Buffers buffers{place.first, place.second, place.second + output,
@@ -238,16 +219,12 @@ std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& libr
             roof.n = shape.n;
             roof.k = shape.k;
             roof.software = library.version();
-            Batches(place, end).measure(roof, shape.flops(), [&] { return gemm->run(*algorithm, place.gpu.stream()); });
+            measure(place, end, roof, shape.flops(), [&] { return gemm->run(*algorithm, place.gpu.stream()); });
             if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         }
     }
     return roofs;
 }
-
-using Clock = std::chrono::steady_clock;
-using Pointer = CudaDriver::Pointer;
-using Handle = CudaDriver::Handle;
 
 constexpr size_t minCopyBytes = size_t{16} << 20;
 constexpr size_t maxCopyBytes = size_t{1} << 30;
@@ -343,16 +320,15 @@ class Measurer {
         }
         if (driver_.deviceName(name, sizeof(name) - 1, device) == 0) gpu.name = name;
         if (driver_.deviceUuid(uuid, device) == 0) gpu.uuid = formatGpuUuid(uuid);
-        int clockKhz = 0, busBits = 0;
-        if (driver_.deviceAttribute(&clockKhz, memoryClockAttribute, device) == 0 &&
-            driver_.deviceAttribute(&busBits, busWidthAttribute, device) == 0)
-            gpu.nominalMemoryBytesPerSecond = int64_t{clockKhz} * 1000 * 2 * (busBits / 8);
-        const auto read = [&](int& value, int attribute) {
-            if (driver_.deviceAttribute(&value, attribute, device) != 0) value = 0;
+        const auto read = [&](int attribute) {
+            int value = 0;
+            return driver_.deviceAttribute(&value, attribute, device) == 0 ? value : 0;
         };
-        read(gpu.smCount, smCountAttribute);
-        read(gpu.computeMajor, majorAttribute);
-        read(gpu.computeMinor, minorAttribute);
+        gpu.nominalMemoryBytesPerSecond =
+            int64_t{read(memoryClockAttribute)} * 1000 * 2 * (read(busWidthAttribute) / 8);
+        gpu.smCount = read(smCountAttribute);
+        gpu.computeMajor = read(majorAttribute);
+        gpu.computeMinor = read(minorAttribute);
         return gpu;
     }
 
@@ -366,8 +342,10 @@ class Measurer {
                 *percent);
     }
 
-    double copySecondsOfEach() const {
-        return std::min(options_.copySecondsPerGpu, options_.copySeconds / static_cast<double>(result_.gpus.size()));
+    /// Reports the next measurement. Returns false if it is not wanted any more.
+    bool goesOn(const std::string& what) {
+        isWanted_ = isWanted_ && (!options_.progress || options_.progress(what));
+        return isWanted_;
     }
 
     void measureGpu(MeasuredGpu& gpu) {
@@ -391,16 +369,13 @@ class Measurer {
         for (const MeasuredGpu& other : result_.gpus)
             if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
         const size_t kinds = 5 + peers.size();
-        const auto share = std::chrono::duration_cast<Clock::duration>(
-            std::chrono::duration<double>(copySecondsOfEach() / static_cast<double>(kinds)));
+        const double seconds =
+            std::min(options_.copySecondsPerGpu, options_.copySeconds / static_cast<double>(result_.gpus.size()));
+        const std::chrono::duration<double> share(seconds / static_cast<double>(kinds));
         const auto keep = [&](MeasuredPeak peak, size_t bytes, auto copy) {
-            if (bytes < minCopyBytes || !isWanted_) return;
-            if (options_.progress && !options_.progress(describeCopy(gpu, peak))) {
-                isWanted_ = false;
-                return;
-            }
+            if (bytes < minCopyBytes || !goesOn(describeCopy(gpu, peak))) return;
             place.enter();
-            peak.bytesPerSecond *= bestRate(place, bytes, Clock::now() + share, copy);
+            peak.bytesPerSecond *= bestRate(place, bytes, after(share), copy);
             if (peak.bytesPerSecond > 0) result_.peaks.push_back(std::move(peak));
         };
         const Handle stream = place.stream();
@@ -422,21 +397,17 @@ class Measurer {
     void measureRoofs(MeasuredGpu& gpu, const GpuContext& context, Pointer first, Pointer second, size_t bytes) {
         constexpr double memoryShare = 0.1, maxSeconds = 10;
         const double seconds = std::min(maxSeconds, options_.roofSeconds / static_cast<double>(result_.gpus.size()));
-        RoofPlace place{.driver = driver_,
-                        .gpu = context,
-                        .uuid = gpu.uuid,
-                        .first = first,
-                        .second = second,
-                        .bytes = bytes,
-                        .budget = std::chrono::duration<double>(seconds * memoryShare),
-                        .state = options_.state,
-                        .note = [&gpu](const std::string& what) { gpu.notes.push_back(what); },
-                        .progress =
-                            [&](const std::string& what) {
-                                isWanted_ = isWanted_ && (!options_.progress || options_.progress(fmt::format(
-                                                                                    "GPU {}: {}", gpu.ordinal, what)));
-                                return isWanted_;
-                            }};
+        RoofPlace place{
+            .driver = driver_,
+            .gpu = context,
+            .uuid = gpu.uuid,
+            .first = first,
+            .second = second,
+            .bytes = bytes,
+            .budget = std::chrono::duration<double>(seconds * memoryShare),
+            .state = options_.state,
+            .note = [&gpu](const std::string& what) { gpu.notes.push_back(what); },
+            .progress = [&](const std::string& what) { return goesOn(fmt::format("GPU {}: {}", gpu.ordinal, what)); }};
         std::ranges::move(measureMemory(place), std::back_inserter(result_.roofs));
         if (options_.products == nullptr || !isWanted_) return;
         place.budget = std::chrono::duration<double>(seconds * (1 - memoryShare));
@@ -446,32 +417,25 @@ class Measurer {
     template <class Keep>
     void measurePeer(const MeasuredGpu& gpu, const GpuContext& place, Pointer from, size_t availableBytes, int ordinal,
                      Keep keep) {
-        const MeasuredGpu& peer = result_.gpus[static_cast<size_t>(ordinal)];
+        MeasuredGpu peer = result_.gpus[static_cast<size_t>(ordinal)];
+        refuseBusy(peer);
+        if (!peer.refusal.empty()) return;
         int device = 0, peerDevice = 0, reaches = 0;
         driver_.device(&device, gpu.ordinal);
         driver_.device(&peerDevice, ordinal);
-        refuseBusyPeer(peer, [&] {
-            GpuContext other(driver_, peerDevice);
-            if (!other.isReady()) return;
-            const size_t bytes = std::min(availableBytes, other.freeBytes() / 4);
-            const Pointer to = bytes < minCopyBytes ? 0 : other.allocate(bytes);
-            if (to == 0) return;
-            driver_.canAccessPeer(&reaches, device, peerDevice);
-            place.enter();
-            // An error for already enabled access is harmless.
-            if (reaches != 0) driver_.enablePeer(other.context(), 0);
-            keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes, [&](size_t size) {
-                return driver_.copyToPeer(to, other.context(), from, place.context(), size, place.stream());
-            });
-            place.enter();
+        GpuContext other(driver_, peerDevice);
+        if (!other.isReady()) return;
+        const size_t bytes = std::min(availableBytes, other.freeBytes() / 4);
+        const Pointer to = bytes < minCopyBytes ? 0 : other.allocate(bytes);
+        if (to == 0) return;
+        driver_.canAccessPeer(&reaches, device, peerDevice);
+        place.enter();
+        // An error for already enabled access is harmless.
+        if (reaches != 0) driver_.enablePeer(other.context(), 0);
+        keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes, [&](size_t size) {
+            return driver_.copyToPeer(to, other.context(), from, place.context(), size, place.stream());
         });
-    }
-
-    template <class Then>
-    void refuseBusyPeer(const MeasuredGpu& peer, Then then) const {
-        MeasuredGpu other = peer;
-        refuseBusy(other);
-        if (other.refusal.empty()) then();
+        place.enter();
     }
 
     static std::string describeCopy(const MeasuredGpu& gpu, const MeasuredPeak& peak) {

@@ -7,7 +7,9 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -64,6 +66,10 @@ std::string rangesOf(const std::vector<unsigned long>& mask) {
     return text;
 }
 
+std::string busLocation(const NvmlPciInfo& pci) {
+    return fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+}
+
 /// Returns the kernel's NUMA node of the device, or -1 if there is one node only.
 int numaNodeOf(const std::string& busLocation) {
     std::ifstream file("/sys/bus/pci/devices/" + busLocation + "/numa_node");
@@ -101,8 +107,7 @@ MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigne
     gpu.name = askText(nvml.deviceName, device);
     gpu.uuid = askText(nvml.deviceUuid, device);
     NvmlPciInfo pci{};
-    if (ask(nvml.devicePciInfo, device, &pci))
-        gpu.busLocation = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+    if (ask(nvml.devicePciInfo, device, &pci)) gpu.busLocation = busLocation(pci);
     NvmlMemory memory{};
     if (ask(nvml.deviceMemory, device, &memory)) gpu.memoryBytes = static_cast<int64_t>(memory.total);
     ask(nvml.deviceComputeCapability, device, &gpu.computeMajor, &gpu.computeMinor);
@@ -133,35 +138,21 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
         if (end == nvmlEndSwitch)
             ++ends.toSwitches;
         else if (end == nvmlEndGpu && ask(nvml.deviceLinkPeer, device, link, &peer))
-            ++ends.toGpus[fmt::format("{:04x}:{:02x}:{:02x}.0", peer.domain, peer.bus, peer.device)];
+            ++ends.toGpus[busLocation(peer)];
     }
     return ends;
 }
 
-/// Returns the abbreviation of nvidia-smi topo -m; empty for an unknown level.
-const char* abbreviationOf(int commonAncestor) {
-    switch (commonAncestor) {
-        case nvmlSameBoard:
-        case nvmlOneSwitch: return "PIX";
-        case nvmlSwitches: return "PXB";
-        case nvmlHostBridge: return "PHB";
-        case nvmlNumaNode: return "NODE";
-        case nvmlWholeSystem: return "SYS";
-        default: return "";
-    }
-}
-
-const char* connectionName(int commonAncestor) {
-    switch (commonAncestor) {
-        case nvmlSameBoard: return "same board";
-        case nvmlOneSwitch: return "PCIe switch";
-        case nvmlSwitches: return "PCIe switches";
-        case nvmlHostBridge: return "host bridge";
-        case nvmlNumaNode: return "NUMA node";
-        case nvmlWholeSystem: return "system";
-        default: return "unknown";
-    }
-}
+/// Connection of two GPUs by their common ancestor, and its abbreviation of nvidia-smi topo -m; empty if unknown.
+struct Connection {
+    int commonAncestor;
+    const char *name, *abbreviation;
+};
+constexpr Connection connections[] = {
+    {nvmlSameBoard, "same board", "PIX"},   {nvmlOneSwitch, "PCIe switch", "PIX"},
+    {nvmlSwitches, "PCIe switches", "PXB"}, {nvmlHostBridge, "host bridge", "PHB"},
+    {nvmlNumaNode, "NUMA node", "NODE"},    {nvmlWholeSystem, "system", "SYS"},
+};
 
 MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const MachineGpu& peer,
                          NvmlLibrary::Device device, NvmlLibrary::Device peerDevice, const LinkEnds& ends,
@@ -176,8 +167,10 @@ MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const M
     } else {
         int ancestor = -1;
         ask(nvml.deviceCommonAncestor, device, peerDevice, &ancestor);
-        link.connection = connectionName(ancestor);
-        link.abbreviation = abbreviationOf(ancestor);
+        const auto* const known = std::ranges::find(connections, ancestor, &Connection::commonAncestor);
+        const bool isKnown = known != std::end(connections);
+        link.connection = isKnown ? known->name : "unknown";
+        link.abbreviation = isKnown ? known->abbreviation : "";
     }
     if (link.nvlinkCount > 0) link.abbreviation = fmt::format("NV{}", link.nvlinkCount);
     return link;
@@ -194,9 +187,7 @@ HostFacts queryHostFacts() {
     cpu_set_t allowed;
     if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) facts.cpuCount = CPU_COUNT(&allowed);
     struct sysinfo memory {};
-    if (::sysinfo(&memory) == 0) {
-        facts.memoryBytes = static_cast<int64_t>(memory.totalram) * memory.mem_unit;
-    }
+    if (::sysinfo(&memory) == 0) facts.memoryBytes = static_cast<int64_t>(memory.totalram) * memory.mem_unit;
     return facts;
 }
 
@@ -234,25 +225,32 @@ std::optional<unsigned> gpuUtilization(const std::string& uuid) {
     const std::unique_ptr<NvmlLibrary> nvml = NvmlLibrary::open();
     NvmlLibrary::Device device = nullptr;
     NvmlUtilization busy{};
-    if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceUtilization == nullptr ||
-        nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess ||
-        nvml->deviceUtilization(device, &busy) != nvmlSuccess)
+    if (!nvml || !ask(nvml->deviceByUuid, uuid.c_str(), &device) || !ask(nvml->deviceUtilization, device, &busy))
         return std::nullopt;
     return busy.gpu;
 }
 
 GpuState gpuState(const std::string& uuid) {
-    constexpr int smClock = 1, gpuSensor = 0;
+    constexpr int gpuSensor = 0;
     // Read while the GPU works: opening takes longer than that.
     static const std::unique_ptr<NvmlLibrary> nvml = NvmlLibrary::open();
     NvmlLibrary::Device device = nullptr;
-    if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess) return {};
-    unsigned clock = 0, power = 0, temperature = 0;
-    if (nvml->deviceClock == nullptr || nvml->deviceClock(device, smClock, &clock) != nvmlSuccess) clock = 0;
-    if (nvml->devicePower == nullptr || nvml->devicePower(device, &power) != nvmlSuccess) power = 0;
-    if (nvml->deviceTemperature == nullptr || nvml->deviceTemperature(device, gpuSensor, &temperature) != nvmlSuccess)
-        temperature = 0;
-    return {clock, power, temperature};
+    if (!nvml || !ask(nvml->deviceByUuid, uuid.c_str(), &device)) return {};
+    const auto read = [&](auto function, auto... sensor) {
+        unsigned value = 0;
+        return ask(function, device, sensor..., &value) ? int64_t{value} : 0;
+    };
+    return {read(nvml->deviceClock, int{nvmlSmClock}), read(nvml->devicePower),
+            read(nvml->deviceTemperature, gpuSensor)};
+}
+
+std::string formatGpuUuid(std::span<const uint8_t, 16> uuid) {
+    std::string text = "GPU-";
+    for (size_t index = 0; index < uuid.size(); ++index) {
+        if (index == 4 || index == 6 || index == 8 || index == 10) text += '-';
+        text += fmt::format("{:02x}", uuid[index]);
+    }
+    return text;
 }
 
 void raiseFileLimit() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,9 @@ struct GpuState {
 };
 /// Reads the state of the GPU with this UUID, "GPU-...". Takes some 10 ms the first time; any thread. NVML stays open.
 GpuState gpuState(const std::string& uuid);
+
+/// Returns "GPU-01234567-89ab-...", in the driver's format.
+std::string formatGpuUuid(std::span<const uint8_t, 16> uuid);
 
 /// Raises this process's limit of open files to the maximum allowed. Processes started earlier keep
 /// their limit. Does nothing if refused.
