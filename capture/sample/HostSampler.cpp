@@ -95,42 +95,31 @@ void CgroupLimits::add(const std::string& path, std::string_view key, double fac
                        const char* title, const char* unit, log::CounterMeaning meaning) {
     Value value{ProcFile(path), 0, key, factor};
     std::vector<char> buffer;
-    double ignored = 0;
-    if (!value.file.isOpen() || !read(value, buffer, ignored)) return;
+    if (!value.file.isOpen() || !read(value, buffer)) return;
     value.counter = log_.addCounter({"host", name, title, unit, meaning});
     values_.push_back(std::move(value));
 }
 
-bool CgroupLimits::read(const Value& value, std::vector<char>& buffer, double& number) const {
+std::optional<double> CgroupLimits::read(const Value& value, std::vector<char>& buffer) const {
     std::string_view text = value.file.read(buffer);
     if (!value.key.empty()) {
         while (!text.empty()) {
             std::string_view line = takeUntil(text, '\n');
-            if (takeWord(line) != value.key) continue;
-            number = static_cast<double>(numberIn(takeWord(line))) * value.factor;
-            return true;
+            if (takeWord(line) == value.key) return static_cast<double>(numberIn(takeWord(line))) * value.factor;
         }
-        return false;
+        return std::nullopt;
     }
     const long long first = numberIn(takeWord(text), -1);  // "max" is no number
-    if (first < 0 || static_cast<double>(first) > unlimitedBytes) return false;
-    number = static_cast<double>(first) * value.factor;
-    if (value.factor != quota) return true;
+    if (first < 0 || static_cast<double>(first) > unlimitedBytes) return std::nullopt;
+    if (value.factor != quota) return static_cast<double>(first) * value.factor;
     if (period_.isOpen()) text = period_.read(buffer);
     const long long period = numberIn(takeWord(text), 0);
-    if (period <= 0) return false;
-    number = 100.0 * static_cast<double>(first) / static_cast<double>(period);
-    return true;
+    if (period <= 0) return std::nullopt;
+    return 100.0 * static_cast<double>(first) / static_cast<double>(period);
 }
 
 void CgroupLimits::sample(SampleBatch& batch, std::vector<char>& buffer) {
-    for (const Value& value : values_) {
-        double number = 0;
-        if (read(value, buffer, number))
-            batch.add(value.counter, number);
-        else
-            batch.addUnknown(value.counter);
-    }
+    for (const Value& value : values_) batch.add(value.counter, read(value, buffer));
 }
 
 HostSampler::HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder)
@@ -196,13 +185,14 @@ void HostSampler::sampleCores() {
         if (place > maxCores) continue;
         if (place >= cores_.size()) cores_.resize(place + 1);
         Core& core = cores_[place];
-        if (core.counter == 0) {
-            CounterDescription counter{source(), "cpu.share",
-                                       place == 0 ? std::string("Processors") : fmt::format("Processor {}", place - 1),
-                                       "%", CounterMeaning::Average};
-            counter.core = static_cast<int>(place) - 1;
-            core.counter = log_.addCounter(std::move(counter));
-        }
+        if (core.counter == 0)
+            core.counter = log_.addCounter(
+                {.source = source(),
+                 .name = "cpu.share",
+                 .title = place == 0 ? std::string("Processors") : fmt::format("Processor {}", place - 1),
+                 .unit = "%",
+                 .meaning = CounterMeaning::Average,
+                 .core = static_cast<int>(place) - 1});
         // user nice system idle iowait irq softirq steal; the time of guests is included in user.
         long long ticks = 0, stolen = 0;
         for (int column = 0; column < 8; ++column) {
@@ -211,10 +201,7 @@ void HostSampler::sampleCores() {
             if (column != 3 && column != 4) ticks += value;
         }
         if (place == 0) sampleStolen(stolen);
-        if (const auto percent = core.share.read(ticks, elapsedNs, nsPerTick_))
-            batch_.add(core.counter, *percent);
-        else
-            batch_.addUnknown(core.counter);
+        batch_.add(core.counter, core.share.read(ticks, elapsedNs, nsPerTick_));
     }
 }
 
@@ -247,12 +234,14 @@ void HostSampler::addTraffic(PerDevice& devices, std::string_view device, const 
         if ((first == 0 && second == 0) || devices.size() >= maxDevices) return;
         uint32_t counters[2] = {};
         for (int which = 0; which < 2; ++which) {
-            CounterDescription counter{source(), traffic.names[which],
-                                       fmt::format("{} {}, {}", traffic.what, device, traffic.directions[which]), "B",
-                                       CounterMeaning::Cumulative};
-            counter.device = device;
-            counter.direction = traffic.directions[which];
-            counters[which] = log_.addCounter(std::move(counter));
+            const char* const direction = traffic.directions[which];
+            counters[which] = log_.addCounter({.source = source(),
+                                               .name = traffic.names[which],
+                                               .title = fmt::format("{} {}, {}", traffic.what, device, direction),
+                                               .unit = "B",
+                                               .meaning = CounterMeaning::Cumulative,
+                                               .device = std::string(device),
+                                               .direction = direction});
         }
         known = devices.emplace(device, std::pair(counters[0], counters[1])).first;
     }

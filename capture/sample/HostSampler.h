@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ class CgroupLimits {
     };
     void add(const std::string& path, std::string_view key, double factor, const char* name, const char* title,
              const char* unit, log::CounterMeaning meaning);
-    bool read(const Value& value, std::vector<char>& buffer, double& number) const;
+    std::optional<double> read(const Value& value, std::vector<char>& buffer) const;
 
     SampleLog& log_;
     std::vector<Value> values_;

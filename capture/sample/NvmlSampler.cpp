@@ -33,17 +33,9 @@ NvmlFieldValue question(NvmlField field, int link) {
     return value;
 }
 
-CounterDescription describe(const char* name, std::string title, const char* unit, int gpu) {
-    CounterDescription counter{"nvml", name, std::move(title), unit, log::CounterMeaning::Cumulative};
-    counter.gpu = gpu;
-    return counter;
-}
-
 constexpr int64_t hzPerMhz = 1'000'000;
 constexpr int temperatureOfGpu = 0;
 
-constexpr unsigned gpmVersion = 1;
-constexpr unsigned maxPcieGpus = 1024;
 constexpr double bytesPerKb = 1000;
 
 constexpr unsigned maxGpus = 1024;
@@ -92,7 +84,7 @@ void NvmlFields::begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, int 
     const int64_t askedNs = sampleTimeNs();
     NvmlFieldValue energy = question(nvmlTotalEnergy, 0);
     if (nvml.deviceFieldValues(device, 1, &energy) == nvmlSuccess && numberIn(energy)) {
-        CounterDescription counter = describe("energy", "Energy", "J", gpu);
+        CounterDescription counter{"nvml", "energy", "Energy", "J", log::CounterMeaning::Cumulative, gpu};
         counter.granularity = joulesPerMillijoule;
         partsOf(Group::Energy).push_back({{energy}, {log.addCounter(std::move(counter))}});
         write(partsOf(Group::Energy).back(), askedNs, true, log);
@@ -123,9 +115,9 @@ bool NvmlFields::addLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device, i
         if (!numberIn(field)) return false;
     const std::string subject = link == allLinks ? "NVLink" : fmt::format("NVLink {}", link);
     for (const bool isReceived : {false, true}) {
-        CounterDescription counter = describe(isReceived ? "nvlink.rx" : "nvlink.tx",
-                                              subject + (isReceived ? " received" : " transmitted"), "B", gpu);
-        counter.link = link;
+        CounterDescription counter{
+            "nvml", isReceived ? "nvlink.rx" : "nvlink.tx", {}, "B", log::CounterMeaning::Cumulative, gpu, link};
+        counter.title = subject + (isReceived ? " received" : " transmitted");
         counter.direction = std::string(isReceived ? "rx" : "tx");
         counter.granularity = bytesPerKiB;
         part.counters.push_back(log.addCounter(std::move(counter)));
@@ -203,9 +195,7 @@ void NvmlReadings::begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, in
             continue;
         }
         const auto addCounter = [&](const char* name, const char* title) {
-            CounterDescription counter{"nvml", name, title, kind.unit, log::CounterMeaning::Gauge};
-            counter.gpu = gpu;
-            return log.addCounter(std::move(counter));
+            return log.addCounter({"nvml", name, title, kind.unit, log::CounterMeaning::Gauge, gpu});
         };
         Reading reading{kind.value, addCounter(kind.name, kind.title), 0};
         if (kind.secondName != nullptr) reading.second = addCounter(kind.secondName, kind.secondTitle);
@@ -300,19 +290,18 @@ bool PcieSampler::begin() {
     if (!nvml_ || nvml_->devicePcieThroughput == nullptr || nvml_->deviceCount == nullptr ||
         nvml_->deviceByIndex == nullptr || nvml_->deviceCount(&count) != nvmlSuccess)
         return false;
-    for (unsigned index = 0; index < std::min(count, maxPcieGpus); ++index) {
+    for (unsigned index = 0; index < std::min(count, maxGpus); ++index) {
         Gpu gpu;
-        NvmlGpmSupport support{gpmVersion, 0};
+        NvmlGpmSupport support{nvmlGpmVersion, 0};
         unsigned ignored = 0;
         if (nvml_->deviceByIndex(index, &gpu.device) != nvmlSuccess) continue;
         const bool hasGpm = nvml_->gpmSupport != nullptr && nvml_->gpmSupport(gpu.device, &support) == nvmlSuccess &&
                             support.isSupported != 0;
         if (hasGpm || nvml_->devicePcieThroughput(gpu.device, 0, &ignored) != nvmlSuccess) continue;
         for (const bool isReceived : {false, true}) {
-            CounterDescription counter{source(), isReceived ? "pcie.rx" : "pcie.tx",
-                                       isReceived ? "PCIe received" : "PCIe transmitted", "B/s",
-                                       log::CounterMeaning::Average};
-            counter.gpu = static_cast<int>(index);
+            CounterDescription counter{source(), isReceived ? "pcie.rx" : "pcie.tx", {},
+                                       "B/s",    log::CounterMeaning::Average,       static_cast<int>(index)};
+            counter.title = isReceived ? "PCIe received" : "PCIe transmitted";
             counter.direction = std::string(isReceived ? "rx" : "tx");
             gpu.counters[isReceived ? 1 : 0] = log_.addCounter(std::move(counter));
         }
@@ -326,10 +315,8 @@ bool PcieSampler::sample() {
         batch_.clear();
         for (const int direction : {0, 1}) {
             unsigned kbPerSecond = 0;
-            if (nvml_->devicePcieThroughput(gpu.device, direction, &kbPerSecond) == nvmlSuccess)
-                batch_.add(gpu.counters[direction], kbPerSecond * bytesPerKb);
-            else
-                batch_.addUnknown(gpu.counters[direction]);
+            const bool isRead = nvml_->devicePcieThroughput(gpu.device, direction, &kbPerSecond) == nvmlSuccess;
+            batch_.add(gpu.counters[direction], isRead ? std::optional(kbPerSecond * bytesPerKb) : std::nullopt);
         }
         log_.write(sampleTimeNs(), batch_);
     }

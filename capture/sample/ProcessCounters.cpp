@@ -168,7 +168,7 @@ void ProcessCounters::search(SampleBatch& batch, std::vector<char>& buffer) {
     // A process started by a thread other than the first is not found each time.
     const auto stays = [&](pid_t pid, const Process& process) {
         if (process.hasEnded) return false;
-        if (std::find(found.begin(), found.end(), pid) != found.end()) return true;
+        if (contains(found, pid)) return true;
         return !isAtAllThreads && usageIn(process.file.read(buffer)).has_value();
     };
     for (auto known = processes_.begin(); known != processes_.end();) {
@@ -235,10 +235,7 @@ void ProcessCounters::sample(Process& process, std::vector<char>& buffer, Sample
         others.bytes += bytes;
         return;
     }
-    if (percent)
-        batch.add(process.shareCounter, *percent);
-    else
-        batch.addUnknown(process.shareCounter);
+    batch.add(process.shareCounter, percent);
     batch.add(process.memoryCounter, bytes);
 }
 
@@ -251,10 +248,8 @@ void ProcessCounters::write(const Others& others, SampleBatch& batch) {
         othersMemory_ =
             addCounter("memory.others", "Memory of other processes of the program", "B", CounterMeaning::Gauge, 0);
     }
-    if (others.count > 0 && others.readBefore == 0)
-        batch.addUnknown(othersShare_);
-    else
-        batch.add(othersShare_, others.percent);
+    const bool isKnown = others.count == 0 || others.readBefore > 0;
+    batch.add(othersShare_, isKnown ? std::optional(others.percent) : std::nullopt);
     batch.add(othersMemory_, others.bytes);
 }
 

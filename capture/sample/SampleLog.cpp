@@ -71,18 +71,16 @@ void SampleLog::writeUnknown(int64_t timeNs, std::string_view source, int gpu) {
     write(timeNs, batch);
 }
 
-void SampleLog::write(const log::GpuProcessRecord& process, std::string_view name) {
+void SampleLog::write(log::GpuProcessRecord process, std::string_view name) {
     const std::lock_guard lock(mutex_);
-    log::GpuProcessRecord record = process;
-    record.name = writer_.string(name);
-    writer_.write(record, record.timestampNs);
+    process.name = writer_.string(name);
+    writer_.write(process, process.timestampNs);
 }
 
-void SampleLog::write(const log::SamplingMomentRecord& moment, std::string_view range) {
+void SampleLog::write(log::SamplingMomentRecord moment, std::string_view range) {
     const std::lock_guard lock(mutex_);
-    log::SamplingMomentRecord record = moment;
-    record.range = writer_.string(range);
-    writer_.write(record, record.timestampNs);
+    moment.range = writer_.string(range);
+    writer_.write(moment, moment.timestampNs);
 }
 
 void SampleLog::addMetric(uint32_t gpu, uint32_t metric, std::string_view name) {
@@ -152,11 +150,10 @@ void SampleLog::addThread(uint32_t process, uint32_t thread, std::string_view na
     writer_.write(record);
 }
 
-void SampleLog::write(const log::ThreadRunRecord& run, std::string_view call) {
+void SampleLog::write(log::ThreadRunRecord run, std::string_view call) {
     const std::lock_guard lock(mutex_);
-    log::ThreadRunRecord record = run;
-    record.call = writer_.string(call);
-    writer_.write(record, record.endNs);
+    run.call = writer_.string(call);
+    writer_.write(run, run.endNs);
 }
 
 void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,17 +26,8 @@ struct CounterDescription {
     log::CounterMeaning meaning = log::CounterMeaning::Gauge;
     int gpu = -1, link = -1, core = -1;  ///< -1: does not apply.
     uint32_t processId = 0;
-    std::string device, direction;
+    std::string device{}, direction{};
     double granularity = 0;  ///< 0: unknown.
-
-    CounterDescription() = default;
-    CounterDescription(std::string counterSource, std::string counterName, std::string counterTitle,
-                       std::string counterUnit, log::CounterMeaning counterMeaning)
-        : source(std::move(counterSource)),
-          name(std::move(counterName)),
-          title(std::move(counterTitle)),
-          unit(std::move(counterUnit)),
-          meaning(counterMeaning) {}
 };
 
 /// Values of several counters at one time, collected before they are written.
@@ -45,6 +37,10 @@ class SampleBatch {
         values_.push_back({counter, log::SampleType::Integer, static_cast<uint64_t>(value)});
     }
     void add(uint32_t counter, double value);
+    /// Adds a value that is unknown if it is nullopt.
+    void add(uint32_t counter, std::optional<double> value) {
+        return value ? add(counter, *value) : addUnknown(counter);
+    }
     void addUnknown(uint32_t counter) { values_.push_back({counter, log::SampleType::Unknown, 0}); }
     void clear() { values_.clear(); }
     std::span<const log::SampleValue> values() const { return values_; }
@@ -67,8 +63,8 @@ class SampleLog {
     /// Marks the counters of `source`, of one GPU or of all (-1), as unknown from now on.
     void writeUnknown(int64_t timeNs, std::string_view source, int gpu = -1);
 
-    void write(const log::GpuProcessRecord& process, std::string_view name);
-    void write(const log::SamplingMomentRecord& moment, std::string_view range);
+    void write(log::GpuProcessRecord process, std::string_view name);
+    void write(log::SamplingMomentRecord moment, std::string_view range);
 
     void addMetric(uint32_t gpu, uint32_t metric, std::string_view name);
     /// `words` as in `LogReader`: `1 + metricCount` per sample.
@@ -81,7 +77,7 @@ class SampleLog {
     uint32_t stack(uint32_t parent, uint32_t code, int32_t line);
     void addProcess(uint32_t process, uint32_t parent, std::string_view program, std::string_view python);
     void addThread(uint32_t process, uint32_t thread, std::string_view name);
-    void write(const log::ThreadRunRecord& run, std::string_view call);
+    void write(log::ThreadRunRecord run, std::string_view call);
 
     void note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count = 0);
     /// Writes a fact; it replaces an earlier one of that name.

@@ -168,9 +168,8 @@ class GpmSampler : public Sampler {
             const Metric& metric = metrics[at];
             uint32_t number = 0;
             if (answer_.front().metrics[at].result == nvmlSuccess) {
-                CounterDescription counter{source(), metric.name, metric.title, metric.unit,
-                                           log::CounterMeaning::Average};
-                counter.gpu = gpu.index;
+                CounterDescription counter{
+                    source(), metric.name, metric.title, metric.unit, log::CounterMeaning::Average, gpu.index};
                 counter.direction = metric.direction;
                 number = log_.addCounter(std::move(counter));
             }
@@ -215,10 +214,8 @@ class GpmSampler : public Sampler {
             for (size_t at = 0; at < std::size(metrics); ++at) {
                 if (gpu.counters[at] == 0) continue;
                 const NvmlGpmMetric& metric = answer.metrics[at];
-                if (metric.result == nvmlSuccess)
-                    batch_.add(gpu.counters[at], metric.value * metrics[at].factor);
-                else
-                    batch_.addUnknown(gpu.counters[at]);
+                const bool isRead = metric.result == nvmlSuccess;
+                batch_.add(gpu.counters[at], isRead ? std::optional(metric.value * metrics[at].factor) : std::nullopt);
             }
             log_.write(answerTimeNs(nowNs), batch_);
         }
