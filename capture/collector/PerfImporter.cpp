@@ -64,23 +64,21 @@ PythonSamples PythonSamples::read(const Database& database) {
     constexpr const auto& t = tables::threadStates;
     constexpr const auto& s = tables::stacks;
     // Tables without rows exist until the trace is closed. Without readable rows, stacks have no Python frames.
-    auto frames = database.prepare(fmt::format("SELECT {}, {}, {}, {}, {} FROM {}", s.id.name, s.parentId.name,
-                                               s.functionId.name, s.fileId.name, s.line.name, s.tableName()));
-    while (frames) {
-        const auto row = frames->step();
-        if (!row || !*row) break;
-        samples.frames_.emplace(frames->integer(0),
-                                Frame{frames->integer(1), frames->integer(2), frames->integer(3), frames->integer(4)});
-    }
+    static_cast<void>(forEachRow(database,
+                                 fmt::format("SELECT {}, {}, {}, {}, {} FROM {}", s.id.name, s.parentId.name,
+                                             s.functionId.name, s.fileId.name, s.line.name, s.tableName()),
+                                 [&](const Statement& row) {
+                                     samples.frames_.emplace(row.integer(0), Frame{row.integer(1), row.integer(2),
+                                                                                   row.integer(3), row.integer(4)});
+                                 }));
     if (samples.frames_.empty()) return samples;
-    auto runs = database.prepare(fmt::format("SELECT {0}, \"start\", \"end\", {1} FROM {2} WHERE {1} IS NOT NULL",
-                                             t.globalTid.name, t.callchainId.name, t.tableName()));
-    size_t count = 0;
-    while (runs && count++ < maxRuns) {
-        const auto row = runs->step();
-        if (!row || !*row) break;
-        samples.runs_[runs->integer(0)].push_back({runs->integer(1), runs->integer(2), runs->integer(3)});
-    }
+    static_cast<void>(
+        forEachRow(database,
+                   fmt::format("SELECT {0}, \"start\", \"end\", {1} FROM {2} WHERE {1} IS NOT NULL LIMIT {3}",
+                               t.globalTid.name, t.callchainId.name, t.tableName(), maxRuns),
+                   [&](const Statement& row) {
+                       samples.runs_[row.integer(0)].push_back({row.integer(1), row.integer(2), row.integer(3)});
+                   }));
     for (auto& [thread, all] : samples.runs_) std::ranges::sort(all, {}, &Run::startNs);
     return samples;
 }
@@ -363,12 +361,8 @@ Result<PerfImporter::Counts> PerfImporter::import(const Folder& folder, const st
     first.spaces.seal();
     std::set<int64_t> processes;
     constexpr const auto& p = tables::processes;
-    auto known = trace_.database().prepare(fmt::format("SELECT {} FROM {}", p.globalPid.name, p.tableName()));
-    while (known) {
-        const auto row = known->step();
-        if (!row || !*row) break;
-        processes.insert(known->integer(0));
-    }
+    static_cast<void>(forEachRow(trace_.database(), fmt::format("SELECT {} FROM {}", p.globalPid.name, p.tableName()),
+                                 [&](const Statement& row) { processes.insert(row.integer(0)); }));
     const auto addProcess = [&](uint32_t process) {
         if (!processes.insert(globalPid(process, host_)).second) return;
         const auto name = first.names.find({process, process});

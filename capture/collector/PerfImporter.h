@@ -68,10 +68,6 @@ class PerfImporter {
     struct Frame {
         int64_t function = 0, file = 0;  ///< Strings of the trace.
         int64_t line = 0;                ///< 0: none.
-        bool operator==(const Frame&) const = default;
-    };
-    struct FrameHash {
-        size_t operator()(const Frame& frame) const;
     };
     class FirstPass;
     class SecondPass;

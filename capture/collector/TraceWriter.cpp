@@ -9,25 +9,25 @@
 
 namespace lanescope::capture {
 
-int64_t StringTableWriter::intern(std::string_view text) {
-    if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
+int64_t TraceWriter::intern(std::string_view text) {
+    if (const auto known = strings_.find(text); known != strings_.end()) return known->second;
     if (!isUtf8(text)) return intern(validUtf8(text));
-    const auto id = static_cast<int64_t>(ids_.size()) + 1;
-    ids_.emplace(text, id);
+    const auto id = static_cast<int64_t>(strings_.size()) + 1;
+    strings_.emplace(text, id);
     constexpr const auto& t = tables::strings;
     rows_.add(t, t.id = id, t.value = text);
     return id;
 }
 
-int64_t StackTableWriter::intern(const TraceStack& stack) {
-    const auto id = static_cast<int64_t>(ids_.size()) + 1;
-    const auto [known, isNew] = ids_.try_emplace(stack, id);
+int64_t TraceWriter::intern(const TraceStack& stack) {
+    const auto id = static_cast<int64_t>(stacks_.size()) + 1;
+    const auto [known, isNew] = stacks_.try_emplace(stack, id);
     if (!isNew) return known->second;
     rows_.add(StackRow{id, stack.parent, stack.function, stack.file, stack.line, stack.module});
     return id;
 }
 
-size_t StackTableWriter::Hash::operator()(const TraceStack& stack) const {
+size_t TraceWriter::Hash::operator()(const TraceStack& stack) const {
     uint64_t mixed = 0;
     for (const uint64_t part :
          {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function), static_cast<uint64_t>(stack.file),

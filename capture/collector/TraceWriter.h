@@ -23,22 +23,18 @@
 
 namespace lanescope::capture {
 
-/// Writer of `StringIds`: each text once, whichever process it came from.
-class StringTableWriter {
-  public:
-    explicit StringTableWriter(TableWriter& rows) : rows_(rows) {}
-
-    int64_t intern(std::string_view text);
-
-  private:
-    struct Hash {
-        using is_transparent = void;
-        size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-    };
-
-    TableWriter& rows_;
-    std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids_;
-};
+/// Calls `take(const Statement&)` for each row of a query. Returns its first error.
+template <class Take>
+Result<void> forEachRow(const Database& database, const std::string& sql, Take&& take) {
+    auto statement = database.prepare(sql);
+    if (!statement) return fail(statement.error());
+    for (;;) {
+        const Result<bool> row = statement->step();
+        if (!row) return fail(row.error());
+        if (!*row) return {};
+        take(*statement);
+    }
+}
 
 /// A Python stack in the trace: its innermost frame, and the stack without that frame.
 struct TraceStack {
@@ -47,24 +43,6 @@ struct TraceStack {
     uint32_t line = 0;
     int64_t module = 0;  ///< As `tables::Stacks::moduleId`.
     bool operator==(const TraceStack&) const = default;
-};
-
-/// Writer of `LANESCOPE_STACKS`: each stack once, whichever thread or process it came from.
-class StackTableWriter {
-  public:
-    explicit StackTableWriter(TableWriter& rows) : rows_(rows) {}
-
-    /// Returns the id of `stack` and writes the stack if it is new. Ids begin at 1 and are greater
-    /// than those of parents.
-    int64_t intern(const TraceStack& stack);
-
-  private:
-    struct Hash {
-        size_t operator()(const TraceStack& stack) const;
-    };
-
-    TableWriter& rows_;
-    std::unordered_map<TraceStack, int64_t, Hash> ids_;
 };
 
 /// `vmId` of every row: the recorded processes share one operating system.
@@ -90,14 +68,17 @@ class TraceWriter {
     requires requires(TableWriter& rows, const Row&... row) { rows.add(row...); }
     void add(const Row&... row) { rows_.add(row...); }
     TableWriter& rows() { return rows_; }
-    int64_t intern(std::string_view text) { return strings_.intern(text); }
+    /// Returns the id of a text in `StringIds`, which has each text once, whichever process it came from.
+    int64_t intern(std::string_view text);
     /// Returns the id of the path of a source file in `StringIds`, shortened by `shortSourcePath`.
     int64_t internSource(std::string_view path);
     /// Sets the folders for shortening paths; before the first path.
     void setSourceFolders(SourceFolders folders) { sourceFolders_ = std::move(folders); }
     /// Returns the ids of all paths of `internSource`.
     const std::unordered_map<std::string, int64_t>& sources() const { return sources_; }
-    int64_t intern(const TraceStack& stack) { return stacks_.intern(stack); }
+    /// Returns the id of a stack in `LANESCOPE_STACKS`, which has each stack once, whichever thread or process it came
+    /// from. Ids begin at 1 and are greater than those of parents.
+    int64_t intern(const TraceStack& stack);
     /// Adds a row to `ThreadNames`; the name of highest priority counts.
     void nameThread(int64_t globalTid, int64_t nameId, int64_t priority);
     bool hasName(int64_t globalTid) const { return namedThreads_.contains(globalTid); }
@@ -129,13 +110,18 @@ class TraceWriter {
   private:
     TraceWriter(Database database, Journal journal) : database_(std::move(database)), journal_(journal) {}
     Result<void> endTransaction();
+    struct Hash {
+        using is_transparent = void;
+        size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+        size_t operator()(const TraceStack& stack) const;
+    };
 
     Database database_;
     Journal journal_;
     FirstError error_;
     TableWriter rows_{database_, error_};
-    StringTableWriter strings_{rows_};
-    StackTableWriter stacks_{rows_};
+    std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> strings_;
+    std::unordered_map<TraceStack, int64_t, Hash> stacks_;
     SourceFolders sourceFolders_;
     std::unordered_map<std::string, int64_t> sources_;  ///< Ids by full path.
     std::vector<Note> errors_, warnings_;

@@ -117,17 +117,14 @@ Result<void> writeCompiledLines(TraceWriter& trace) {
     if (auto written = trace.commit(); !written) return written;
     constexpr const auto& t = tables::stacks;
     std::vector<std::pair<int64_t, const std::string*>> named;
-    auto stacks = trace.database().prepare(
-        fmt::format("SELECT {}, {}, {} FROM {}", t.id.name, t.fileId.name, t.line.name, t.tableName()));
-    if (!stacks) return fail(stacks.error());
-    for (;;) {
-        const Result<bool> row = stacks->step();
-        if (!row) return fail(row.error());
-        if (!*row) break;
-        const auto found = texts.find({stacks->integer(1), stacks->integer(2)});
-        if (found != texts.end()) named.emplace_back(stacks->integer(0), &found->second);
-    }
-    stacks->reset();
+    const Result<void> read =
+        forEachRow(trace.database(),
+                   fmt::format("SELECT {}, {}, {} FROM {}", t.id.name, t.fileId.name, t.line.name, t.tableName()),
+                   [&](const Statement& row) {
+                       const auto found = texts.find({row.integer(1), row.integer(2)});
+                       if (found != texts.end()) named.emplace_back(row.integer(0), &found->second);
+                   });
+    if (!read) return read;
     auto update = trace.database().prepare(
         fmt::format("UPDATE {} SET {} = ?1 WHERE {} = ?2", t.tableName(), t.operatorsId.name, t.id.name));
     if (!update) return fail(update.error());

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "capture/collector/TraceWriter.h"
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Threads.h"
@@ -19,65 +20,38 @@ namespace lanescope::capture {
 
 namespace {
 
-struct WorkTable {
-    std::string selectSql;
-    std::string deleteSql;
-};
-
-template <class Table>
-WorkTable workTable(const Table& t) {
-    return {fmt::format("SELECT rowid, {}, {}, {} FROM {}", t.globalPid.name, t.start.name, t.correlationId.name,
-                        t.tableName()),
-            fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName())};
-}
-
-/// Returns the tables of work that a GPU does on request.
-std::array<WorkTable, 4> workTables() {
-    return {workTable(tables::kernels), workTable(tables::memcpys), workTable(tables::memsets),
-            workTable(tables::graphs)};
-}
-
+using Windows = std::vector<TimeRange>;
 using Call = std::pair<int64_t, int64_t>;  ///< Process and correlation id.
 
 struct Candidate {
-    size_t table;
+    std::string_view table;
     int64_t row;
     Call call;
 };
 
-/// Finds GPU work that starts outside the windows of its process. Migrations have no call and stay.
-Result<std::vector<Candidate>> findOutside(const Database& database, const RecordedWindows& windows) {
-    std::vector<Candidate> found;
-    const auto work = workTables();
-    for (size_t table = 0; table < work.size(); ++table) {
-        auto statement = database.prepare(work[table].selectSql);
-        if (!statement) return fail(statement.error());
-        for (;;) {
-            const auto row = statement->step();
-            if (!row) return fail(row.error());
-            if (!*row) break;
-            const auto process = windows.find(statement->integer(1));
-            if (process == windows.end() || statement->isNull(2) || statement->isNull(3)) continue;
-            if (isInside(process->second, statement->integer(2))) continue;
-            found.push_back({table, statement->integer(0), {process->first, statement->integer(3)}});
-        }
-    }
-    return found;
+/// Finds GPU work of a table that starts outside the windows of its process. Migrations have no call and stay.
+template <class Table>
+Result<void> findOutside(const Database& database, const RecordedWindows& windows, const Table& t,
+                         std::vector<Candidate>& found) {
+    return forEachRow(database,
+                      fmt::format("SELECT rowid, {}, {}, {} FROM {}", t.globalPid.name, t.start.name,
+                                  t.correlationId.name, t.tableName()),
+                      [&](const Statement& row) {
+                          const auto process = windows.find(row.integer(1));
+                          if (process == windows.end() || row.isNull(2) || row.isNull(3)) return;
+                          if (isInside(process->second, row.integer(2))) return;
+                          found.push_back({t.tableName(), row.integer(0), {process->first, row.integer(3)}});
+                      });
 }
 
-using Windows = std::vector<TimeRange>;
-
-/// Calls `take` for each row; returns the error.
-template <class Take>
-Result<void> forEachRow(const Database& database, const std::string& sql, Take&& take) {
-    auto statement = database.prepare(sql);
-    if (!statement) return fail(statement.error());
-    for (;;) {
-        const auto row = statement->step();
-        if (!row) return fail(row.error());
-        if (!*row) return {};
-        take(*statement);
+Result<void> deleteRows(const Database& database, std::string_view table, const std::vector<int64_t>& rows) {
+    auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", table));
+    if (!remove) return fail(remove.error());
+    for (const int64_t row : rows) {
+        remove->bind(1, row);
+        if (auto done = remove->run(); !done) return done;
     }
+    return {};
 }
 
 /// Returns the length as a double: a log may contain times whose difference overflows.
@@ -207,16 +181,11 @@ Result<int64_t> trimSwitches(Database& database, const WindowsOfProcess& windows
             });
         !read)
         return fail(read.error());
-    auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
+    if (auto done = deleteRows(database, t.tableName(), rows); !done) return fail(done.error());
     auto insert =
         database.prepare(fmt::format("INSERT INTO {} ({}, {}, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5)", t.tableName(),
                                      t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name, t.isPreempted.name));
-    if (!remove) return fail(remove.error());
     if (!insert) return fail(insert.error());
-    for (const int64_t row : rows) {
-        remove->bind(1, row);
-        if (auto done = remove->run(); !done) return fail(done.error());
-    }
     int64_t kept = 0;
     for (const auto& [thread, switches] : switchesOf)
         for (const Switch& each : trimmed(switches, *windowsOf(processOf(thread)))) {
@@ -244,12 +213,7 @@ Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsO
         !read)
         return fail(read.error());
     if (rows.empty()) return 0;
-    auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
-    if (!remove) return fail(remove.error());
-    for (const int64_t row : rows) {
-        remove->bind(1, row);
-        if (auto done = remove->run(); !done) return fail(done.error());
-    }
+    if (auto done = deleteRows(database, t.tableName(), rows); !done) return fail(done.error());
     const std::string unused = fmt::format("DELETE FROM {} WHERE {} NOT IN (SELECT {} FROM {} WHERE {} IS NOT NULL)",
                                            chain.tableName(), chain.id.name, t.id.name, t.tableName(), t.id.name);
     if (auto done = database.execute(unused.c_str()); !done) return fail(done.error());
@@ -266,40 +230,39 @@ bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
 
 Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows) {
     if (windows.empty()) return 0;
-    auto candidates = findOutside(database, windows);
-    if (!candidates) return fail(candidates.error());
-    if (candidates->empty()) return 0;
+    std::vector<Candidate> candidates;
+    Result<void> read;
+    const auto find = [&](const auto& table) {
+        if (read) read = findOutside(database, windows, table, candidates);
+    };
+    find(tables::kernels);
+    find(tables::memcpys);
+    find(tables::memsets);
+    find(tables::graphs);
+    if (!read) return fail(read.error());
+    if (candidates.empty()) return 0;
 
-    std::set<Call> wanted;
-    for (const Candidate& candidate : *candidates) wanted.insert(candidate.call);
-    std::set<Call> recorded;
+    std::set<Call> wanted, recorded;
+    for (const Candidate& candidate : candidates) wanted.insert(candidate.call);
     std::set<int64_t> callers;
-    constexpr const auto& call = tables::apiCalls;
-    auto calls = database.prepare(
-        fmt::format("SELECT {}, {} FROM {}", call.globalTid.name, call.correlationId.name, call.tableName()));
-    if (!calls) return fail(calls.error());
-    for (;;) {
-        const auto row = calls->step();
-        if (!row) return fail(row.error());
-        if (!*row) break;
-        const Call made{processOf(calls->integer(0)), calls->integer(1)};
-        callers.insert(made.first);
-        if (wanted.contains(made)) recorded.insert(made);
-    }
-    calls->reset();
+    constexpr const auto& t = tables::apiCalls;
+    read = forEachRow(database,
+                      fmt::format("SELECT {}, {} FROM {}", t.globalTid.name, t.correlationId.name, t.tableName()),
+                      [&](const Statement& row) {
+                          const Call made{processOf(row.integer(0)), row.integer(1)};
+                          callers.insert(made.first);
+                          if (wanted.contains(made)) recorded.insert(made);
+                      });
+    if (!read) return fail(read.error());
 
+    std::map<std::string_view, std::vector<int64_t>> rowsOf;
+    for (const Candidate& candidate : candidates)
+        if (!recorded.contains(candidate.call) && callers.contains(candidate.call.first))
+            rowsOf[candidate.table].push_back(candidate.row);
     int64_t count = 0;
-    const auto work = workTables();
-    for (size_t table = 0; table < work.size(); ++table) {
-        auto remove = database.prepare(work[table].deleteSql);
-        if (!remove) return fail(remove.error());
-        for (const Candidate& candidate : *candidates) {
-            const bool isKept = recorded.contains(candidate.call) || !callers.contains(candidate.call.first);
-            if (candidate.table != table || isKept) continue;
-            remove->bind(1, candidate.row);
-            if (auto done = remove->run(); !done) return fail(done.error());
-            ++count;
-        }
+    for (const auto& [table, rows] : rowsOf) {
+        if (auto done = deleteRows(database, table, rows); !done) return fail(done.error());
+        count += static_cast<int64_t>(rows.size());
     }
     return count;
 }
