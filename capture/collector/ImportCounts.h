@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "model/format/Memory.h"
 #include "model/format/tables/Cuda.h"
@@ -29,41 +30,25 @@ enum class ImportedKind {
 };
 inline constexpr int importedKindCount = 14;
 
-constexpr const char* pluralName(ImportedKind kind) {
-    constexpr const char* names[importedKindCount] = {"kernels",
-                                                      "memcpys",
-                                                      migrationsCounted,
-                                                      "memsets",
-                                                      "CUDA graph launches",
-                                                      "CUDA API calls",
-                                                      "synchronizations",
-                                                      "CUDA events",
-                                                      "profiler overheads",
-                                                      "memory events",
-                                                      tables::cpuFaultsCounted,
-                                                      tables::gpuFaultsCounted,
-                                                      "NVTX ranges and marks",
-                                                      "NCCL operations"};
-    return names[static_cast<int>(kind)];
-}
-
-constexpr const char* singularName(ImportedKind kind) {
-    constexpr const char* names[importedKindCount] = {"kernel",
-                                                      "memcpy",
-                                                      "managed migration",
-                                                      "memset",
-                                                      "CUDA graph launch",
-                                                      "CUDA API call",
-                                                      "synchronization",
-                                                      "CUDA event",
-                                                      "profiler overhead",
-                                                      "memory event",
-                                                      "CPU page fault",
-                                                      "GPU page fault",
-                                                      "NVTX range or mark",
-                                                      "NCCL operation"};
-    return names[static_cast<int>(kind)];
-}
+/// Singular and plural of each kind.
+inline constexpr std::pair<const char*, const char*> importedKindNames[importedKindCount] = {
+    {"kernel", "kernels"},
+    {"memcpy", "memcpys"},
+    {"managed migration", migrationsCounted},
+    {"memset", "memsets"},
+    {"CUDA graph launch", "CUDA graph launches"},
+    {"CUDA API call", "CUDA API calls"},
+    {"synchronization", "synchronizations"},
+    {"CUDA event", "CUDA events"},
+    {"profiler overhead", "profiler overheads"},
+    {"memory event", "memory events"},
+    {"CPU page fault", tables::cpuFaultsCounted},
+    {"GPU page fault", tables::gpuFaultsCounted},
+    {"NVTX range or mark", "NVTX ranges and marks"},
+    {"NCCL operation", "NCCL operations"},
+};
+constexpr const char* singularName(ImportedKind kind) { return importedKindNames[static_cast<int>(kind)].first; }
+constexpr const char* pluralName(ImportedKind kind) { return importedKindNames[static_cast<int>(kind)].second; }
 
 /// Numbers of written events of each kind, and of those without a time.
 struct ImportCounts {

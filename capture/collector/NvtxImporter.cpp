@@ -37,29 +37,6 @@ NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
     return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
 
-/// The plain payload of a call; at most one member is set.
-struct PlainPayload {
-    std::optional<uint64_t> unsigned64;
-    std::optional<int64_t> signed64;
-    std::optional<double> real64;
-    std::optional<uint32_t> unsigned32;
-    std::optional<int32_t> signed32;
-    std::optional<float> real32;
-
-    PlainPayload(NvtxPayload kind, uint64_t bits) {
-        const auto low = static_cast<uint32_t>(bits);
-        switch (kind) {
-            case NvtxPayload::UInt64: unsigned64 = bits; break;
-            case NvtxPayload::Int64: signed64 = static_cast<int64_t>(bits); break;
-            case NvtxPayload::Double: real64 = std::bit_cast<double>(bits); break;
-            case NvtxPayload::UInt32: unsigned32 = low; break;
-            case NvtxPayload::Int32: signed32 = static_cast<int32_t>(low); break;
-            case NvtxPayload::Float: real32 = std::bit_cast<float>(low); break;
-            default: break;
-        }
-    }
-};
-
 }  // namespace
 
 void NvtxAssembler::add(const NvtxRecord& record, std::span<const std::byte> extended) {
@@ -203,7 +180,6 @@ void NvtxImporter::finish() {
 
 void NvtxImporter::write(const NvtxInterval& interval) {
     const log::NvtxRecord& begin = interval.begin;
-    const PlainPayload plain(begin.payload, begin.payloadBits);
     std::optional<nlohmann::ordered_json> payload;
     std::optional<std::string> json;
     if (!interval.extended.empty()) payload = decoder_.decode(begin.domain, interval.schemaId, interval.extended);
@@ -216,14 +192,23 @@ void NvtxImporter::write(const NvtxInterval& interval) {
     // Programs that read exports of Nsight Systems expect names of plain texts there.
     if (const std::string_view name = process_.strings.text(begin.text); !name.empty()) text = name;
     if (interval.endNs && begin.event == NvtxEvent::Start) endThread = process_.threadId(interval.endThreadId);
+    // The plain payload is in at most one column.
+    const auto plain = [&](NvtxPayload kind, auto value) {
+        return begin.payload == kind ? std::optional(value) : std::nullopt;
+    };
+    const uint64_t bits = begin.payloadBits;
+    const auto low = static_cast<uint32_t>(bits);
     constexpr const auto& t = tables::nvtxEvents;
     process_.trace.add(t, t.start = process_.time(begin.timestampNs), t.end = endNs,
                        t.eventType = eventTypeOf(begin.event, !endNs), t.rangeId = nullIfZero(begin.rangeId),
                        t.category = nullIfZero(begin.category), t.color = nullIfZero(begin.colorArgb),
                        t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread, t.text = text,
-                       t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,
-                       t.int64Value = plain.signed64, t.doubleValue = plain.real64, t.uint32Value = plain.unsigned32,
-                       t.int32Value = plain.signed32, t.floatValue = plain.real32, t.jsonText = json);
+                       t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain(NvtxPayload::UInt64, bits),
+                       t.int64Value = plain(NvtxPayload::Int64, static_cast<int64_t>(bits)),
+                       t.doubleValue = plain(NvtxPayload::Double, std::bit_cast<double>(bits)),
+                       t.uint32Value = plain(NvtxPayload::UInt32, low),
+                       t.int32Value = plain(NvtxPayload::Int32, static_cast<int32_t>(low)),
+                       t.floatValue = plain(NvtxPayload::Float, std::bit_cast<float>(low)), t.jsonText = json);
     ++ranges_;
     const int64_t row = process_.trace.lastRow();
     if (ncclDomains_.contains(begin.domain)) writeNccl(interval, row);

@@ -10,6 +10,7 @@
 
 #include "model/format/files.h"
 #include "model/format/tables/Threads.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 
@@ -20,11 +21,6 @@ constexpr size_t none = std::string_view::npos;
 constexpr uint64_t maxFileBytes = uint64_t{1} << 20;
 constexpr size_t maxFiles = 1'024, maxLines = 1'000, maxTextBytes = 512, maxSources = 16;
 
-std::string_view trimmed(std::string_view text) {
-    const size_t begin = text.find_first_not_of(" \t\r");
-    return begin == none ? std::string_view() : text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
-
 /// Returns the names in the brackets after `heading`; empty for another text.
 std::string_view listAfter(std::string_view comment, std::string_view heading) {
     const size_t found = comment.find(heading);
@@ -32,8 +28,7 @@ std::string_view listAfter(std::string_view comment, std::string_view heading) {
     const std::string_view list = comment.substr(found + heading.size());
     const std::string_view names = list.substr(0, list.find(']'));
     const bool areNames = std::ranges::all_of(names, [](char letter) {
-        return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
-               (letter >= 'A' && letter <= 'Z') || std::string_view("_.:, ").find(letter) != none;
+        return isDigit(letter) || isLetter(letter) || std::string_view("_.:, ").find(letter) != none;
     });
     return areNames && list.find(']') != none ? names : std::string_view();
 }
@@ -89,7 +84,7 @@ std::map<uint32_t, std::string> compiledLines(std::string_view code) {
     bool isComment = false;
     for (uint32_t number = 1; !code.empty() && lines.size() < maxLines; ++number) {
         const size_t end = code.find('\n');
-        const std::string_view line = trimmed(code.substr(0, end));
+        const std::string_view line = trimmed(code.substr(0, end), " \t\r");
         code.remove_prefix(end == none ? code.size() : end + 1);
         if (line.starts_with('#')) {
             if (!std::exchange(isComment, true)) comments = {};
