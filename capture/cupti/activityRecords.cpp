@@ -93,25 +93,33 @@ uint32_t numberIn(const Record& record, Enum Record::*field) {
     return number;
 }
 
-/// Copies start, end and place of GPU work: the fields that all its kinds share.
-template <class Record, class Activity>
-void copyPlace(Record& to, const Activity& from) {
-    to.startNs = signedNs(from.start);
-    to.endNs = signedNs(from.end);
-    to.graphNodeId = from.graphNodeId;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    to.graphId = from.graphId;
+/// Returns the record with the times and the fields that both structs name alike; its other fields are 0.
+template <class Record>
+Record commonOf(const auto& from) {
+    Record to{};
+    if constexpr (requires { to.startNs; }) {
+        to.startNs = signedNs(from.start);
+        to.endNs = signedNs(from.end);
+    }
+    if constexpr (requires { to.timestampNs = from.timestamp; }) to.timestampNs = signedNs(from.timestamp);
+    if constexpr (requires { to.deviceId = from.deviceId; }) to.deviceId = from.deviceId;
+    if constexpr (requires { to.contextId = from.contextId; }) to.contextId = from.contextId;
+    if constexpr (requires { to.streamId = from.streamId; }) to.streamId = from.streamId;
+    if constexpr (requires { to.correlationId = from.correlationId; }) to.correlationId = from.correlationId;
+    if constexpr (requires { to.graphId = from.graphId; }) to.graphId = from.graphId;
+    if constexpr (requires { to.graphNodeId = from.graphNodeId; }) to.graphNodeId = from.graphNodeId;
+    if constexpr (requires { to.threadId = from.threadId; }) to.threadId = from.threadId;
+    if constexpr (requires { to.processId = from.processId; }) to.processId = from.processId;
+    if constexpr (requires { to.address = from.address; }) to.address = from.address;
+    if constexpr (requires { to.bytes = from.bytes; }) to.bytes = from.bytes;
+    if constexpr (requires { to.value = from.value; }) to.value = from.value;
+    return to;
 }
 
 /// Copies the common fields of memcpys within a device and between devices.
 template <class Activity>
 log::MemcpyRecord memcpyRecord(const Activity& from) {
-    log::MemcpyRecord to{};
-    copyPlace(to, from);
-    to.bytes = from.bytes;
+    auto to = commonOf<log::MemcpyRecord>(from);
     to.copyKind = from.copyKind;
     to.sourceKind = from.srcKind;
     to.destinationKind = from.dstKind;
@@ -130,8 +138,7 @@ size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version) {
 }
 
 log::KernelRecord toLog(const CUpti_ActivityKernel9& from) {
-    log::KernelRecord to{};
-    copyPlace(to, from);
+    auto to = commonOf<log::KernelRecord>(from);
     to.gridId = from.gridId;
     const int32_t grid[] = {from.gridX, from.gridY, from.gridZ};
     const int32_t block[] = {from.blockX, from.blockY, from.blockZ};
@@ -166,56 +173,31 @@ log::MemcpyRecord toLog(const CUpti_ActivityMemcpyPtoP4& from) {
 }
 
 log::MemsetRecord toLog(const CUpti_ActivityMemset4& from) {
-    log::MemsetRecord to{};
-    copyPlace(to, from);
-    to.bytes = from.bytes;
-    to.value = from.value;
+    auto to = commonOf<log::MemsetRecord>(from);
     to.memoryKind = static_cast<uint8_t>(from.memoryKind);
     to.isAsync = (from.flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC) != 0;
     return to;
 }
 
-log::GraphRecord toLog(const CUpti_ActivityGraphTrace& from) {
-    log::GraphRecord to{};
-    to.startNs = signedNs(from.start);
-    to.endNs = signedNs(from.end);
-    to.graphId = from.graphId;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
-    return to;
-}
+log::GraphRecord toLog(const CUpti_ActivityGraphTrace& from) { return commonOf<log::GraphRecord>(from); }
 
 log::ApiRecord toLog(const CUpti_ActivityAPI& from) {
-    log::ApiRecord to{};
-    to.startNs = signedNs(from.start);
-    to.endNs = signedNs(from.end);
-    to.threadId = from.threadId;
-    to.correlationId = from.correlationId;
+    auto to = commonOf<log::ApiRecord>(from);
     to.returnValue = static_cast<int32_t>(from.returnValue);
     to.isDriver = from.kind == CUPTI_ACTIVITY_KIND_DRIVER;
     return to;
 }
 
 log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncIds) {
-    log::SyncRecord to{};
-    to.startNs = signedNs(from.start);
-    to.endNs = signedNs(from.end);
+    auto to = commonOf<log::SyncRecord>(from);
     to.type = numberIn(from, &CUpti_ActivitySynchronization2::type);
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
     to.eventId = from.cudaEventId;
     to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : notApplicable;
     return to;
 }
 
 log::CudaEventRecord toLog(const CUpti_ActivityCudaEvent2& from, bool hasSyncIds) {
-    log::CudaEventRecord to{};
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
+    auto to = commonOf<log::CudaEventRecord>(from);
     to.eventId = from.eventId;
     to.deviceId = hasSyncIds ? from.deviceId : notApplicable;
     to.timestampNs = signedNs(from.deviceTimestamp);
@@ -224,25 +206,15 @@ log::CudaEventRecord toLog(const CUpti_ActivityCudaEvent2& from, bool hasSyncIds
 }
 
 log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from) {
-    log::OverheadRecord to{};
-    to.startNs = signedNs(from.start);
-    to.endNs = signedNs(from.end);
+    auto to = commonOf<log::OverheadRecord>(from);
     to.overheadKind = numberIn(from, &CUpti_ActivityOverhead3::overheadKind);
-    to.correlationId = from.correlationId;
     if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.threadId = from.objectId.pt.threadId;
     return to;
 }
 
 log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
-    log::DeviceMemoryRecord to{};
-    to.timestampNs = signedNs(from.timestamp);
-    to.address = from.address;
-    to.bytes = from.bytes;
+    auto to = commonOf<log::DeviceMemoryRecord>(from);
     to.programCounter = from.PC;
-    to.deviceId = from.deviceId;
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
-    to.correlationId = from.correlationId;
     to.operation = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemory3::memoryOperationType));
     to.memoryKind = static_cast<uint8_t>(from.memoryKind);
     to.isAsync = from.isAsync != 0;
@@ -262,33 +234,22 @@ log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
 }
 
 log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
-    log::MemoryPoolRecord to{};
-    to.timestampNs = signedNs(from.timestamp);
-    to.address = from.address;
+    auto to = commonOf<log::MemoryPoolRecord>(from);
     to.bytes = from.size;
     to.releaseThreshold = from.releaseThreshold;
     to.usedBytes = from.utilizedSize;
     to.minimumBytesToKeep = from.minBytesToKeep;
-    to.deviceId = from.deviceId;
-    to.correlationId = from.correlationId;
-    to.processId = from.processId;
     to.operation = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolOperationType));
     to.poolType = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolType));
     return to;
 }
 
 log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) {
-    log::UnifiedMemoryRecord to{};
-    to.startNs = signedNs(from.start);
-    to.endNs = signedNs(from.end);
-    to.value = from.value;
-    to.address = from.address;
+    auto to = commonOf<log::UnifiedMemoryRecord>(from);
     to.counterKind = numberIn(from, &CUpti_ActivityUnifiedMemoryCounter2::counterKind);
     to.sourceId = from.srcId;
     to.destinationId = from.dstId;
     to.flags = from.flags;
-    to.streamId = from.streamId;
-    to.processId = from.processId;
     return to;
 }
 
@@ -322,17 +283,13 @@ log::DeviceRecord toLog(const CUpti_ActivityDevice4& from) {
 }
 
 log::ContextRecord toLog(const CUpti_ActivityContext& from) {
-    log::ContextRecord to{};
-    to.contextId = from.contextId;
-    to.deviceId = from.deviceId;
+    auto to = commonOf<log::ContextRecord>(from);
     to.nullStreamId = from.nullStreamId;
     return to;
 }
 
 log::StreamRecord toLog(const CUpti_ActivityStream& from) {
-    log::StreamRecord to{};
-    to.contextId = from.contextId;
-    to.streamId = from.streamId;
+    auto to = commonOf<log::StreamRecord>(from);
     to.priority = from.priority;
     to.flag = static_cast<uint32_t>(from.flag);
     return to;
