@@ -105,43 +105,35 @@ std::optional<Value> namedIn(const Names<Value, count>& names, std::string_view 
     return std::nullopt;
 }
 
-constexpr std::nullopt_t left = std::nullopt;
-using Written = std::optional<std::string>;
-
 struct Option {
     std::string_view name;
-    /// Returns the text after the '=', or nullopt for the default.
-    Written (*write)(const AgentOptions& options);
+    /// Returns the text after the '='.
+    std::string (*write)(const AgentOptions& options);
     /// Reads that text; ignores a malformed one.
     void (*read)(std::string_view value, AgentOptions& options);
+    bool isAlwaysWritten = false;
 };
 
 template <bool AgentOptions::*member>
-void readFlag(std::string_view value, AgentOptions& options) {
-    if (value == "0" || value == "1") options.*member = value == "1";
-}
-template <bool AgentOptions::*member>
-constexpr Option flag(std::string_view name) {
-    return {name,
-            [](const AgentOptions& options) {
-                const bool isOn = options.*member;
-                return isOn == AgentOptions{}.*member ? Written() : Written(isOn ? "1" : "0");
+constexpr Option flag(std::string_view name, bool isAlwaysWritten = false) {
+    return {name, [](const AgentOptions& options) { return std::string(options.*member ? "1" : "0"); },
+            [](std::string_view value, AgentOptions& options) {
+                if (value == "0" || value == "1") options.*member = value == "1";
             },
-            readFlag<member>};
+            isAlwaysWritten};
 }
-template <bool AgentOptions::*member>
-constexpr Option flagAlwaysWritten(std::string_view name) {
-    return {name, [](const AgentOptions& options) { return Written(options.*member ? "1" : "0"); }, readFlag<member>};
+
+template <auto member, const auto& names>
+constexpr Option named(std::string_view name) {
+    return {name, [](const AgentOptions& options) { return std::string(nameIn(names, options.*member)); },
+            [](std::string_view value, AgentOptions& options) {
+                options.*member = namedIn(names, value).value_or(options.*member);
+            }};
 }
 
 template <uint64_t AgentOptions::*member, int64_t minMb>
 constexpr Option megabytes(std::string_view name) {
-    return {name,
-            [](const AgentOptions& options) {
-                return options.*member == AgentOptions{}.*member
-                           ? Written()
-                           : Written(std::to_string(options.*member / bytesPerMb));
-            },
+    return {name, [](const AgentOptions& options) { return std::to_string(options.*member / bytesPerMb); },
             [](std::string_view value, AgentOptions& options) {
                 const auto mb = number(value, maxMb);
                 if (mb && *mb >= minMb) options.*member = static_cast<uint64_t>(*mb) * bytesPerMb;
@@ -153,7 +145,7 @@ constexpr Option milliseconds(std::string_view name) {
     return {name,
             [](const AgentOptions& options) {
                 const int64_t ns = options.windows.*member;
-                return ns > 0 ? Written(std::to_string(ns / nsPerMs)) : Written();
+                return ns > 0 ? std::to_string(ns / nsPerMs) : std::string();
             },
             [](std::string_view value, AgentOptions& options) {
                 WindowOptions& windows = options.windows;
@@ -169,19 +161,18 @@ std::string rangeText(const WindowOptions& windows) {
     const std::string name = encoded(windows.rangeName);
     return windows.anyDomain ? name : name + "@" + encoded(windows.rangeDomain);
 }
-void readRange(std::string_view text, WindowOptions& windows) {
-    setRange(text, windows);
+void decodeRange(WindowOptions& windows) {
     windows.rangeName = decoded(windows.rangeName);
     windows.rangeDomain = decoded(windows.rangeDomain);
 }
 
-Written writePatterns(const AgentOptions& options) {
+std::string writePatterns(const AgentOptions& options) {
     std::string text;
     for (const std::string& pattern : options.only) {
         if (pattern.empty()) continue;
         text += (text.empty() ? "" : ":") + encoded(pattern);
     }
-    return text.empty() ? Written() : Written(text);
+    return text;
 }
 void readPatterns(std::string_view text, AgentOptions& options) {
     options.only.clear();
@@ -192,21 +183,19 @@ void readPatterns(std::string_view text, AgentOptions& options) {
     }
 }
 
-Written writeTriggerRange(const AgentOptions& options) {
+std::string writeTriggerRange(const AgentOptions& options) {
     if (options.windows.trigger == WindowTrigger::CudaProfilerCalls) return "cudaProfilerApi";
-    if (options.windows.trigger != WindowTrigger::NvtxRange) return left;
+    if (options.windows.trigger != WindowTrigger::NvtxRange) return {};
     return "nvtx:" + rangeText(options.windows);
 }
 void readTriggerRange(std::string_view value, AgentOptions& options) {
     WindowOptions& windows = options.windows;
-    if (!setTriggerRange(value, windows) || windows.trigger != WindowTrigger::NvtxRange) return;
-    windows.rangeName = decoded(windows.rangeName);
-    windows.rangeDomain = decoded(windows.rangeDomain);
+    if (setTriggerRange(value, windows) && windows.trigger == WindowTrigger::NvtxRange) decodeRange(windows);
 }
 
-Written writeSteps(const AgentOptions& options) {
+std::string writeSteps(const AgentOptions& options) {
     const WindowOptions& windows = options.windows;
-    if (windows.trigger != WindowTrigger::Steps) return left;
+    if (windows.trigger != WindowTrigger::Steps) return {};
     return std::to_string(windows.steps.first) + "-" + std::to_string(windows.steps.last);
 }
 void readSteps(std::string_view value, AgentOptions& options) {
@@ -216,30 +205,15 @@ void readSteps(std::string_view value, AgentOptions& options) {
     options.windows.steps = *steps;
 }
 
-Written writeStepRange(const AgentOptions& options) {
-    const WindowOptions& windows = options.windows;
-    const bool isDefault = windows.rangeName.empty() && windows.anyDomain;
-    if (windows.trigger != WindowTrigger::Steps || isDefault) return left;
-    return rangeText(windows);
+std::string writeStepRange(const AgentOptions& options) {
+    return options.windows.trigger == WindowTrigger::Steps ? rangeText(options.windows) : std::string();
 }
 
 constexpr std::array table = {
-    flagAlwaysWritten<&AgentOptions::recordCuda>("cuda"),
-    flagAlwaysWritten<&AgentOptions::recordNvtx>("nvtx"),
-    Option{"api",
-           [](const AgentOptions& options) {
-               return options.apiCalls == ApiCalls::Filtered ? Written() : Written(nameOf(options.apiCalls));
-           },
-           [](std::string_view value, AgentOptions& options) {
-               options.apiCalls = apiCallsNamed(value).value_or(options.apiCalls);
-           }},
-    Option{"graphs",
-           [](const AgentOptions& options) {
-               return options.graphs == GraphDetail::Nodes ? Written() : Written(nameOf(options.graphs));
-           },
-           [](std::string_view value, AgentOptions& options) {
-               options.graphs = graphDetailNamed(value).value_or(options.graphs);
-           }},
+    flag<&AgentOptions::recordCuda>("cuda", true),
+    flag<&AgentOptions::recordNvtx>("nvtx", true),
+    named<&AgentOptions::apiCalls, apiNames>("api"),
+    named<&AgentOptions::graphs, graphNames>("graphs"),
     flag<&AgentOptions::recordPython>("python"),
     flag<&AgentOptions::recordMemsets>("memset"),
     flag<&AgentOptions::recordMemory>("memory"),
@@ -250,30 +224,22 @@ constexpr std::array table = {
     megabytes<&AgentOptions::maxPartBytes, 1>("part-mb"),
     megabytes<&AgentOptions::diskReserveBytes, 0>("reserve-mb"),
     flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
-    Option{"sample-at",
-           [](const AgentOptions& options) {
-               return options.sampleAt.empty() ? Written() : Written(encoded(options.sampleAt));
-           },
+    Option{"sample-at", [](const AgentOptions& options) { return encoded(options.sampleAt); },
            [](std::string_view value, AgentOptions& options) { options.sampleAt = decoded(value); }},
     milliseconds<&WindowOptions::delayNs>("delay-ms"),
     milliseconds<&WindowOptions::durationNs>("duration-ms"),
-    Option{"base-ns",
-           [](const AgentOptions& options) {
-               const int64_t baseNs = options.windows.baseNs;
-               return baseNs > 0 ? Written(std::to_string(baseNs)) : Written();
-           },
+    Option{"base-ns", [](const AgentOptions& options) { return std::to_string(options.windows.baseNs); },
            [](std::string_view value, AgentOptions& options) {
                options.windows.baseNs = number(value, INT64_MAX).value_or(0);
            }},
     Option{"range", writeTriggerRange, readTriggerRange},
     Option{"steps", writeSteps, readSteps},
     Option{"step-range", writeStepRange,
-           [](std::string_view value, AgentOptions& options) { readRange(value, options.windows); }},
-    Option{"repeat",
-           [](const AgentOptions& options) {
-               const int64_t repeat = options.windows.repeat;
-               return repeat == 1 ? Written() : Written(std::to_string(repeat));
-           },
+           [](std::string_view value, AgentOptions& options) {
+               setRange(value, options.windows);
+               decodeRange(options.windows);
+           }},
+    Option{"repeat", [](const AgentOptions& options) { return std::to_string(options.windows.repeat); },
            [](std::string_view value, AgentOptions& options) {
                int64_t& repeat = options.windows.repeat;
                repeat = number(value, INT64_MAX).value_or(repeat);
@@ -292,10 +258,10 @@ bool isDisabled() {
 std::string optionText(const AgentOptions& options) {
     std::string text;
     for (const Option& option : table) {
-        const Written value = option.write(options);
-        if (!value) continue;
+        const std::string value = option.write(options);
+        if (!option.isAlwaysWritten && value == option.write(AgentOptions{})) continue;
         if (!text.empty()) text += ',';
-        text.append(option.name).append("=").append(*value);
+        text.append(option.name).append("=").append(value);
     }
     return text;
 }
@@ -317,8 +283,6 @@ std::vector<std::string_view> optionNames() {
     return names;
 }
 
-std::string_view nameOf(ApiCalls calls) { return nameIn(apiNames, calls); }
-std::string_view nameOf(GraphDetail graphs) { return nameIn(graphNames, graphs); }
 std::optional<ApiCalls> apiCallsNamed(std::string_view name) { return namedIn(apiNames, name); }
 std::optional<GraphDetail> graphDetailNamed(std::string_view name) { return namedIn(graphNames, name); }
 

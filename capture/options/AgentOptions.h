@@ -119,9 +119,7 @@ void readOptionText(std::string_view text, AgentOptions& options);
 
 std::vector<std::string_view> optionNames();
 
-/// Return the names of the ways to record calls ("filtered") and graphs ("node").
-std::string_view nameOf(ApiCalls calls);
-std::string_view nameOf(GraphDetail graphs);
+/// Return the way to record calls ("filtered") and graphs ("node") with a name.
 std::optional<ApiCalls> apiCallsNamed(std::string_view name);
 std::optional<GraphDetail> graphDetailNamed(std::string_view name);
 
