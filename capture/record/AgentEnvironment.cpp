@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 
@@ -17,29 +18,18 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr const char* cudaVariable = "CUDA_INJECTION64_PATH";
-constexpr const char* nvtxVariable = "NVTX_INJECTION64_PATH";
-constexpr const char* ncclVariable = "NCCL_PROFILER_PLUGIN";
 constexpr const char* agentFileName = "liblanescope-agent.so";
 
-std::vector<const char*> variablesOf(const Injections& injections) {
-    std::vector<const char*> names;
-    if (injections.cuda) names.push_back(cudaVariable);
-    if (injections.nvtx) names.push_back(nvtxVariable);
-    if (injections.nccl) names.push_back(ncclVariable);
-    return names;
-}
-
-/// Sentence part for a tool that `variable` loads, and the option that leaves the feature to that tool.
-struct Claim {
-    const char* what;
-    const char* option;
+/// A variable that loads a tool, and the option that leaves the feature to another tool.
+struct Loader {
+    bool Injections::*isUsed;
+    const char *variable, *what, *option;
 };
-Claim claimOf(const char* variable) {
-    if (variable == cudaVariable) return {"CUDA", "--no-cuda"};
-    if (variable == nvtxVariable) return {"NVTX", "--no-nvtx"};
-    return {"NCCL's profiler interface", "--nccl nvtx"};
-}
+constexpr Loader loaders[] = {
+    {&Injections::cuda, "CUDA_INJECTION64_PATH", "CUDA", "--no-cuda"},
+    {&Injections::nvtx, "NVTX_INJECTION64_PATH", "NVTX", "--no-nvtx"},
+    {&Injections::nccl, "NCCL_PROFILER_PLUGIN", "NCCL's profiler interface", "--nccl nvtx"},
+};
 
 bool isSameFile(const std::filesystem::path& one, const std::filesystem::path& other) {
     std::error_code error;
@@ -78,14 +68,13 @@ Result<void> checkIsAgent(const std::filesystem::path& agent) {
 }
 
 Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const Injections& injections) {
-    for (const char* name : variablesOf(injections)) {
-        const std::string value = environment(name);
+    for (const auto& [isUsed, variable, what, option] : loaders) {
+        const std::string value = injections.*isUsed ? environment(variable) : std::string();
         if (value.empty() || isSameFile(value, agent)) continue;
-        const Claim claim = claimOf(name);
         return fail(
             "{}: another tool would be loaded into the program ({}), and only one can be. Unset it, or leave {} to it "
             "with {}.",
-            name, value, claim.what, claim.option);
+            variable, value, what, option);
     }
     if (const std::string folder = environment(agent::folderVariable); !folder.empty())
         return fail("'lanescope record' already runs under 'lanescope record' ({} is {}). Remove the inner one.",
@@ -94,17 +83,20 @@ Result<void> checkForOtherProfilers(const std::filesystem::path& agent, const In
 }
 
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, const Injections& injections) {
-    const std::vector<const char*> set = variablesOf(injections);
     std::vector<std::string_view> replaced{agent::folderVariable, agent::sessionVariable, agent::optionsVariable,
                                            agent::clockVariable, agent::doorVariable};
-    replaced.insert(replaced.end(), set.begin(), set.end());
-    std::vector<std::string> result;
+    std::vector<std::string> result, added;
+    for (const Loader& loader : loaders) {
+        if (!(injections.*loader.isUsed)) continue;
+        replaced.push_back(loader.variable);
+        added.push_back(fmt::format("{}={}", loader.variable, agent.string()));
+    }
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::string_view name = text.substr(0, text.find('='));
         if (std::find(replaced.begin(), replaced.end(), name) == replaced.end()) result.emplace_back(text);
     }
-    for (const char* name : set) result.push_back(fmt::format("{}={}", name, agent.string()));
+    std::ranges::move(added, std::back_inserter(result));
     return result;
 }
 
