@@ -84,14 +84,6 @@ std::string programOf(pid_t pid) {
     return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
 }
 
-bool isLogFile(std::string_view name) {
-    const size_t at = name.rfind(".log");
-    if (at == std::string_view::npos || at == 0) return false;
-    const std::string_view rest = name.substr(at + 4);
-    return rest.empty() || (rest.size() > 1 && rest.front() == '.' &&
-                            rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
-}
-
 /// Server that opens logs for processes of the run that gave up their rights or see other folders. They connect to a
 /// socket and get a descriptor. It answers only descendants of this process and opens only files of logs in the run
 /// folder. Without support for such sockets it does nothing and reports nothing.
@@ -315,22 +307,23 @@ TimePoint waitForDescendants(Collector& collector, const SignalForwarder& signal
         const bool hasChildren = reapOrphans() && samplers.areNotAlone();
         collector.poll();
         std::vector<uint32_t> running = collector.openProcesses();
-        running.erase(
-            std::remove_if(running.begin(), running.end(),
-                           [](uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM; }),
-            running.end());
+        std::erase_if(running, [](uint32_t pid) { return !isAlive(pid); });
         if (!hasChildren && running.empty()) return ended;
         const bool isTimeUp = !forAll && std::chrono::steady_clock::now() > deadline;
         if (isTimeUp || signals.hasSignalAfterEnd()) {
             for (const pid_t pid : samplers.others()) running.push_back(pid);
-            std::sort(running.begin(), running.end());
-            running.erase(std::unique(running.begin(), running.end()), running.end());
+            std::ranges::sort(running);
+            running.erase(std::ranges::unique(running).begin(), running.end());
             collector.cut(std::move(running), log::eventTimeNs());
             return std::chrono::steady_clock::now();
         }
         std::this_thread::sleep_for(descendantPollInterval);
         ended = std::chrono::steady_clock::now();
     }
+}
+
+auto refuse(const Error& error, RefusalCause cause = RefusalCause::Recording, int signal = 0) {
+    return tl::unexpected(RecordRefusal{error, cause, signal});
 }
 
 struct Prepared {
@@ -340,9 +333,6 @@ struct Prepared {
 };
 
 Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
-    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording) {
-        return tl::unexpected(RecordRefusal{error, cause});
-    };
     if (options.commandLine.empty())
         return refuse({"Name the program to record: lanescope record -- PROGRAM ARGUMENTS."});
     auto program = findProgram(options.commandLine.front());
@@ -358,20 +348,6 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     if (pattern.empty()) pattern = defaultOutputPattern(*program);
     if (auto distinct = checkNameOfRank(pattern); !distinct) return refuse(distinct.error());
     return Prepared{std::move(*program), std::move(*agent), std::move(pattern)};
-}
-
-Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail, const SignalForwarder& signals,
-                                 RunSamplers& samplers, ThreadWatch& threads, PerfWatch& perf, LogDoor& door,
-                                 const MainProcess& program, TimePoint ended, const RecordOptions& options) {
-    tail.stop();
-    const TimePoint lastEnded = waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
-    samplers.end(collector);
-    threads.end();
-    perf.end(collector);
-    for (const LogDoor::LostLog& lost : door.takeLost()) collector.addLostLog(lost.pid, lost.error, lost.program);
-    Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
-    if (run) run->closingNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - lastEnded).count();
-    return run;
 }
 
 void noteEnd(RecordState* state, int exitStatus, int64_t endRealtimeNs) {
@@ -396,34 +372,41 @@ struct Running {
 /// memory may run out at any time.
 void follow(const Running& run, RecordOutcome& outcome) {
     const RecordOptions& options = run.options;
+    Collector& collector = run.collector;
     const RunFolder& logs = run.place.logs;
     RunSamplers samplers(options, logs.path(), logs.session());
     ThreadWatch threads(options, logs.path(), logs.session());
-    run.perf.start(run.collector);
+    run.perf.start(collector);
     EndOfWindows endOfWindows(options.agentOptions.windows, run.info.startRealtimeNs);
     MainProcess program{static_cast<uint32_t>(run.child.pid()), 0, 0};
     std::atomic<bool> wasKilled = false;
     const auto killAtEnd = [&] {
         if (!options.killsAtEnd || wasKilled) return;
-        if (!endOfWindows.isReached(run.collector, log::eventTimeNs())) return;
+        if (!endOfWindows.isReached(collector, log::eventTimeNs())) return;
         wasKilled = true;
         run.signals.send(SIGTERM);
     };
-    CollectorThread tail(run.collector,
-                         {[&] { startMachineQuery(run.collector, run.info, run.place.logs); }, killAtEnd});
+    CollectorThread tail(collector, {[&] { startMachineQuery(collector, run.info, logs); }, killAtEnd});
     outcome.exitStatus = program.exitStatus = run.child.wait();
     const TimePoint ended = std::chrono::steady_clock::now();
     program.endRealtimeNs = log::eventTimeNs();
     noteEnd(options.state, program.exitStatus, program.endRealtimeNs);
-    run.place.logs.noteEnd(program);
-    run.collector.noteProgramEnd();
+    logs.noteEnd(program);
+    collector.noteProgramEnd();
     run.signals.stopForwarding();
     outcome.wasEndedByUs = wasKilled;
     // Processes that the program started may not have received the signal.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    outcome.run =
-        collectRest(run.collector, tail, run.signals, samplers, threads, run.perf, run.door, program, ended, options);
+    tail.stop();
+    const TimePoint lastEnded = waitForDescendants(collector, run.signals, samplers, options.waitForAll, ended);
+    samplers.end(collector);
+    threads.end();
+    run.perf.end(collector);
+    for (const LogDoor::LostLog& lost : run.door.takeLost()) collector.addLostLog(lost.pid, lost.error, lost.program);
+    outcome.run = collector.finish(program, options.overwrite, options.closing);
+    if (outcome.run)
+        outcome.run->closingNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - lastEnded).count();
 }
 
 /// Removes the logs if all of them are in the trace.
@@ -504,9 +487,6 @@ bool EndOfWindows::haveAllEnded(const Collector& collector) const {
 Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     const auto prepared = prepare(options);
     if (!prepared) return tl::unexpected(prepared.error());
-    const auto refuse = [](const Error& error, RefusalCause cause = RefusalCause::Recording, int signal = 0) {
-        return tl::unexpected(RecordRefusal{error, cause, signal});
-    };
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
                                     agentEnvironment(prepared->agent, injectionsOf(options)));

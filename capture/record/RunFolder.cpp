@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "capture/log/logDoor.h"
 #include "capture/perf/PerfLog.h"
 #include "model/format/ReadWatch.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 
@@ -97,8 +97,7 @@ std::vector<Placeholder> placeholdersOf(std::string_view pattern) {
 bool isSameForAll(std::string_view variable) {
     static constexpr std::string_view endings[] = {"_SIZE",  "JOB_ID", "JOBID", "JOB_NAME",  "USER",     "STEP_ID",
                                                    "NTASKS", "NNODES", "HOME",  "NUM_NODES", "NUM_TASKS"};
-    return std::any_of(std::begin(endings), std::end(endings),
-                       [&](std::string_view ending) { return variable.ends_with(ending); });
+    return std::ranges::any_of(endings, [&](std::string_view ending) { return variable.ends_with(ending); });
 }
 
 /// Returns true while another process records into the folder.
@@ -107,14 +106,6 @@ bool isLockedByAnother(const std::filesystem::path& path) {
     if (!folder) return false;
     const UniqueFd file = folder->openFile(runInfoFileName);
     return file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-/// Returns true for the name of a log or a further part of one, "<name>.log.1".
-bool isLogName(const std::filesystem::path& name) {
-    const std::string ending = name.extension().string();
-    const bool isPart = ending.size() > 1 && ending.find_first_not_of("0123456789", 1) == std::string::npos &&
-                        name.stem().extension() == ".log";
-    return isPart || ending == ".log";
 }
 
 /// File with the end of the program. It has its final size from the start, so that a full disk does not matter.
@@ -190,8 +181,7 @@ Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNa
 }
 
 bool isNumbered(std::string_view pattern) {
-    const auto all = placeholdersOf(pattern);
-    return std::any_of(all.begin(), all.end(), [](const auto& each) { return each.code == 'n'; });
+    return std::ranges::any_of(placeholdersOf(pattern), [](const Placeholder& each) { return each.code == 'n'; });
 }
 
 std::string defaultOutputPattern(const std::filesystem::path& program) {
@@ -249,11 +239,17 @@ std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder)
     if (!folder.has_filename()) folder = folder.parent_path();
     std::string name = folder.filename().string();
     static constexpr std::string_view ending = ".run";
-    if (name.size() > ending.size() + 1 && name.front() == '.' &&
-        std::string_view(name).substr(name.size() - ending.size()) == ending)
+    if (name.size() > ending.size() + 1 && name.front() == '.' && name.ends_with(ending))
         return folder.parent_path() / name.substr(1, name.size() - ending.size() - 1);
     if (name.empty() || name == "." || name == "..") return folder / "recovered.sqlite";
     return folder.parent_path() / (name + ".sqlite");
+}
+
+bool isLogFile(std::string_view name) {
+    const size_t at = name.rfind(".log");
+    if (at == std::string_view::npos || at == 0) return false;
+    const std::string_view rest = name.substr(at + 4);
+    return rest.empty() || (rest.front() == '.' && isNumber(rest.substr(1)));
 }
 
 std::string hostName() {
@@ -336,7 +332,7 @@ bool RunFolder::isOurs(const std::string& name) const {
     if (name.ends_with(log::sessionEnding)) return folder_->fileBytes(name) == 0;
     if (name.ends_with(log::lostLogEnding)) return folder_->linkTarget(name).has_value();
     const bool isPerf = name.ends_with(perfLogEnding);
-    if (!isPerf && !isLogName(name)) return false;
+    if (!isPerf && !isLogFile(name)) return false;
     const UniqueFd file = folder_->openFile(name);
     std::array<char, 8> magic{};
     if (file < 0) return false;

@@ -44,6 +44,9 @@ std::filesystem::path runFolderFor(const std::filesystem::path& output);
 
 std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder);
 
+/// Returns true for the name of a log or a further part of one, "<name>.log.1".
+bool isLogFile(std::string_view name);
+
 /// Returns the name of this host; "host" if it has none.
 std::string hostName();
 

@@ -221,14 +221,10 @@ RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::pa
                          const std::string& session) {
     if (options.counterHz <= 0 && options.metricsHz <= 0) return;
     const log::LauncherRank place = log::launcherRank();
-    if (!place.localRank.empty() && place.localRank != "0")
+    if (!place.localRank.empty() && place.localRank != "0") {
         otherRank_ = place.localRank;
-    else
-        start(runFolder, session, options);
-}
-
-void RunSamplers::start(const std::filesystem::path& runFolder, const std::string& session,
-                        const RecordOptions& options) {
+        return;
+    }
     SamplerOptions common;
     common.runFolder = runFolder;
     common.session = session;
@@ -261,8 +257,7 @@ void RunSamplers::startOne(const SamplerOptions& options) {
 std::vector<pid_t> RunSamplers::others() const {
     std::vector<pid_t> pids = livingDescendants();
     std::erase_if(pids, [this](pid_t pid) {
-        return std::any_of(processes_.begin(), processes_.end(),
-                           [pid](const SamplerProcess& process) { return process.pid() == pid; });
+        return std::ranges::find(processes_, pid, &SamplerProcess::pid) != processes_.end();
     });
     return pids;
 }

@@ -82,8 +82,6 @@ class SamplerProcess {
     UniqueFd process_;  ///< A pidfd, because its number may be reused after it was reaped.
 };
 
-struct RecordOptions;
-
 /// Sampler processes of a run: one for NVML, GPM and the host, and another for hardware counters. A crash in CUPTI ends
 /// only the latter. If a launcher started several recordings on a host, only that of the first local rank samples.
 class RunSamplers {
@@ -101,7 +99,6 @@ class RunSamplers {
     void end(Collector& collector);
 
   private:
-    void start(const std::filesystem::path& runFolder, const std::string& session, const RecordOptions& options);
     void startOne(const SamplerOptions& options);
 
     std::vector<SamplerProcess> processes_;
