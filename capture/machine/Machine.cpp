@@ -77,30 +77,6 @@ int numaNodeOf(const std::string& busLocation) {
     return file >> node ? node : -1;
 }
 
-void describeSurroundings(const NvmlLibrary& nvml, NvmlLibrary::Device device, MachineGpu& gpu) {
-    std::vector<unsigned long> mask(affinityWords);
-    if (ask(nvml.deviceCpuAffinity, device, static_cast<unsigned>(mask.size()), mask.data())) gpu.cpus = rangesOf(mask);
-    gpu.numaNode = numaNodeOf(gpu.busLocation);
-    unsigned value = 0;
-    if (ask(nvml.deviceMaximumClock, device, int{nvmlMemoryClock}, &value))
-        gpu.memoryClockMhz = static_cast<int>(value);
-    if (ask(nvml.deviceMemoryBusWidth, device, &value)) gpu.memoryBusBits = static_cast<int>(value);
-}
-
-/// Returns the rate of the first active link that reports one.
-int64_t linkBytesPerSecond(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
-    for (unsigned link = 0; link < maxLinks; ++link) {
-        unsigned isActive = 0;
-        if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
-        NvmlFieldValue speed{};
-        speed.fieldId = nvmlLinkSpeed;
-        speed.scopeId = link;
-        if (isActive == 0 || !ask(nvml.deviceFieldValues, device, 1, &speed)) continue;
-        if (const auto megabytes = numberIn(speed); megabytes && *megabytes > 0) return *megabytes * bytesPerMb;
-    }
-    return 0;
-}
-
 MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigned index) {
     MachineGpu gpu;
     gpu.index = index;
@@ -111,27 +87,41 @@ MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigne
     NvmlMemory memory{};
     if (ask(nvml.deviceMemory, device, &memory)) gpu.memoryBytes = static_cast<int64_t>(memory.total);
     ask(nvml.deviceComputeCapability, device, &gpu.computeMajor, &gpu.computeMinor);
-    unsigned value = 0;
-    if (ask(nvml.devicePcieGeneration, device, &value)) gpu.pcieGeneration = static_cast<int>(value);
-    if (ask(nvml.devicePcieWidth, device, &value)) gpu.pcieWidth = static_cast<int>(value);
+    const auto number = [device](auto function, auto... which) {
+        unsigned value = 0;
+        return ask(function, device, which..., &value) ? static_cast<int>(value) : 0;
+    };
+    gpu.pcieGeneration = number(nvml.devicePcieGeneration);
+    gpu.pcieWidth = number(nvml.devicePcieWidth);
+    gpu.memoryClockMhz = number(nvml.deviceMaximumClock, int{nvmlMemoryClock});
+    gpu.memoryBusBits = number(nvml.deviceMemoryBusWidth);
+    std::vector<unsigned long> mask(affinityWords);
+    if (ask(nvml.deviceCpuAffinity, device, static_cast<unsigned>(mask.size()), mask.data())) gpu.cpus = rangesOf(mask);
+    gpu.numaNode = numaNodeOf(gpu.busLocation);
     return gpu;
 }
 
-/// Link counts of one GPU by destination.
-struct LinkEnds {
-    int active = 0;
+/// A GPU's handle and the number of its links by destination.
+struct Linked {
+    NvmlLibrary::Device device = nullptr;
     int toSwitches = 0;
     std::map<std::string, int> toGpus;  ///< By bus location.
 };
 
-LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
-    LinkEnds ends;
+/// Follows the links of a GPU. Their rate is that of the first active one that reports one.
+Linked followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device, MachineGpu& gpu) {
+    Linked ends{device, 0, {}};
     for (unsigned link = 0; link < maxLinks; ++link) {
         unsigned isActive = 0;
         // The first number unknown to the GPU ends the list.
         if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
         if (isActive == 0) continue;
-        ++ends.active;
+        ++gpu.nvlinkCount;
+        NvmlFieldValue speed{};
+        speed.fieldId = nvmlLinkSpeed;
+        speed.scopeId = link;
+        if (gpu.nvlinkBytesPerSecond == 0 && ask(nvml.deviceFieldValues, device, 1, &speed))
+            gpu.nvlinkBytesPerSecond = std::max<int64_t>(numberIn(speed).value_or(0), 0) * bytesPerMb;
         int end = -1;
         ask(nvml.deviceLinkEnd, device, link, &end);
         NvmlPciInfo peer{};
@@ -154,9 +144,8 @@ constexpr Connection connections[] = {
     {nvmlNumaNode, "NUMA node", "NODE"},    {nvmlWholeSystem, "system", "SYS"},
 };
 
-MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const MachineGpu& peer,
-                         NvmlLibrary::Device device, NvmlLibrary::Device peerDevice, const LinkEnds& ends,
-                         const LinkEnds& peerEnds) {
+MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const MachineGpu& peer, const Linked& ends,
+                         const Linked& peerEnds) {
     MachineLink link{gpu.index, peer.index, 0, {}, {}};
     if (const auto direct = ends.toGpus.find(peer.busLocation); direct != ends.toGpus.end()) {
         link.nvlinkCount = direct->second;
@@ -166,7 +155,7 @@ MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const M
         link.connection = "NVSwitch";
     } else {
         int ancestor = -1;
-        ask(nvml.deviceCommonAncestor, device, peerDevice, &ancestor);
+        ask(nvml.deviceCommonAncestor, ends.device, peerEnds.device, &ancestor);
         const auto* const known = std::ranges::find(connections, ancestor, &Connection::commonAncestor);
         const bool isKnown = known != std::end(connections);
         link.connection = isKnown ? known->name : "unknown";
@@ -201,23 +190,18 @@ Machine queryMachine() {
         machine.cudaVersion = fmt::format("{}.{}", cudaVersion / 1000, cudaVersion % 1000 / 10);
     unsigned count = 0;
     if (!ask(nvml->deviceCount, &count) || count > maxGpus) return machine;
-    std::vector<NvmlLibrary::Device> devices;
-    std::vector<LinkEnds> ends;
+    std::vector<Linked> ends;
     for (unsigned index = 0; index < count; ++index) {
         NvmlLibrary::Device device = nullptr;
         if (!ask(nvml->deviceByIndex, index, &device)) continue;
-        devices.push_back(device);
         machine.gpus.push_back(describe(*nvml, device, index));
-        ends.push_back(followLinks(*nvml, device));
-        machine.gpus.back().nvlinkCount = ends.back().active;
-        machine.gpus.back().nvlinkBytesPerSecond = linkBytesPerSecond(*nvml, device);
-        describeSurroundings(*nvml, device, machine.gpus.back());
+        ends.push_back(followLinks(*nvml, device, machine.gpus.back()));
     }
-    for (size_t gpu = 0; gpu < devices.size(); ++gpu)
-        for (size_t peer = 0; peer < devices.size(); ++peer)
+    for (size_t gpu = 0; gpu < ends.size(); ++gpu)
+        for (size_t peer = 0; peer < ends.size(); ++peer)
             if (gpu != peer)
-                machine.links.push_back(describeLink(*nvml, machine.gpus[gpu], machine.gpus[peer], devices[gpu],
-                                                     devices[peer], ends[gpu], ends[peer]));
+                machine.links.push_back(
+                    describeLink(*nvml, machine.gpus[gpu], machine.gpus[peer], ends[gpu], ends[peer]));
     return machine;
 }
 
