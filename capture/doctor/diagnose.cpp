@@ -47,6 +47,8 @@ std::string readAll(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+Check ok(std::string name, std::string sentence) { return {CheckStatus::Ok, std::move(name), std::move(sentence), {}}; }
+
 constexpr unsigned timeLimitSeconds = 20;
 
 void answer(int answerFile, const std::function<std::string()>& question) {
@@ -150,10 +152,7 @@ Check checkGpus() {
         if (!names.empty()) names += ", ";
         names += count > 1 ? fmt::format("{} x {}", count, name) : name;
     }
-    return {CheckStatus::Ok,
-            "nvml",
-            fmt::format("Driver {}; GPUs: {}.", machine.driverVersion, names.empty() ? "none" : names),
-            {}};
+    return ok("nvml", fmt::format("Driver {}; GPUs: {}.", machine.driverVersion, names.empty() ? "none" : names));
 }
 
 Check checkAgent(const std::filesystem::path& agent) {
@@ -165,7 +164,7 @@ Check checkAgent(const std::filesystem::path& agent) {
         return {CheckStatus::NoCuda, "agent",
                 fmt::format("The agent {} was built without CUPTI and records only NVTX.", found->string()),
                 "Build Lanescope on a machine with the CUPTI headers."};
-    return {CheckStatus::Ok, "agent", fmt::format("The agent is {}.", found->string()), {}};
+    return ok("agent", fmt::format("The agent is {}.", found->string()));
 }
 
 Check checkCounterPermission(const std::filesystem::path& driverParameters) {
@@ -173,7 +172,7 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
     static constexpr std::string_view key = "RmProfilingAdminOnly: ";
     const size_t at = text.find(key);
     if (at == std::string::npos || ::geteuid() == 0 || text.substr(at + key.size(), 1) == "0")
-        return {CheckStatus::Ok, "permission", "Profiling is not restricted to administrators.", {}};
+        return ok("permission", "Profiling is not restricted to administrators.");
     return {CheckStatus::Warning, "permission",
             "The driver restricts GPU counters to administrators. Recording works, except for --gpu-metrics.",
             "Set the driver option NVreg_RestrictProfilingToAdminUsers=0."};
@@ -183,7 +182,7 @@ Check checkInjectionVariables(const std::filesystem::path& agent) {
     const auto found = findAgent(agent);
     if (auto alone = checkForOtherProfilers(found ? *found : agent, {}); !alone)
         return {CheckStatus::Failure, "environment", alone.error().sentence, {}};
-    return {CheckStatus::Ok, "environment", "No other tool will be loaded into programs.", {}};
+    return ok("environment", "No other tool will be loaded into programs.");
 }
 
 Check checkNcclVariables() {
@@ -194,7 +193,7 @@ Check checkNcclVariables() {
         return {CheckStatus::Warning, "nccl",
                 fmt::format("NCCL_PROFILER_PLUGIN is {}; --nccl plugin will be refused.", plugin),
                 "Unset it to record data types and algorithms of NCCL calls."};
-    return {CheckStatus::Ok, "nccl", "NCCL calls can be recorded.", {}};
+    return ok("nccl", "NCCL calls can be recorded.");
 }
 
 Check checkOtherProfilers(const std::filesystem::path& processes) {
@@ -204,12 +203,10 @@ Check checkOtherProfilers(const std::filesystem::path& processes) {
         if (!isNumber(pid)) continue;
         std::string name = readAll(processes / pid / "comm");
         while (!name.empty() && name.back() == '\n') name.pop_back();
-        const bool isOtherProfiler =
-            std::any_of(std::begin(otherProfilers), std::end(otherProfilers),
-                        [&](auto program) { return std::string_view(name).substr(0, program.size()) == program; });
-        if (isOtherProfiler) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
+        if (std::ranges::any_of(otherProfilers, [&](std::string_view program) { return name.starts_with(program); }))
+            found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
     }
-    if (found.empty()) return {CheckStatus::Ok, "profilers", "No other GPU profiler is running.", {}};
+    if (found.empty()) return ok("profilers", "No other GPU profiler is running.");
     return {CheckStatus::Warning, "profilers", fmt::format("Other tools are running: {}.", found),
             "Only one tool can trace a process. Stop them if a recording stays empty."};
 }
@@ -221,14 +218,13 @@ Check checkFolder(const std::filesystem::path& folder) {
                 fmt::format("{}: the folder is not writable: {}.", shown, std::strerror(errno)),
                 "Change to a writable folder, or name the output with -o."};
     struct statvfs space {};
-    if (::statvfs(folder.c_str(), &space) != 0)
-        return {CheckStatus::Ok, "folder", fmt::format("{} is writable.", shown), {}};
+    if (::statvfs(folder.c_str(), &space) != 0) return ok("folder", fmt::format("{} is writable.", shown));
     const uint64_t free = uint64_t{space.f_bavail} * space.f_frsize;
     const double freeGib = static_cast<double>(free) / (1 << 30);
     if (free < minFreeBytes)
         return {CheckStatus::Warning, "folder", fmt::format("{1}: only {0:.1f} GiB free.", freeGib, shown),
                 "Record to another disk with -o."};
-    return {CheckStatus::Ok, "folder", fmt::format("{}: writable, {:.0f} GiB free.", shown, freeGib), {}};
+    return ok("folder", fmt::format("{}: writable, {:.0f} GiB free.", shown, freeGib));
 }
 
 std::optional<std::string> probe(const std::function<std::string()>& question) {
@@ -246,16 +242,16 @@ Check checkDriver() {
     if (*answer == noLibrary)
         return {CheckStatus::NoCuda, "driver", "The CUDA driver (libcuda.so.1) is missing.",
                 "Install it. In a container, start the container with GPUs (--gpus all)."};
-    if (answer->rfind(failedPrefix, 0) == 0)
+    if (answer->starts_with(failedPrefix))
         return {CheckStatus::NoCuda, "driver", fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
                 "Check nvidia-smi, and that CUDA_VISIBLE_DEVICES names a GPU."};
-    return {CheckStatus::Ok, "driver", fmt::format("The driver supports CUDA {}.", *answer), {}};
+    return ok("driver", fmt::format("The driver supports CUDA {}.", *answer));
 }
 
 Check checkCupti() {
     for (const std::filesystem::path& path : candidates()) {
         const auto answer = probe([&] { return askLibrary(path); });
-        if (answer && !answer->empty()) return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
+        if (answer && !answer->empty()) return ok("cupti", fmt::format("CUPTI is {}.", *answer));
     }
     return {CheckStatus::NoCuda, "cupti",
             "CUPTI (libcupti.so.13, .12 or .11.8) was not found by the loader, in CUDA_HOME or in Python packages.",
@@ -281,14 +277,12 @@ Check checkThreads() {
     uint64_t read = 0;
     const bool hasMemory = RemoteMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
     if (hasTimes && hasCalls && hasMemory)
-        return {CheckStatus::Ok, "threads", "Threads can be sampled, with wait reasons and Python lines.", {}};
+        return ok("threads", "Threads can be sampled, with wait reasons and Python lines.");
     std::string missing;
-    const auto add = [&](bool isThere, const char* what) {
+    for (const auto& [isThere, what] : {std::pair(hasMemory, "Python lines between CUDA calls (process_vm_readv)"),
+                                        std::pair(hasCalls, "wait reasons (/proc/PID/syscall)"),
+                                        std::pair(hasTimes, "running and runnable times (/proc/PID/schedstat)")})
         if (!isThere) missing += (missing.empty() ? "" : ", ") + std::string(what);
-    };
-    add(hasMemory, "Python lines between CUDA calls (process_vm_readv)");
-    add(hasCalls, "wait reasons (/proc/PID/syscall)");
-    add(hasTimes, "running and runnable times (/proc/PID/schedstat)");
     return {CheckStatus::Warning, "threads", fmt::format("Recordings will lack {}.", missing),
             "In a container, use Linux 4.8 or newer and the default seccomp profile. Other data are recorded."};
 }
@@ -297,18 +291,14 @@ Check checkPerf() {
     const auto allowed = tryPerfEvents();
     // Only that option needs it.
     if (!allowed)
-        return {CheckStatus::Ok,
-                "perf",
-                fmt::format("record --cpu-samples perf is not available here (optional): {}", allowed.error().sentence),
-                {}};
+        return ok("perf", fmt::format("record --cpu-samples perf is not available here (optional): {}",
+                                      allowed.error().sentence));
     const LibDw libDw;
-    return {CheckStatus::Ok,
-            "perf",
-            fmt::format("perf events are available (record --cpu-samples perf){}; {}.",
-                        allowed->seesKernel ? "" : ", without kernel threads",
-                        libDw ? "libdw found, stacks can be unwound"
-                              : fmt::format("stacks are unwound by frame pointers only: {}", LibDw::absence())),
-            {}};
+    return ok("perf",
+              fmt::format("perf events are available (record --cpu-samples perf){}; {}.",
+                          allowed->seesKernel ? "" : ", without kernel threads",
+                          libDw ? "libdw found, stacks can be unwound"
+                                : fmt::format("stacks are unwound by frame pointers only: {}", LibDw::absence())));
 }
 
 }  // namespace lanescope::capture
