@@ -175,28 +175,27 @@ void CuptiSource::note(Severity severity, HealthCode code, std::string sentence)
 }
 
 void CuptiSource::start() {
+    isRecording_ = begin();
+    if (!isRecording_) agent_.startThreads();
+}
+
+bool CuptiSource::begin() {
     std::string problem;
     if (!openCupti(environment(cuptiVariable), cupti_, problem)) {
-        notes_.push_back({Severity::Error, HealthCode::CuptiMissing, problem});
-        agent_.startThreads();
-        return;
+        note(Severity::Error, HealthCode::CuptiMissing, problem);
+        return false;
     }
-    if (!subscribe()) {
-        agent_.startThreads();
-        return;
-    }
+    if (!subscribe()) return false;
     warnTorchProfiler();
     setAttributes();
     registered.store(this);
     const CUptiResult result = cupti_.registerCallbacks(&bufferRequested, &bufferCompleted);
-    if (result != CUPTI_SUCCESS) {
-        notes_.push_back({Severity::Error, HealthCode::CuptiFailed,
-                          "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + "."});
-        agent_.startThreads();
-        return;
-    }
-    enableKinds();
-    isRecording_ = true;
+    if (result == CUPTI_SUCCESS)
+        enableKinds();
+    else
+        note(Severity::Error, HealthCode::CuptiFailed,
+             "CUPTI refused to record CUDA activity: " + cupti_.describe(result) + ".");
+    return result == CUPTI_SUCCESS;
 }
 
 bool CuptiSource::subscribe() {
@@ -220,17 +219,14 @@ bool CuptiSource::subscribe() {
     }
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
         const std::string who = *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
-        notes_.push_back(
-            {Severity::Error, HealthCode::CuptiTaken,
-             "CUPTI is in use by " + who + "; no CUDA activity was recorded. Run the program without that tool."});
+        note(Severity::Error, HealthCode::CuptiTaken,
+             "CUPTI is in use by " + who + "; no CUDA activity was recorded. Run the program without that tool.");
     } else if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_NOT_INITIALIZED) {
-        notes_.push_back({Severity::Error, HealthCode::NoDriver,
-                          "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
-                              "); no CUDA activity was recorded. Check that the driver is not older than " +
-                              cupti_.path + "."});
+        note(Severity::Error, HealthCode::NoDriver,
+             "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
+                 "); no CUDA activity was recorded. Check that the driver is not older than " + cupti_.path + ".");
     } else {
-        notes_.push_back(
-            {Severity::Error, HealthCode::CuptiFailed, "CUPTI could not be used: " + cupti_.describe(result) + "."});
+        note(Severity::Error, HealthCode::CuptiFailed, "CUPTI could not be used: " + cupti_.describe(result) + ".");
     }
     return false;
 }
@@ -252,10 +248,9 @@ void CuptiSource::enableWindowCalls() {
 /// Warns that PyTorch's profiler requests CUPTI at its start, is refused, and barely reports it.
 void CuptiSource::warnTorchProfiler() {
     if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
-    notes_.push_back(
-        {Severity::Info, HealthCode::TorchProfiler,
+    note(Severity::Info, HealthCode::TorchProfiler,
          "PyTorch was recorded. If the program starts torch.profiler itself, torch.profiler gets no GPU work, because "
-         "only one tool can use CUPTI. Use record --yield to leave CUPTI to torch.profiler."});
+         "only one tool can use CUPTI. Use record --yield to leave CUPTI to torch.profiler.");
 }
 
 void CuptiSource::setAttributes() {
@@ -271,9 +266,7 @@ void CuptiSource::setAttributes() {
     set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, uint8_t{1});
     // Flushing per-thread buffers was unsafe before 12.6 update 2; 25 is the first version after it.
     const uint8_t perThread = cupti_.version > CuptiLibrary::version12_6;
-    if (cupti_.version >= CuptiLibrary::version12_6) {
-        set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, perThread);
-    }
+    if (cupti_.version >= CuptiLibrary::version12_6) set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, perThread);
 }
 
 void CuptiSource::enableKind(CUpti_ActivityKind kind, const char* what, std::string& problems) {
@@ -308,20 +301,15 @@ void CuptiSource::enableKinds() {
         enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT, "CUDA events");
         // Polling for an event that is not ready yet is not a wait.
         if (cupti_.enableAllSyncRecords) cupti_.enableAllSyncRecords(0);
-        enableRuntimeCalls(problems);
+        enable(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls");
+        setDriverCalls(true);
     } else {
         calls_.enable(subscriber_, options_.apiCalls);
     }
     if (!problems.empty()) {
         problems.resize(problems.size() - 2);
-        notes_.push_back(
-            {Severity::Warning, HealthCode::CuptiKinds, "CUPTI refused some kinds of records (" + problems + ")."});
+        note(Severity::Warning, HealthCode::CuptiKinds, "CUPTI refused some kinds of records (" + problems + ").");
     }
-}
-
-void CuptiSource::enableRuntimeCalls(std::string& problems) {
-    enableKind(CUPTI_ACTIVITY_KIND_RUNTIME, "CUDA runtime calls", problems);
-    setDriverCalls(true);
 }
 
 /// Enables or disables CUPTI's own records of driver calls.

@@ -131,6 +131,7 @@ class CuptiSource final : public ActivitySource {
         std::string sentence;
     };
 
+    bool begin();
     bool subscribe();
     void warnTorchProfiler();
     void setAttributes();
@@ -145,7 +146,6 @@ class CuptiSource final : public ActivitySource {
     void writeHazards(log::RecordWriter& writer);
     void detectOtherProfilers(log::RecordWriter& writer, uint64_t launched, bool hasBuffers);
     void note(Severity severity, HealthCode code, std::string sentence);
-    void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();
     static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maxRecords);
