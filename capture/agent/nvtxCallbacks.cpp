@@ -188,12 +188,15 @@ int recordText(log::NvtxEvent event, const wchar_t* text, uint64_t rangeId = 0) 
     return recordWide(call, text);
 }
 
-/// Returns a new id for a start/end range, or 0 if nothing is recorded.
-uint64_t newRangeId() {
-    return guarded([]() -> uint64_t {
+/// Returns the new id of a start/end range, or 0 if nothing is recorded, after `record` recorded its beginning.
+template <class Record>
+nvtxRangeId_t started(Record record) {
+    const auto id = guarded([]() -> uint64_t {
         Agent* agent = Agent::current();
         return agent ? agent->nextNvtxRangeId() : 0;
     });
+    record(id);
+    return id;
 }
 
 // Functions that NVTX calls; their names are those of the table slots.
@@ -206,19 +209,13 @@ int rangePushA(const char* text) { return recordText(log::NvtxEvent::Push, view(
 int rangePushW(const wchar_t* text) { return recordText(log::NvtxEvent::Push, text); }
 int rangePop() { return recordText(log::NvtxEvent::Pop, {}); }
 nvtxRangeId_t rangeStartEx(const nvtxEventAttributes_t* a) {
-    const uint64_t id = newRangeId();
-    recordWith(log::NvtxEvent::Start, nullptr, a, id);
-    return id;
+    return started([&](uint64_t id) { recordWith(log::NvtxEvent::Start, nullptr, a, id); });
 }
 nvtxRangeId_t rangeStartA(const char* text) {
-    const uint64_t id = newRangeId();
-    recordText(log::NvtxEvent::Start, view(text), id);
-    return id;
+    return started([&](uint64_t id) { recordText(log::NvtxEvent::Start, view(text), id); });
 }
 nvtxRangeId_t rangeStartW(const wchar_t* text) {
-    const uint64_t id = newRangeId();
-    recordText(log::NvtxEvent::Start, text, id);
-    return id;
+    return started([&](uint64_t id) { recordText(log::NvtxEvent::Start, text, id); });
 }
 void rangeEnd(nvtxRangeId_t id) { recordText(log::NvtxEvent::End, {}, id); }
 
@@ -250,9 +247,7 @@ void nameOsThread(uint32_t threadId, const Char* name) {
 
 void domainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) { recordWith(log::NvtxEvent::Mark, d, a); }
 nvtxRangeId_t domainRangeStartEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
-    const uint64_t id = newRangeId();
-    recordWith(log::NvtxEvent::Start, d, a, id);
-    return id;
+    return started([&](uint64_t id) { recordWith(log::NvtxEvent::Start, d, a, id); });
 }
 void domainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) { recordWith(log::NvtxEvent::End, d, nullptr, id); }
 int domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
@@ -337,9 +332,7 @@ int rangePopPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t 
     return recordExtended(log::NvtxEvent::Pop, d, data, count);
 }
 nvtxRangeId_t rangeStartPayload(nvtxDomainHandle_t d, const nvtxPayloadData_t* data, size_t count) {
-    const uint64_t id = newRangeId();
-    recordExtended(log::NvtxEvent::Start, d, data, count, id);
-    return id;
+    return started([&](uint64_t id) { recordExtended(log::NvtxEvent::Start, d, data, count, id); });
 }
 void rangeEndPayload(nvtxDomainHandle_t d, nvtxRangeId_t id, const nvtxPayloadData_t* data, size_t count) {
     recordExtended(log::NvtxEvent::End, d, data, count, id);
