@@ -86,18 +86,19 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
                 PerfVisitor& visitor) {
     Fields fields(body);
     const auto atEnd = [&] {
-        if (body.size() < placeBytes) return PerfPlace{};
         Fields last(body.last(placeBytes));
         return takePlace(last);
+    };
+    const auto pass = [&](const auto& record) {
+        if (fields.isWhole()) visitor.visit(record);
+        return fields.isWhole();
     };
     switch (header.type) {
         case PERF_RECORD_SAMPLE: return readSample(fields, header.misc, registerCount, visitor);
         case PERF_RECORD_SWITCH: {
             const PerfPlace place = takePlace(fields);
             const bool isOut = (header.misc & isOutBit) != 0;
-            if (!fields.isWhole()) return false;
-            visitor.visit(PerfSwitch{place, !isOut, isOut && (header.misc & isPreemptedBit) != 0});
-            return true;
+            return pass(PerfSwitch{place, !isOut, isOut && (header.misc & isPreemptedBit) != 0});
         }
         case PERF_RECORD_MMAP2: {
             PerfMapping mapping;
@@ -108,9 +109,7 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             fields.take(32);  // device, inode and protection
             mapping.file = fields.text(placeBytes);
             mapping.place = takePlace(fields);
-            if (!fields.isWhole()) return false;
-            visitor.visit(mapping);
-            return true;
+            return pass(mapping);
         }
         case PERF_RECORD_COMM: {
             PerfName name;
@@ -118,12 +117,10 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             name.name = fields.text(placeBytes);
             name.place = takePlace(fields);
             name.isExec = (header.misc & isExecBit) != 0;
-            if (!fields.isWhole()) return false;
             // Another thread may have set the name.
             name.place.process = process;
             name.place.thread = thread;
-            visitor.visit(name);
-            return true;
+            return pass(name);
         }
         case PERF_RECORD_EXIT: {
             // The kernel ends its events before the thread finally leaves its core.
@@ -147,13 +144,7 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             visitor.visit(fork);
             return true;
         }
-        case PERF_RECORD_LOST: {
-            fields.take<uint64_t>();
-            const auto count = fields.take<uint64_t>();
-            if (!fields.isWhole()) return false;
-            visitor.lost(count);
-            return true;
-        }
+        case PERF_RECORD_LOST: fields.take<uint64_t>(); [[fallthrough]];
         case PERF_RECORD_LOST_SAMPLES: {
             const auto count = fields.take<uint64_t>();
             if (!fields.isWhole()) return false;
