@@ -26,7 +26,6 @@ class NvmlFields {
     /// Finds and announces the GPU's fields and writes their first values. Adds missing ones to `absent`.
     void begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
-    bool isEmpty(Group group) const { return partsOf(group).empty(); }
     /// Reads a group, until `isWantedElsewhere`, if given, returns true. Returns the first result other than success.
     int sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Group group, SampleLog& log,
                const std::function<bool()>& isWantedElsewhere = {});
@@ -38,7 +37,6 @@ class NvmlFields {
         std::vector<uint32_t> counters;
     };
     std::vector<Part>& partsOf(Group group) { return parts_[static_cast<size_t>(group)]; }
-    const std::vector<Part>& partsOf(Group group) const { return parts_[static_cast<size_t>(group)]; }
     bool addLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device, int gpu, int link, SampleLog& log);
     int sample(const NvmlLibrary& nvml, NvmlLibrary::Device device, Part& part, SampleLog& log);
     void write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log);
