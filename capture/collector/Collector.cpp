@@ -353,7 +353,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status, log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
         known.hasExeced = lastBegunNs[processOf(name, *log)] > log->begunRealtimeNs();
-        known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
+        known.stillRan = std::ranges::find(running_, log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = truncationRealtimeNs_;
         log->finish(known);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
@@ -453,8 +453,7 @@ void Collector::writeRun(int64_t durationNs) {
 /// Reports why CUDA activity was impossible. A trace recovered without facts of the machine reports nothing.
 void Collector::writeMissingDriver() {
     const bool isKnown = !info_.host.empty();
-    const bool usedCuda =
-        std::any_of(logs_.begin(), logs_.end(), [](const auto& each) { return each.second->usedCuda(); });
+    const bool usedCuda = std::ranges::any_of(logs_, [](const auto& each) { return each.second->usedCuda(); });
     if (!isKnown || !info_.recordsCuda || !info_.machine.driverVersion.empty() || usedCuda) return;
     trace_->health(Severity::Warning, HealthCode::NoDriver,
                    "No NVIDIA driver was found on this machine; only NVTX was recorded, no CUDA activity.");
@@ -519,25 +518,20 @@ void Collector::writeReusedIds() {
         ++reused;
         processes += starts.size();
     }
-    if (reused == 0) return;
-    trace_->health(
-        Severity::Warning, HealthCode::ProcessIdsReused,
+    trace_->healthCount(
+        Severity::Warning, HealthCode::ProcessIdsReused, reused,
         fmt::format(
             "{} process {} used by {} processes one after the other. Processes with the same id are shown as one.",
-            reused, reused == 1 ? "id was" : "ids were", processes),
-        {}, {}, static_cast<int64_t>(reused));
+            reused, reused == 1 ? "id was" : "ids were", processes));
 }
 
 void Collector::writeMissingWriters() {
-    const auto count =
-        std::count_if(logs_.begin(), logs_.end(), [](const auto& each) { return each.second->lackedWriter(); });
-    if (count == 0) return;
-    trace_->health(Severity::Warning, HealthCode::WriterMissing,
-                   fmt::format("{} could not start a thread to write {} (limit of threads or processes?). Events were "
-                               "kept in memory, up to 1 MiB per thread, and written at exit.",
-                               count == 1 ? "1 process" : fmt::format("{} processes", count),
-                               count == 1 ? "its log" : "their logs"),
-                   {}, {}, count);
+    const auto count = std::ranges::count_if(logs_, [](const auto& each) { return each.second->lackedWriter(); });
+    trace_->healthCount(Severity::Warning, HealthCode::WriterMissing, count,
+                        fmt::format("{} could not start a thread to write {} (limit of threads or processes?). Events "
+                                    "were kept in memory, up to 1 MiB per thread, and written at exit.",
+                                    count == 1 ? "1 process" : fmt::format("{} processes", count),
+                                    count == 1 ? "its log" : "their logs"));
 }
 
 /// Unknown records of the agent are skipped, so a version difference is only a hint.
@@ -555,9 +549,7 @@ void Collector::writeVersions() {
 
 /// Once per host, for the process that detected it first. Samplers report it themselves.
 void Collector::writeClocksThatWereSet() {
-    const bool isReported = std::any_of(samplerLogs_.begin(), samplerLogs_.end(),
-                                        [](const auto& each) { return each.second->reportedClockSet(); });
-    if (isReported) return;
+    if (std::ranges::any_of(samplerLogs_, [](const auto& each) { return each.second->reportedClockSet(); })) return;
     std::map<std::string, LogImporter::ClockSetting> settings;
     for (const auto& [name, log] : logs_)
         if (const auto setting = log->clockSetting()) {
@@ -588,16 +580,14 @@ Result<void> Collector::trimToRecordedWindows() {
         if (!ranges) continue;
         std::vector<TimeRange>& all = windows[log->processId()];
         all.insert(all.end(), ranges->begin(), ranges->end());
-        std::sort(all.begin(), all.end(), [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+        std::ranges::sort(all, {}, &TimeRange::startNs);
     }
     const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
     if (!trimmed) return fail(trimmed.error());
-    if (*trimmed > 0)
-        trace_->health(
-            Severity::Info, HealthCode::LaunchedOutsideWindows,
-            fmt::format("{} GPU operations were skipped: they were launched before their process started recording.",
-                        *trimmed),
-            {}, {}, *trimmed);
+    trace_->healthCount(
+        Severity::Info, HealthCode::LaunchedOutsideWindows, *trimmed,
+        fmt::format("{} GPU operations were skipped: they were launched before their process started recording.",
+                    *trimmed));
     return trimThreads(windows);
 }
 
@@ -628,12 +618,10 @@ Result<void> Collector::trimThreads(RecordedWindows& windows) {
             return logged.contains(process) ? nullptr : &recordedByAny;
         });
     if (!skipped) return fail(skipped.error());
-    if (*skipped > 0)
-        trace_->health(
-            Severity::Info, HealthCode::Windows,
-            fmt::format("{} thread states, context switches and samples outside the requested windows were omitted.",
-                        *skipped),
-            {}, {}, *skipped);
+    trace_->healthCount(
+        Severity::Info, HealthCode::Windows, *skipped,
+        fmt::format("{} thread states, context switches and samples outside the requested windows were omitted.",
+                    *skipped));
     return {};
 }
 

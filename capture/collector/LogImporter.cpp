@@ -81,9 +81,7 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
     for (const RankFacts& each : present)
         if (each.worldSize > 1 && each.worldSize <= maxWorldSize && each.rank < each.worldSize)
             ranksOfWorld[each.worldSize].insert(each.rank);
-    const auto world = std::max_element(ranksOfWorld.begin(), ranksOfWorld.end(), [](const auto& one, const auto& two) {
-        return one.second.size() < two.second.size();
-    });
+    const auto world = std::ranges::max_element(ranksOfWorld, {}, [](const auto& each) { return each.second.size(); });
     if (world == ranksOfWorld.end()) return std::nullopt;
     const auto& [size, ranks] = *world;
     const auto found = static_cast<int64_t>(ranks.size());
@@ -317,8 +315,7 @@ std::optional<std::vector<TimeRange>> LogImporter::windows() const {
             window.endNs ? process_.boundedTime(*window.endNs) : std::clamp(endNs(), -maxTimestampNs, maxTimestampNs);
         ranges.push_back({startNs, std::max(startNs, stopNs)});
     }
-    std::sort(ranges.begin(), ranges.end(),
-              [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+    std::ranges::sort(ranges, {}, &TimeRange::startNs);
     return ranges;
 }
 
@@ -373,7 +370,7 @@ void LogImporter::writeWarnings() {
 }
 
 bool LogImporter::lackedWriter() const {
-    return std::any_of(notes_.begin(), notes_.end(), [this](const log::NoteRecord& note) { return isOfWriter(note); });
+    return std::ranges::any_of(notes_, [this](const log::NoteRecord& note) { return isOfWriter(note); });
 }
 
 bool LogImporter::isOfWriter(const log::NoteRecord& note) const {
@@ -439,25 +436,23 @@ void LogImporter::writeLosses() {
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
-        if (untimed == 0) continue;
-        trace.health(Severity::Warning, HealthCode::Untimed,
-                     fmt::format("Process {3}: CUPTI reported no times for {0} of {1} {2}; they "
-                                 "are counted but not drawn.",
-                                 untimed, all.total[static_cast<size_t>(kind)],
-                                 pluralName(static_cast<ImportedKind>(kind)), shownName()),
-                     id, {}, untimed);
+        trace.healthCount(Severity::Warning, HealthCode::Untimed, untimed,
+                          fmt::format("Process {3}: CUPTI reported no times for {0} of {1} {2}; they "
+                                      "are counted but not drawn.",
+                                      untimed, all.total[static_cast<size_t>(kind)],
+                                      pluralName(static_cast<ImportedKind>(kind)), shownName()),
+                          id);
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
-    if (const uint64_t uncertain = nvtx.guessedEnds() + nvtx.lostBeginnings(); uncertain > 0)
-        trace.health(Severity::Warning, HealthCode::NvtxUnmatched,
-                     fmt::format("Process {1}: {0} NVTX ranges without their start or end.", uncertain, shownName()),
-                     id, {}, static_cast<int64_t>(uncertain));
+    const uint64_t uncertain = nvtx.guessedEnds() + nvtx.lostBeginnings();
+    trace.healthCount(Severity::Warning, HealthCode::NvtxUnmatched, uncertain,
+                      fmt::format("Process {1}: {0} NVTX ranges without their start or end.", uncertain, shownName()),
+                      id);
 }
 
 void LogImporter::reportMemoryCorruption() {
     const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
-        if (count > 0)
-            process_.trace.health(severity, code, sentence, process_.processId(), {}, static_cast<int64_t>(count));
+        process_.trace.healthCount(severity, code, count, sentence, process_.processId());
     };
     report(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
            fmt::format("Process {}: managed memory thrashed {} times (processors took the same "

@@ -54,8 +54,7 @@ constexpr TypeInfo types[] = {
 };
 
 const TypeInfo* typeInfo(uint64_t type) {
-    const auto* found =
-        std::find_if(std::begin(types), std::end(types), [&](const TypeInfo& info) { return info.type == type; });
+    const auto* found = std::ranges::find(types, type, &TypeInfo::type);
     return found == std::end(types) ? nullptr : found;
 }
 
@@ -89,8 +88,6 @@ std::string textOf(std::span<const std::byte> bytes) {
     const auto* text = reinterpret_cast<const char*>(bytes.data());
     return {text, strnlen(text, bytes.size())};
 }
-
-using Json = nlohmann::ordered_json;
 
 /// Start of NVTX's static layout ids; NCCL numbers its own from there.
 constexpr uint64_t staticSchemaStart = 1 << 24;
@@ -136,8 +133,7 @@ void readField(NcclCall& call, std::string_view name, const Json& value) {
 template <class T>
 std::optional<T> take(std::span<const std::byte>& payload) {
     if (payload.size() < sizeof(T)) return std::nullopt;
-    T value{};
-    std::memcpy(&value, payload.data(), sizeof(T));
+    const T value = read<T>(payload);
     payload = payload.subspan(sizeof(T));
     return value;
 }

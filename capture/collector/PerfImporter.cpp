@@ -195,14 +195,15 @@ class PerfImporter::FirstPass : public PerfVisitor {
         int64_t ns = 0;
         bool isSampled = false;
     };
-    /// Returns the thread, or null for a new one beyond the limit.
+    /// Returns the value of a key, or null for a new one beyond the limit.
+    template <class Map>
+    static typename Map::mapped_type* knownOrNew(Map& map, const typename Map::key_type& key) {
+        return map.size() < maxThreads || map.contains(key) ? &map[key] : nullptr;
+    }
     OnCore* of(const PerfPlace& place) {
-        const Thread which(place.process, place.thread);
-        const auto known = onCore_.find(which);
-        if (known != onCore_.end()) return &known->second;
-        if (onCore_.size() < maxThreads) return &onCore_[which];
-        ++notReported;
-        return nullptr;
+        OnCore* const thread = knownOrNew(onCore_, {place.process, place.thread});
+        if (!thread) ++notReported;
+        return thread;
     }
 
     struct Executed {
@@ -210,12 +211,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
         bool isKnown = false;  ///< The exec has been read. Records of other cores may be read earlier.
         std::string name;
     };
-    /// Returns the program, or null for a new one beyond the limit.
-    Executed* runOf(uint32_t process) {
-        const auto known = executed_.find(process);
-        if (known != executed_.end()) return &known->second;
-        return executed_.size() < maxThreads ? &executed_[process] : nullptr;
-    }
+    Executed* runOf(uint32_t process) { return knownOrNew(executed_, process); }
 
     std::map<Thread, OnCore> onCore_;
     std::set<uint32_t> begun_;
@@ -448,14 +444,10 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
     trace_.health(isUncertain ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {}, {},
                   counts_.samples);
     counts_.lost += static_cast<int64_t>(first.lostRecords);
-    if (counts_.lost > 0)
-        trace_.health(Severity::Warning, HealthCode::SamplesDropped,
-                      fmt::format("Lost {} CPU samples and context switches (kernel buffers full).", counts_.lost), {},
-                      {}, counts_.lost);
-    if (first.throttles > 0)
-        trace_.health(Severity::Info, HealthCode::SamplesDropped,
-                      fmt::format("The kernel paused CPU sampling {} times (too slow).", first.throttles), {}, {},
-                      static_cast<int64_t>(first.throttles));
+    trace_.healthCount(Severity::Warning, HealthCode::SamplesDropped, counts_.lost,
+                       fmt::format("Lost {} CPU samples and context switches (kernel buffers full).", counts_.lost));
+    trace_.healthCount(Severity::Info, HealthCode::SamplesDropped, first.throttles,
+                       fmt::format("The kernel paused CPU sampling {} times (too slow).", first.throttles));
     if (!file.end())
         trace_.health(Severity::Warning, HealthCode::LogCut,
                       "The file of CPU samples and context switches has no end (lanescope was killed, or the disk was "
@@ -466,11 +458,9 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
             fmt::format(
                 "The file of CPU samples is full: {} MB of samples and context switches are missing at the end.",
                 file.end()->bytesNotKept / 1'000'000));
-    if (stacks.outOfTime() > 0)
-        trace_.health(Severity::Info, HealthCode::SamplesDropped,
-                      fmt::format("The stacks of {} samples were unwound by frame pointers only (libdw too slow).",
-                                  stacks.outOfTime()),
-                      {}, {}, static_cast<int64_t>(stacks.outOfTime()));
+    trace_.healthCount(Severity::Info, HealthCode::SamplesDropped, stacks.outOfTime(),
+                       fmt::format("The stacks of {} samples were unwound by frame pointers only (libdw too slow).",
+                                   stacks.outOfTime()));
     if (oddBytes > 0 || first.spaces.skipped() > 0)
         trace_.health(Severity::Info, HealthCode::LogOddRecords,
                       fmt::format("Skipped {} bytes and {} entries of the file of CPU samples (invalid).", oddBytes,
@@ -478,16 +468,12 @@ void PerfImporter::writeWarnings(const PerfLogFile& file, const FirstPass& first
 }
 
 void PerfImporter::writeSkipped(size_t processes, int64_t switches) {
-    if (processes > 0)
-        trace_.health(
-            Severity::Info, HealthCode::SamplesLimit,
-            fmt::format("Skipped {} processes without samples, with the context switches of their threads (limit {}).",
-                        processes, maxUnsampled),
-            {}, {}, static_cast<int64_t>(processes));
-    if (switches > 0)
-        trace_.health(Severity::Warning, HealthCode::SamplesLimit,
-                      fmt::format("Skipped {} context switches at the end (limit {}).", switches, maxSwitches), {}, {},
-                      switches);
+    trace_.healthCount(
+        Severity::Info, HealthCode::SamplesLimit, processes,
+        fmt::format("Skipped {} processes without samples, with the context switches of their threads (limit {}).",
+                    processes, maxUnsampled));
+    trace_.healthCount(Severity::Warning, HealthCode::SamplesLimit, switches,
+                       fmt::format("Skipped {} context switches at the end (limit {}).", switches, maxSwitches));
 }
 
 }  // namespace lanescope::capture

@@ -54,22 +54,18 @@ std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {
 void reportLogCorruption(const log::LogReader& reader, const std::optional<Error>& problem, TraceWriter& trace,
                          std::optional<int64_t> process) {
     const std::string file = reader.name();
-    const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
-        trace.health(severity, code, sentence, process, {}, static_cast<int64_t>(count));
-    };
     if (problem) trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
     const log::LogReader::Progress& progress = reader.progress();
-    if (const uint64_t bytes = reader.bytesNotUnderstood(); bytes > 0 && !problem)
-        report(reader.isCorrupt() ? Severity::Error : Severity::Warning,
-               reader.isCorrupt() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
-               fmt::format("Log {1}: the last {0} bytes could not be read ({2}).", bytes, file,
-                           reader.isCorrupt() ? "corrupt" : "incomplete"));
-    if (progress.lostBlocks > 0)
-        report(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
-               fmt::format("Log {1}: {0} blocks are missing.", progress.lostBlocks, file));
-    if (progress.oddRecords > 0)
-        report(Severity::Warning, HealthCode::LogOddRecords, progress.oddRecords,
-               fmt::format("Log {1}: skipped {0} invalid records.", progress.oddRecords, file));
+    const uint64_t bytes = problem ? 0 : reader.bytesNotUnderstood();
+    trace.healthCount(reader.isCorrupt() ? Severity::Error : Severity::Warning,
+                      reader.isCorrupt() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
+                      fmt::format("Log {1}: the last {0} bytes could not be read ({2}).", bytes, file,
+                                  reader.isCorrupt() ? "corrupt" : "incomplete"),
+                      process);
+    trace.healthCount(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
+                      fmt::format("Log {1}: {0} blocks are missing.", progress.lostBlocks, file), process);
+    trace.healthCount(Severity::Warning, HealthCode::LogOddRecords, progress.oddRecords,
+                      fmt::format("Log {1}: skipped {0} invalid records.", progress.oddRecords, file), process);
 }
 
 }  // namespace lanescope::capture

@@ -355,12 +355,10 @@ void SamplerImporter::writeWarnings() {
         trace.health(Severity::Warning, HealthCode::SamplesDropped,
                      fmt::format("A sampler: lost {} {} ({}).", count, nounOf(what, count), nameOf(what).cause), {}, {},
                      static_cast<int64_t>(count));
-    if (outOfOrder_ > 0)
-        trace.health(
-            Severity::Warning, HealthCode::SamplesOutOfOrder,
-            fmt::format("Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
-                        outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.name(), outOfOrder_ == 1 ? "is" : "are"),
-            {}, {}, outOfOrder_);
+    trace.healthCount(
+        Severity::Warning, HealthCode::SamplesOutOfOrder, outOfOrder_,
+        fmt::format("Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.", outOfOrder_,
+                    outOfOrder_ == 1 ? "" : "s", reader_.name(), outOfOrder_ == 1 ? "is" : "are"));
     const int brokenErrno = reader_.brokenErrno();
     if (!end_ && !problem_ && brokenErrno != 0)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,

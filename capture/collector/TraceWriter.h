@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -86,6 +87,11 @@ class TraceWriter {
     void health(Severity severity, HealthCode code, std::string_view sentence, std::optional<int64_t> globalPid = {},
                 std::optional<int64_t> timeNs = {}, std::optional<int64_t> count = {}) {
         healthOfLog(severity, identifier(code), sentence, globalPid, timeNs, count);
+    }
+    /// Reports a number of things, unless it is 0.
+    void healthCount(Severity severity, HealthCode code, std::integral auto count, std::string_view sentence,
+                     std::optional<int64_t> globalPid = {}) {
+        if (count > 0) health(severity, code, sentence, globalPid, {}, static_cast<int64_t>(count));
     }
     /// Adds a note of a log, whose code may be known to a newer agent only.
     void healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
