@@ -19,6 +19,7 @@
 #include "capture/agent/Inside.h"
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/log/clocks.h"
+#include "capture/python/utf8.h"
 
 namespace lanescope::agent {
 
@@ -52,25 +53,8 @@ struct WideText {
 std::string_view utf8(const wchar_t* text, WideText& room) {
     constexpr size_t maxCharacterBytes = 4;
     size_t bytes = 0;
-    const auto put = [&](uint32_t byte) { room.bytes[bytes++] = static_cast<char>(byte); };
-    for (; text && *text && bytes + maxCharacterBytes <= sizeof room.bytes; ++text) {
-        const auto c = static_cast<uint32_t>(*text);
-        if (c < 0x80) {
-            put(c);
-            continue;
-        }
-        if (c < 0x800) {
-            put(0xc0 | (c >> 6));
-        } else if (c < 0x10000) {
-            put(0xe0 | (c >> 12));
-            put(0x80 | ((c >> 6) & 0x3f));
-        } else {
-            put(0xf0 | ((c >> 18) & 7));
-            put(0x80 | ((c >> 12) & 0x3f));
-            put(0x80 | ((c >> 6) & 0x3f));
-        }
-        put(0x80 | (c & 0x3f));
-    }
+    for (; text && *text && bytes + maxCharacterBytes <= sizeof room.bytes; ++text)
+        bytes += python::putUtf8(static_cast<uint32_t>(*text), room.bytes + bytes);
     return {room.bytes, bytes};
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capture/python/utf8.h"
+
 namespace lanescope::agent::python {
 
 namespace {
@@ -153,33 +155,6 @@ bool readState(uint32_t state, TextState& into) {
     return false;
 }
 
-size_t putUtf8(uint32_t character, char* into) {
-    const auto tail = [](uint32_t bits) { return static_cast<char>(0x80 | (bits & 0x3f)); };
-    if (character < 0x80) {
-        into[0] = static_cast<char>(character);
-        return 1;
-    }
-    if (character < 0x800) {
-        into[0] = static_cast<char>(0xc0 | character >> 6);
-        into[1] = tail(character);
-        return 2;
-    }
-    if (character < 0x10000) {
-        // Surrogates, which encode bytes of a file name that are not UTF-8.
-        if (character >= 0xd800 && character < 0xe000) character = 0xfffd;
-        into[0] = static_cast<char>(0xe0 | character >> 12);
-        into[1] = tail(character >> 6);
-        into[2] = tail(character);
-        return 3;
-    }
-    if (character > 0x10ffff) return putUtf8(0xfffd, into);
-    into[0] = static_cast<char>(0xf0 | character >> 18);
-    into[1] = tail(character >> 12);
-    into[2] = tail(character >> 6);
-    into[3] = tail(character);
-    return 4;
-}
-
 /// Returns the address of a frame's first instruction; 0 if it cannot be read.
 uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0) return frame.code + layout.bytecode;
@@ -247,7 +222,9 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
         for (uint64_t i = 0; i < now; ++i) {
             uint32_t character = 0;
             std::memcpy(&character, piece + i * state.width, state.width);
-            bytes += putUtf8(character, into + bytes);
+            // Surrogates encode bytes of a file name that are not UTF-8.
+            const bool isText = character <= 0x10ffff && (character < 0xd800 || character >= 0xe000);
+            bytes += putUtf8(isText ? character : 0xfffd, into + bytes);
         }
     }
     return true;
