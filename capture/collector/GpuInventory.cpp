@@ -45,7 +45,7 @@ int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name
     // The driver's format for slices of GPUs.
     if (isMigName(name)) uuid.replace(0, 3, "MIG");
     const auto known =
-        std::find_if(gpus_.begin(), gpus_.end(), [&](const Gpu& gpu) { return gpu.machine.uuid == uuid; });
+        std::ranges::find(gpus_, uuid, [](const Gpu& gpu) { return std::string_view(gpu.machine.uuid); });
     if (known != gpus_.end()) {
         known->device = device;
         if (known->machine.name.empty()) known->machine.name = name;

@@ -173,8 +173,7 @@ int64_t ncclDatatypeBytes(std::string_view name) {
         {"ncclFloat8e4m3", 1},
         {"ncclFloat8e5m2", 1},
     }};
-    const auto* found =
-        std::find_if(types.begin(), types.end(), [name](const auto& type) { return type.first == name; });
+    const auto* found = std::ranges::find(types, name, [](const auto& type) { return type.first; });
     return found == types.end() ? 0 : found->second;
 }
 

@@ -81,9 +81,8 @@ DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
     for (const NamedKind& named : working) {
         if (callbackName.starts_with(named.prefix)) return named.kind;
     }
-    const bool explains =
-        !onlyWork && std::any_of(std::begin(explaining), std::end(explaining),
-                                 [&](std::string_view prefix) { return callbackName.starts_with(prefix); });
+    const auto isPrefix = [&](std::string_view prefix) { return callbackName.starts_with(prefix); };
+    const bool explains = !onlyWork && std::ranges::any_of(explaining, isPrefix);
     return explains ? DriverCallKind::Other : DriverCallKind::None;
 }
 

@@ -58,9 +58,8 @@ bool isAmong(const std::string& word, const std::array<const char*, count>& all)
 
 bool namesASecret(std::string_view name) {
     const std::vector<std::string> words = wordsOf(name);
-    return !words.empty() && (isAmong(words.back(), keyWords) ||
-                              std::any_of(words.begin(), words.end(),
-                                          [](const std::string& word) { return isAmong(word, secretWords); }));
+    const auto isSecret = [](const std::string& word) { return isAmong(word, secretWords); };
+    return !words.empty() && (isAmong(words.back(), keyWords) || std::ranges::any_of(words, isSecret));
 }
 
 bool isKnownKey(std::string_view word) {

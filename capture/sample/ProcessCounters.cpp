@@ -166,19 +166,13 @@ void ProcessCounters::search(SampleBatch& batch, std::vector<char>& buffer) {
     const std::vector<pid_t> found = tree_.find(isAtAllThreads);
     ++searches_;
     // A process started by a thread other than the first is not found each time.
-    const auto stays = [&](pid_t pid, const Process& process) {
-        if (process.hasEnded) return false;
-        if (contains(found, pid)) return true;
-        return !isAtAllThreads && usageIn(process.file.read(buffer)).has_value();
-    };
-    for (auto known = processes_.begin(); known != processes_.end();) {
-        if (stays(known->first, known->second)) {
-            ++known;
-            continue;
-        }
-        writeEnd(known->second, batch);
-        known = processes_.erase(known);
-    }
+    std::erase_if(processes_, [&](const auto& known) {
+        const auto& [pid, process] = known;
+        const bool isThere = contains(found, pid) || (!isAtAllThreads && usageIn(process.file.read(buffer)));
+        if (isThere && !process.hasEnded) return false;
+        writeEnd(process, batch);
+        return true;
+    });
     for (const pid_t pid : found) {
         if (processes_.contains(pid)) continue;
         ProcFile file("/proc/" + std::to_string(pid) + "/stat");

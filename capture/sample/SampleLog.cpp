@@ -163,8 +163,7 @@ void SampleLog::note(Severity severity, HealthCode code, std::string_view senten
 
 void SampleLog::property(std::string_view name, std::string_view value) {
     const std::lock_guard lock(mutex_);
-    const auto known =
-        std::find_if(properties_.begin(), properties_.end(), [&](const auto& each) { return each.first == name; });
+    const auto known = std::ranges::find(properties_, name, &std::pair<std::string, std::string>::first);
     if (known == properties_.end())
         properties_.emplace_back(name, value);
     else

@@ -94,8 +94,7 @@ void Pace::decide() {
         each.periodNs = each.wantedNs;
         if (each.costNs > 0) judged.push_back(&each);
     }
-    std::sort(judged.begin(), judged.end(),
-              [](const Query* left, const Query* right) { return left->wantedShare() < right->wantedShare(); });
+    std::ranges::sort(judged, {}, [](const Query* each) { return each->wantedShare(); });
     double wanted = 0;
     for (const Query* each : judged) wanted += each->wantedShare();
     if (wanted <= shareOfCore_) return;

@@ -67,8 +67,7 @@ constexpr Call calls[] = {
 };
 
 const Call* find(int64_t number) {
-    const auto* const found =
-        std::find_if(std::begin(calls), std::end(calls), [&](const Call& call) { return call.number == number; });
+    const auto* const found = std::ranges::find(calls, number, &Call::number);
     return found == std::end(calls) ? nullptr : found;
 }
 

@@ -15,6 +15,7 @@
 #include "capture/machine/Machine.h"
 #include "capture/sample/sampleTime.h"
 #include "model/format/factNames.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 
@@ -97,7 +98,8 @@ bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, RemoteMemory& m
     const bool hasTimes = readTimes(buffer, times);
     if (times_.isOpen() && !hasTimes) return false;
     const bool isFirst = runs_.latestNs() == 0;
-    const Times since{times.cpuNs - latest_.cpuNs, times.delayNs - latest_.delayNs, times.slices - latest_.slices};
+    Times since;
+    if (!isFirst) since = {times.cpuNs - latest_.cpuNs, times.delayNs - latest_.delayNs, times.slices - latest_.slices};
     const bool hasSlept = hasTimes && !isFirst && since == Times{} && isWaiting(runs_.latest().state);
     latest_ = times;
     busy_ = std::clamp(busy_ + (hasSlept ? -1 : 1), 0, maxBusy);
@@ -123,8 +125,7 @@ bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, RemoteMemory& m
     }
     const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
     const ThreadSample seen = sampleOf(call, passedNs, since, python, buffer);
-    runs_.add(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs, isFirst ? 0 : since.slices,
-              waitsSince);
+    runs_.add(nowNs, seen, since.cpuNs, since.delayNs, since.slices, waitsSince);
     return true;
 }
 
@@ -225,11 +226,11 @@ void WatchedProcess::findThreads(std::vector<char>& buffer) {
 }
 
 void WatchedProcess::sample(bool isTurnOfAll, std::vector<char>& buffer) {
+    PythonProcess* const python = python_ ? &*python_ : nullptr;
     for (auto at = threads_.begin(); at != threads_.end();) {
         auto& [number, thread] = *at;
         const bool isOften =
-            number == pid_ || thread.isBusy() || (python_ && python_->hasThread(number) && !thread.isIdle());
-        PythonProcess* const python = python_ ? &*python_ : nullptr;
+            number == pid_ || thread.isBusy() || (python && python->hasThread(number) && !thread.isIdle());
         if ((isOften || isTurnOfAll) && !thread.sample(sampleTimeNs(), python, memory_, buffer)) {
             thread.end();
             at = threads_.erase(at);
@@ -263,11 +264,8 @@ int usableGpus(int shown, std::optional<std::string_view> listed) {
 
 int usableGpus() {
     int shown = 0;
-    for (const std::string& name : log::namesIn("/dev")) {
-        if (name.starts_with("nvidia") && name.size() > 6 &&
-            name.find_first_not_of("0123456789", 6) == std::string::npos)
-            ++shown;
-    }
+    for (const std::string& name : log::namesIn("/dev"))
+        if (name.starts_with("nvidia") && isNumber(std::string_view(name).substr(6))) ++shown;
     const char* listed = std::getenv("CUDA_VISIBLE_DEVICES");
     return usableGpus(shown, listed ? std::optional<std::string_view>(listed) : std::nullopt);
 }
@@ -319,18 +317,15 @@ bool ThreadSampler::sample() {
 void ThreadSampler::findProcesses(int64_t nowNs) {
     const std::vector<pid_t> found = tree_.find(processSearches_++ % findsAtAllThreads == 0);
     size_t threads = 0, watched = 0;
-    for (auto at = processes_.begin(); at != processes_.end();) {
+    std::erase_if(processes_, [&](const auto& each) {
+        const auto& [pid, process] = each;
         // A process started by a thread other than the first is not found each time.
         std::error_code error;
-        const bool isThere = std::ranges::find(found, at->first) != found.end() ||
-                             std::filesystem::exists(fmt::format("/proc/{}/task", at->first), error);
-        if (isThere) {
-            ++at;
-            continue;
-        }
-        at->second->end();
-        at = processes_.erase(at);
-    }
+        const bool isThere = std::ranges::find(found, pid) != found.end() ||
+                             std::filesystem::exists(fmt::format("/proc/{}/task", pid), error);
+        if (!isThere) process->end();
+        return !isThere;
+    });
     for (const pid_t pid : found) {
         auto& process = processes_[pid];
         if (!process) process = std::make_unique<WatchedProcess>(pid, log_, reading_);
