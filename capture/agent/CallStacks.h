@@ -44,8 +44,18 @@ class CallStacks {
     /// the ring first. The program's thread.
     uint32_t number(OfThread& thread, EventRing& ring);
 
-    /// Reads a ring entry that is no call. Writer thread, like the following functions.
-    void take(Entry entry, const void* content);
+    /// Drains rings whose entries begin with their kind: keeps the stacks, and passes the calls to `takeCall` as
+    /// `ThreadRings::drain` does. Writer thread, like the following functions.
+    template <class Rings, class TakeCall>
+    uint64_t drain(Rings& rings, TakeCall takeCall) {
+        return rings.drain([&](auto& state, const void* entry, size_t bytes) {
+            const auto kind = *static_cast<const Entry*>(entry);
+            if (kind == Entry::Call)
+                takeCall(state, entry, bytes);
+            else
+                take(kind, entry);
+        });
+    }
     /// Writes a stack unless this part of the log has it. Returns its number, or 0 if the stack is unknown.
     uint32_t write(uint32_t stack, log::RecordWriter& writer);
     void report(log::RecordWriter& writer);
@@ -62,6 +72,8 @@ class CallStacks {
         int32_t line = 0;
         uint32_t writtenIn = 0;  // the writer's generation plus one; 0: not yet
     };
+
+    void take(Entry entry, const void* content);
 
     const bool isWanted_;
     python::Interpreter interpreter_;

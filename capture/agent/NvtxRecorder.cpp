@@ -170,12 +170,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
 
 void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
     if (!isUsed()) return;
-    const uint64_t refused = rings_.drain([&](ThreadState& thread, const void* memory, size_t) {
-        const auto kind = *static_cast<const CallStacks::Entry*>(memory);
-        if (kind != CallStacks::Entry::Call) {
-            stacks_.take(kind, memory);
-            return;
-        }
+    const uint64_t refused = stacks_.drain(rings_, [&](ThreadState& thread, const void* memory, size_t) {
         drainAnnouncements(writer);  // a domain's name precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         const char* tail = reinterpret_cast<const char*>(&entry + 1);

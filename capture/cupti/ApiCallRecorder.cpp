@@ -197,12 +197,7 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
     if (!rings_.isUsed()) return 0;
     uint64_t launched = 0;
     if (!names_) names_.emplace(cupti_, writer);
-    const uint64_t refused = rings_.drain([&](const CallStacks::OfThread&, const void* told, size_t bytes) {
-        const auto entry = *static_cast<const CallStacks::Entry*>(told);
-        if (entry != CallStacks::Entry::Call) {
-            stacks_.take(entry, told);
-            return;
-        }
+    const uint64_t refused = stacks_.drain(rings_, [&](const CallStacks::OfThread&, const void* told, size_t bytes) {
         const auto* call = static_cast<const Call*>(told);
         launched += launches_[call->callbackId];
         if (!windows.isEverything()) {

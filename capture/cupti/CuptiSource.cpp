@@ -141,12 +141,7 @@ void GraphNodeRecorder::onNode(CUpti_CallbackId id, const CUpti_ResourceData& re
 
 void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
     if (!rings_.isUsed()) return;
-    const uint64_t refused = rings_.drain([&](ThreadState&, const void* memory, size_t) {
-        const auto kind = *static_cast<const CallStacks::Entry*>(memory);
-        if (kind != CallStacks::Entry::Call) {
-            stacks_.take(kind, memory);
-            return;
-        }
+    const uint64_t refused = stacks_.drain(rings_, [&](ThreadState&, const void* memory, size_t) {
         const auto& node = *static_cast<const Node*>(memory);
         log::GraphNodeRecord record{};
         record.timestampNs = clock.eventNs(node.ticks);

@@ -116,12 +116,7 @@ void NcclRecorder::stop(uint64_t id) {
 
 void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
     if (!isUsed()) return;
-    const uint64_t refused = rings_.drain([&](ThreadState&, const void* memory, size_t) {
-        const auto kind = *static_cast<const CallStacks::Entry*>(memory);
-        if (kind != CallStacks::Entry::Call) {
-            stacks_.take(kind, memory);
-            return;
-        }
+    const uint64_t refused = stacks_.drain(rings_, [&](ThreadState&, const void* memory, size_t) {
         drainCommunicators(writer);  // a communicator precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         log::NcclOperationRecord record = entry.record;
