@@ -86,15 +86,14 @@ Result<std::unique_ptr<CublasLt>> CublasLt::open(const std::string& file) {
     if (!file.empty()) {
         candidates.push_back(file);
     } else {
-        for (const std::filesystem::path& folder : packageFolders())
+        const auto add = [&](const std::filesystem::path& folder) {
             for (const std::string_view each : cublasNames) candidates.push_back((folder / each).string());
-        for (const std::string_view each : cublasNames) candidates.emplace_back(each);
+        };
+        for (const std::filesystem::path& folder : packageFolders()) add(folder);
+        add({});
         for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-            if (const std::string home = environment(variable); !home.empty())
-                for (const std::string_view each : cublasNames)
-                    candidates.push_back(fmt::format("{}/lib64/{}", home, each));
-        for (const std::string_view each : cublasNames)
-            candidates.push_back(fmt::format("/usr/local/cuda/lib64/{}", each));
+            if (const std::string home = environment(variable); !home.empty()) add(home + "/lib64");
+        add("/usr/local/cuda/lib64");
     }
     for (const std::string& each : candidates) {
         DynamicLibrary opened(each);
