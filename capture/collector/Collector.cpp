@@ -127,13 +127,6 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::shared_ptr<const Folder
     return collector;
 }
 
-Result<std::unique_ptr<Collector>> Collector::begin(const std::filesystem::path& runFolder,
-                                                    std::filesystem::path output, RunInfo info) {
-    Result<Folder> folder = Folder::open(runFolder);
-    if (!folder) return fail(folder.error());
-    return begin(std::make_shared<const Folder>(std::move(*folder)), std::move(output), std::move(info));
-}
-
 Result<void> Collector::beginTrace(Journal journal) {
     const std::filesystem::path partial = partialPath();
     if (auto removed = removeUnfinished(partial); !removed) return removed;

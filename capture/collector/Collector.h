@@ -111,8 +111,6 @@ class Collector {
     static Result<std::unique_ptr<Collector>> begin(std::shared_ptr<const Folder> runFolder,
                                                     std::filesystem::path output, RunInfo info,
                                                     Journal journal = Journal::Live);
-    static Result<std::unique_ptr<Collector>> begin(const std::filesystem::path& runFolder,
-                                                    std::filesystem::path output, RunInfo info);
     ~Collector();
 
     /// Sets the machine of the run, if `begin` did not get it. Before `poll`.

@@ -53,10 +53,6 @@ LogFile::LogFile(LogFolder folder, std::string nameWithoutSuffix)
     block_.reserve(flushBytes + (64u << 10));
 }
 
-LogFile::LogFile(const std::string& pathWithoutSuffix)
-    : LogFile(LogFolder(pathWithoutSuffix.substr(0, pathWithoutSuffix.rfind('/'))),
-              pathWithoutSuffix.substr(pathWithoutSuffix.rfind('/') + 1)) {}
-
 LogFile::~LogFile() { close(); }
 
 void LogFile::close() {

@@ -25,8 +25,6 @@ class LogFile {
   public:
     /// Appends ".log" to `nameWithoutSuffix`, or ".2.log" and so on if that file exists.
     LogFile(LogFolder folder, std::string nameWithoutSuffix);
-    /// The same for an absolute path without a suffix, in a folder without a session.
-    explicit LogFile(const std::string& pathWithoutSuffix);
     ~LogFile();
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;

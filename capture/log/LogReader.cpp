@@ -41,12 +41,6 @@ Result<LogReader> LogReader::open(std::shared_ptr<const Folder> folder, const st
     return fail("{}: cannot read the log: {}.", reader.shown(), std::strerror(errno));
 }
 
-Result<LogReader> LogReader::open(const std::filesystem::path& path) {
-    Result<Folder> folder = Folder::open(path.has_parent_path() ? path.parent_path() : ".");
-    if (!folder) return fail(folder.error());
-    return open(std::make_shared<const Folder>(std::move(*folder)), path.filename().string());
-}
-
 int LogReader::brokenErrno() const {
     uint32_t problem = 0;
     const Result<bool> read = readAt(&problem, sizeof problem, offsetof(FileHeader, brokenErrno));

@@ -96,8 +96,6 @@ class LogReader {
     /// not a regular file or cannot be opened. Never follows a symbolic link. Further files of the
     /// log are opened in the same folder.
     static Result<LogReader> open(std::shared_ptr<const Folder> folder, const std::string& name);
-    /// Opens a file and its folder by path.
-    static Result<LogReader> open(const std::filesystem::path& path);
 
     /// Passes the records of at most `maxBlocks` whole new blocks to `receive`, in order. A receiver is a function
     /// object with an overload for each record that it wants: `receive(const KernelRecord&)`, or with the variable

@@ -30,9 +30,6 @@ void SampleBatch::add(uint32_t counter, double value) {
         addUnknown(counter);
 }
 
-SampleLog::SampleLog(const std::string& pathWithoutSuffix, uint64_t maxBytes)
-    : maxBytes_(maxBytes), file_(pathWithoutSuffix), writer_(file_) {}
-
 SampleLog::SampleLog(log::LogFolder folder, std::string nameWithoutSuffix, uint64_t maxBytes)
     : maxBytes_(maxBytes), file_(std::move(folder), std::move(nameWithoutSuffix)), writer_(file_) {}
 

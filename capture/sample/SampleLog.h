@@ -52,8 +52,7 @@ class SampleBatch {
 /// Log of a sampler process, in the format of the agent's logs. Any thread; calls wait only for the disk.
 class SampleLog {
   public:
-    /// `pathWithoutSuffix` as in `log::LogFile`. At `maxBytes` the log ends with a note.
-    SampleLog(const std::string& pathWithoutSuffix, uint64_t maxBytes);
+    /// As `log::LogFile`. At `maxBytes` the log ends with a note.
     SampleLog(log::LogFolder folder, std::string nameWithoutSuffix, uint64_t maxBytes);
 
     void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);

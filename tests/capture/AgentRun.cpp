@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/capture/AgentRun.h"
+#include "tests/capture/byPath.h"
 
 #include <QDir>
 #include <QElapsedTimer>
@@ -92,7 +93,7 @@ void AgentRun::readLogs() {
     logs.clear();
     const QDir dir(folder);
     for (const QString& name : dir.entryList({"*.log"}, QDir::Files, QDir::Name)) {
-        auto reader = log::LogReader::open(dir.filePath(name).toStdString());
+        auto reader = test::openLog(dir.filePath(name).toStdString());
         if (!reader) continue;
         ProcessLog process;
         if (!reader->poll(process) || !reader->header()) continue;

@@ -10,6 +10,7 @@
 #include "capture/collector/Collector.h"
 #include "model/format/Sqlite.h"
 #include "tests/capture/TestLog.h"
+#include "tests/capture/byPath.h"
 
 namespace lanescope::test {
 
@@ -57,7 +58,7 @@ class CollectorFixture {
     }
     capture::CollectedRun collect(std::optional<capture::MainProcess> mainProcess = {}) const {
         std::filesystem::create_directories(in("run"));
-        auto collector = capture::Collector::begin(in("run"), in("out.sqlite"), info);
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
         if (!collector) qFatal("%s", collector.error().sentence.c_str());
         auto run = (*collector)->finish(mainProcess, false);
         if (!run) qFatal("%s", run.error().sentence.c_str());

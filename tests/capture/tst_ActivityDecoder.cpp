@@ -11,6 +11,7 @@
 #include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
 #include "tests/capture/AgentRun.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 #include <cupti_activity_deprecated.h>
@@ -87,7 +88,7 @@ std::unique_ptr<ProcessLog> decoded(const Activity& activity, uint32_t version =
     const QTemporaryDir folder;
     const std::string path = folder.filePath("box.-.1").toStdString();
     {
-        log::LogFile file(path);
+        log::LogFile file = test::logFileAt(path);
         log::RecordWriter writer(file);
         Windows windows({}, 0);
         LaunchWindows launches(windows, true);
@@ -101,7 +102,7 @@ std::unique_ptr<ProcessLog> decoded(const Activity& activity, uint32_t version =
         file.flush();
     }
     auto log = std::make_unique<ProcessLog>();
-    auto reader = log::LogReader::open(path + ".log");
+    auto reader = test::openLog(path + ".log");
     if (!reader || !reader->poll(*log)) qFatal("the log cannot be read");
     return log;
 }

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -371,7 +372,7 @@ class tst_AgentWindows : public QObject {
             QTemporaryDir alone;
             const QString copy = alone.filePath("a.log");
             QVERIFY(QFile::copy(QDir(run.folder).filePath(name), copy));
-            auto reader = log::LogReader::open(copy.toStdString());
+            auto reader = test::openLog(copy.toStdString());
             ProcessLog part;
             QVERIFY(reader && reader->poll(part));
             QCOMPARE(part.unknownStrings, 0);

@@ -5,6 +5,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/live/LiveTrace.h"
 #include "tests/capture/CollectorFixture.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -191,7 +192,7 @@ class tst_Collector : public QObject {
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
         {
-            const auto collector = Collector::begin(in("run"), in("live.sqlite"), runInfo());
+            const auto collector = test::beginCollector(in("run"), in("live.sqlite"), runInfo());
             (*collector)->poll();
             auto mirror = TraceMirror::create(in("live.sqlite.partial"));
             QVERIFY(mirror->refresh().has_value());
@@ -253,7 +254,7 @@ class tst_Collector : public QObject {
 
     void closingStepsOfAnEmptyRunAreReportedAsSkipped() {
         std::filesystem::create_directories(in("run"));
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
         QVERIFY(collector);
         std::string skipped;
         std::optional<ClosingSkip> cause;
@@ -339,7 +340,7 @@ class tst_Collector : public QObject {
         info.machine.driverVersion.clear();
         for (const bool recordsCuda : {true, false}) {
             info.recordsCuda = recordsCuda;
-            auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+            auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
             const auto run = (*collector)->finish({}, true);
             QCOMPARE(run->counts.of(ImportedKind::Nvtx), 1);
             QCOMPARE(run->warnings.size(), recordsCuda ? 1u : 0u);
@@ -349,7 +350,7 @@ class tst_Collector : public QObject {
     void followsGrowingLogs() {
         TestLog log;
         std::filesystem::create_directories(in("run"));
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
         QVERIFY(collector.has_value());
         (*collector)->poll();
         QCOMPARE((*collector)->logCount(), 0u);
@@ -370,13 +371,13 @@ class tst_Collector : public QObject {
 
     void overwritesOnlyOnRequest() {
         std::filesystem::create_directories(in("run"));
-        auto first = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto first = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
         TestLog::write(in("out.sqlite"), "precious");
         const auto refused = (*first)->finish({}, false);
         QVERIFY(!refused.has_value());
         QVERIFY(std::filesystem::exists(in("out.sqlite.partial")));
         QCOMPARE(std::filesystem::file_size(in("out.sqlite")), 8u);
-        auto second = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto second = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
         QVERIFY((*second)->finish({}, true).has_value());
         QVERIFY(std::filesystem::file_size(in("out.sqlite")) > 1000);
     }
@@ -398,7 +399,7 @@ class tst_Collector : public QObject {
             MachineGpu gpu{.index = index, .uuid = index == 2 ? "GPU-ab000000-0000-0000-0000-000000000000" : "other"};
             info.machine.gpus.push_back(gpu);
         }
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
         QVERIFY((*collector)->finish({}, false).has_value());
         QCOMPARE(row("SELECT count(*), id, name, memoryBandwidth FROM TARGET_INFO_GPU"), "1|2|Simulated GPU|1000000");
         QCOMPARE(row("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE"), "2|0|4242");
@@ -417,7 +418,7 @@ class tst_Collector : public QObject {
         log.end(startNs + 9);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
         QVERIFY((*collector)->finish({}, false).has_value());
         QCOMPARE(fixture_->rows("SELECT globalTid % 0x1000000, value FROM ThreadNames"
                                 " JOIN StringIds ON id = nameId ORDER BY globalTid"),
@@ -437,7 +438,7 @@ class tst_Collector : public QObject {
         RunInfo info = runInfo();
         MachineGpu whole{.uuid = "GPU-ab000000-0000-0000-0000-000000000000", .nvlinkCount = 18};
         info.machine.gpus.push_back(whole);
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
         QVERIFY((*collector)->finish({}, false).has_value());
         QCOMPARE(row("SELECT count(*), id, name, uuid FROM TARGET_INFO_GPU"),
                  "1|1|Simulated H200 MIG 1g.18gb|MIG-ab000000-0000-0000-0000-000000000000");
@@ -525,7 +526,7 @@ class tst_Collector : public QObject {
         log.writeTo(logPath("box.-.4242.log"));
         RunInfo info = runInfo();
         info.version = "0.1.0";
-        auto collector = Collector::begin(in("run"), in("out.sqlite"), info);
+        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
         QVERIFY(collector);
         const auto run = (*collector)->finish({}, false);
         QVERIFY(run && run->warnings.empty());

@@ -19,6 +19,7 @@
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/capture/PerfBytes.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
@@ -147,14 +148,14 @@ std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& 
     const QTemporaryDir folder;
     const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
     {
-        SampleLog log(path, uint64_t{1} << 30);
+        SampleLog log = test::sampleLogAt(path, uint64_t{1} << 30);
         StateRuns runs(log, 7, 8);
         sample(runs);
         runs.end();
         log.flush();
         log.end();
     }
-    auto reader = log::LogReader::open(path + ".log");
+    auto reader = test::openLog(path + ".log");
     Runs found;
     while (reader && reader->poll(found, 100).value_or(0) > 0) continue;
     return found.all;

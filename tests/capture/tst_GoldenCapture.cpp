@@ -8,6 +8,7 @@
 #include "model/importers/TraceSource.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
+#include "tests/capture/byPath.h"
 #include "tests/capture/simulatedEveryKind.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
@@ -52,7 +53,7 @@ Result<void> collect(const std::filesystem::path& logs, const std::filesystem::p
                      std::optional<MainProcess> mainProcess) {
     const auto info = RunInfo::load(*Folder::open(logs), runInfoFileName);
     if (!info) return fail(info.error());
-    auto collector = Collector::begin(logs, output, *info);
+    auto collector = test::beginCollector(logs, output, *info);
     if (!collector) return fail(collector.error());
     const auto run = (*collector)->finish(mainProcess, true);
     if (!run) return fail(run.error());

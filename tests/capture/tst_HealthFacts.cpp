@@ -4,6 +4,7 @@
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/capture/CollectorFixture.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -182,7 +183,7 @@ class tst_HealthFacts : public QObject {
         {
             std::string path = fixture_->logPath("box.sampler.77.log");
             path.resize(path.size() - std::string_view(".log").size());
-            capture::SampleLog written(path, 1 << 20);
+            capture::SampleLog written = test::sampleLogAt(path, 1 << 20);
             const uint32_t power = written.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
             capture::SampleBatch batch;
             for (const int64_t timeNs : {startNs + 100, latest, -latest, startNs + 200}) {
@@ -208,7 +209,7 @@ class tst_HealthFacts : public QObject {
             {
                 std::string path = fixture_->logPath("box.sampler.77.log");
                 path.resize(path.size() - std::string_view(".log").size());
-                capture::SampleLog written(path, 1 << 20);
+                capture::SampleLog written = test::sampleLogAt(path, 1 << 20);
                 const uint32_t stolen =
                     written.addCounter({"host", "cpu.steal", "Stolen", "s", log::CounterMeaning::Cumulative});
                 capture::SampleBatch batch;

@@ -13,6 +13,7 @@
 #include "capture/log/LogReader.h"
 #include "capture/log/MonotonicCondition.h"
 #include "capture/options/AgentOptions.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -42,7 +43,7 @@ struct Contents {
 
 Contents read(const QString& path) {
     Contents contents;
-    auto reader = log::LogReader::open(path.toStdString());
+    auto reader = test::openLog(path.toStdString());
     if (!reader || !reader->poll(contents)) return contents;
     contents.progress = reader->progress();
     contents.bytesNotUnderstood = reader->bytesNotUnderstood();
@@ -151,7 +152,7 @@ class tst_LogFile : public QObject {
   private slots:
     void writesNothingUntilTheFirstRecord() {
         {
-            LogFile file(base("none"));
+            LogFile file = test::logFileAt(base("none"));
             file.flush();
             QVERIFY(file.isEmpty());
         }
@@ -159,7 +160,7 @@ class tst_LogFile : public QObject {
     }
 
     void logFileRoundTrips() {
-        LogFile file(base("plain"));
+        LogFile file = test::logFileAt(base("plain"));
         RecordWriter writer(file);
         for (int i = 0; i < 5000; ++i) writer.property("name" + std::to_string(i % 7), std::string(size_t(i), 'x'));
         file.flush();
@@ -174,7 +175,7 @@ class tst_LogFile : public QObject {
     }
 
     void truncatesLongStrings() {
-        LogFile file(base("long"));
+        LogFile file = test::logFileAt(base("long"));
         RecordWriter writer(file);
         writer.property("long", std::string(100'000, 'y'));
         file.flush();
@@ -184,7 +185,7 @@ class tst_LogFile : public QObject {
 
     void keepsOlderLogs() {
         for (int i = 0; i < 3; ++i) {
-            LogFile file(base("twice"));
+            LogFile file = test::logFileAt(base("twice"));
             RecordWriter writer(file);
             writer.property("turn", std::to_string(i));
             file.flush();
@@ -195,7 +196,7 @@ class tst_LogFile : public QObject {
     }
 
     void continuesAfterAFullDisk() {
-        LogFile file(base("full"));
+        LogFile file = test::logFileAt(base("full"));
         RecordWriter writer(file);
         writer.property("before", std::string(1000, 'b'));
         file.flush();
@@ -250,7 +251,7 @@ class tst_LogFile : public QObject {
     }
 
     void blocksBeyondTheAllowedBytesAreLostAndCounted() {
-        LogFile file(base("allowed"));
+        LogFile file = test::logFileAt(base("allowed"));
         RecordWriter writer(file);
         writer.property("first", "kept");
         file.flush();
@@ -274,7 +275,7 @@ class tst_LogFile : public QObject {
     }
 
     void avoidsAFileThatReusedItsDescriptor() {
-        LogFile file(base("taken"));
+        LogFile file = test::logFileAt(base("taken"));
         RecordWriter writer(file);
         writer.property("a", "b");
         file.flush();
@@ -300,7 +301,7 @@ class tst_LogFile : public QObject {
     }
 
     void endsTheLogWhenItsFileIsGone() {
-        LogFile file(base("gone"));
+        LogFile file = test::logFileAt(base("gone"));
         RecordWriter writer(file);
         writer.property("a", "b");
         file.flush();
@@ -317,7 +318,7 @@ class tst_LogFile : public QObject {
     }
 
     void splitsIntoParts() {
-        LogFile file(base("parts"));
+        LogFile file = test::logFileAt(base("parts"));
         RecordWriter writer(file);
         for (int i = 0; i < 1000; ++i) {
             writer.property("number", std::to_string(i));
@@ -339,11 +340,11 @@ class tst_LogFile : public QObject {
     }
 
     void growingPartsAreFollowed() {
-        LogFile file(base("grows"));
+        LogFile file = test::logFileAt(base("grows"));
         RecordWriter writer(file);
         writer.property("number", "0");
         file.flush();
-        auto reader = log::LogReader::open(path("grows").toStdString());
+        auto reader = test::openLog(path("grows").toStdString());
         Contents contents;
         for (int i = 1; i <= 300; ++i) {
             if (i % 7 == 0 && file.beginNextPart()) writer.startAgain();
@@ -359,7 +360,7 @@ class tst_LogFile : public QObject {
     }
 
     void corruptionCostsOnlyItsPart() {
-        LogFile file(base("broken"));
+        LogFile file = test::logFileAt(base("broken"));
         RecordWriter writer(file);
         for (int i = 0; i < 30; ++i) {
             writer.property("number", std::to_string(i));
@@ -381,7 +382,7 @@ class tst_LogFile : public QObject {
     }
 
     void partOfAnotherLogIsNotFollowed() {
-        LogFile file(base("own"));
+        LogFile file = test::logFileAt(base("own"));
         RecordWriter writer(file);
         writer.property("a", "b");
         file.flush();

@@ -6,6 +6,7 @@
 #include "capture/collector/PayloadDecoder.h"
 #include "capture/log/LogReader.h"
 #include "tests/capture/TestLog.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -182,7 +183,7 @@ class tst_LogReader : public QObject {
     Reading readAll(std::string_view bytes) const {
         TestLog::write(path("any.log"), bytes);
         Reading result;
-        auto reader = LogReader::open(path("any.log"));
+        auto reader = test::openLog(path("any.log"));
         if (!reader) return result;
         Notebook notebook;
         result.opened = reader->poll(notebook).has_value();
@@ -264,7 +265,7 @@ class tst_LogReader : public QObject {
     void continuesAfterGrowth() {
         const std::string bytes = sampleLog().bytes();
         TestLog::write(path("grow.log"), "");
-        auto reader = LogReader::open(path("grow.log"));
+        auto reader = test::openLog(path("grow.log"));
         QVERIFY(reader.has_value());
         Notebook notebook;
         for (size_t length = 0; length <= bytes.size(); length += 7) {
@@ -309,7 +310,7 @@ class tst_LogReader : public QObject {
         log.add(RecordKind::End, LaterEnd{{}, 77, 1, 0, {}});
         log.flush();
         log.writeTo(path("odd.log"));
-        auto reader = LogReader::open(path("odd.log"));
+        auto reader = test::openLog(path("odd.log"));
         Notebook notebook;
         QVERIFY(reader->poll(notebook).has_value());
         QCOMPARE(notebook.lines, std::vector<std::string>{"end 77"});
@@ -319,10 +320,10 @@ class tst_LogReader : public QObject {
 
     void refusesOtherFiles() {
         QVERIFY(!readAll("This is a text and quite certainly not a log of anything.").opened);
-        QVERIFY(!LogReader::open(path("missing.log")).has_value());
-        QVERIFY(!LogReader::open(folder_.path().toStdString()).has_value());
+        QVERIFY(!test::openLog(path("missing.log")).has_value());
+        QVERIFY(!test::openLog(folder_.path().toStdString()).has_value());
         std::filesystem::create_symlink(path("any.log"), path("link.log"));
-        QVERIFY(!LogReader::open(path("link.log")).has_value());
+        QVERIFY(!test::openLog(path("link.log")).has_value());
     }
 
     void joinsCallLaunchAndTask() {

@@ -18,6 +18,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Threads.h"
 #include "model/importers/TraceFormat.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -155,7 +156,7 @@ class tst_SampleTime : public QObject {
         };
         std::atomic<int> readings{0};
         {
-            SampleLog log(run.toStdString() + "/host.sampler.77", 1 << 20);
+            SampleLog log = test::sampleLogAt(run.toStdString() + "/host.sampler.77", 1 << 20);
             SamplerThread thread(std::make_unique<CountedSampler>(readings), second / 10, log, &moments);
             QVERIFY(tell(1));
             QTRY_COMPARE_WITH_TIMEOUT(readings.load(), 1, 60'000);
@@ -176,7 +177,7 @@ class tst_SampleTime : public QObject {
         }
         ::close(writing);
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
-        auto collector = Collector::begin(run.toStdString(), trace, RunInfo());
+        auto collector = test::beginCollector(run.toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
         const auto database = Database::openReadOnly(trace);
         QVERIFY(database.has_value());
@@ -327,7 +328,7 @@ class tst_SampleTime : public QObject {
         QFETCH(bool, atOnce);
         const QTemporaryDir folder;
         QVERIFY(QDir(folder.path()).mkdir("run"));
-        SampleLog log(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
+        SampleLog log = test::sampleLogAt(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20);
         const uint32_t power = log.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
         SampleBatch batch;
         batch.add(power, 50.0);
@@ -337,7 +338,7 @@ class tst_SampleTime : public QObject {
         QVERIFY(!thread.isSampling());
         log.end();
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
-        auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
+        auto collector = test::beginCollector(folder.filePath("run").toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
         const auto database = Database::openReadOnly(trace);
         auto said = database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'sampler-ended'");

@@ -49,7 +49,7 @@ void forkInSecondThread() {
 struct SamplerFolder {
     SamplerFolder() { QDir().mkpath(folder.filePath("run")); }
     QTemporaryDir folder;
-    SampleLog log() const { return SampleLog(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20); }
+    SampleLog log() const { return test::sampleLogAt(folder.filePath("run/host.sampler.77").toStdString(), 1 << 20); }
 };
 
 /// Repeated samples of the processes of this program.
@@ -253,7 +253,7 @@ class tst_SamplerParts : public QObject {
     static int countersIn(const QTemporaryDir& folder, const char* condition) {
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         std::filesystem::remove(trace);
-        auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
+        auto collector = test::beginCollector(folder.filePath("run").toStdString(), trace, RunInfo());
         if (!collector || !(*collector)->finish(std::nullopt, false)) return -1;
         const auto database = Database::openReadOnly(trace);
         if (!database) return -1;
@@ -339,7 +339,7 @@ class tst_SamplerParts : public QObject {
         write(12, true);
         log.end();
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
-        auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
+        auto collector = test::beginCollector(folder.filePath("run").toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
         const auto database = Database::openReadOnly(trace);
         auto statement = database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'samples-out-of-order'");
@@ -360,7 +360,7 @@ class tst_SamplerParts : public QObject {
         const std::string run = folder.filePath("run").toStdString();
         QDir().mkpath(folder.filePath("run"));
         {
-            SampleLog log(run + "/host.sampler.77", 1 << 20);
+            SampleLog log = test::sampleLogAt(run + "/host.sampler.77", 1 << 20);
             log.addGpu(3, "GPU-unknown", "A GPU");
             CounterDescription gauge{"nvml", "power", "Power", "W", log::CounterMeaning::Gauge};
             gauge.gpu = 3;
@@ -393,7 +393,7 @@ class tst_SamplerParts : public QObject {
         RunInfo info;
         info.startRealtimeNs = 1000;
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
-        auto collector = Collector::begin(run, trace, info);
+        auto collector = test::beginCollector(run, trace, info);
         QVERIFY(collector.has_value());
         // A concurrent reader finds the subjects of the samples, but not yet their rate.
         (*collector)->poll();
@@ -447,4 +447,5 @@ int main(int argc, char** argv) {
     tst_SamplerParts test;
     return QTest::qExec(&test, argc, argv);
 }
+#include "tests/capture/byPath.h"
 #include "tst_SamplerParts.moc"

@@ -14,6 +14,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/alone.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
@@ -152,7 +153,8 @@ class tst_ThreadSampler : public QObject {
     /// Memory of another process may have any content, and change during reading.
     void anyMemoryIsHarmless() {
         const QTemporaryDir folder;
-        SampleLog log(folder.filePath(QStringLiteral("x.sampler.1")).toStdString(), uint64_t{1} << 30);
+        SampleLog log =
+            test::sampleLogAt(folder.filePath(QStringLiteral("x.sampler.1")).toStdString(), uint64_t{1} << 30);
         std::mt19937_64 random(11);
         std::vector<uint64_t> image(16'384);
         const auto first = reinterpret_cast<uintptr_t>(image.data());

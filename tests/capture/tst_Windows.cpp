@@ -7,6 +7,7 @@
 #include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
 #include "capture/log/clocks.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -58,19 +59,19 @@ class tst_Windows : public QObject {
     Q_OBJECT
 
     QTemporaryDir folder_;
-    LogFile file_{folder_.filePath("log").toStdString()};
+    LogFile file_ = test::logFileAt(folder_.filePath("log").toStdString());
     RecordWriter writer_{file_};
     int files_ = 0;
 
     struct Log {
-        explicit Log(const std::string& base) : file(base), writer(file), path(base + ".log") {}
+        explicit Log(const std::string& base) : file(test::logFileAt(base)), writer(file), path(base + ".log") {}
         LogFile file;
         RecordWriter writer;
         std::string path;
         Events read() {
             file.flush();
             Events events;
-            auto reader = log::LogReader::open(path);
+            auto reader = test::openLog(path);
             if (reader && !reader->poll(events)) qFatal("A log could not be read to its end.");
             return events;
         }

@@ -3,6 +3,7 @@
 #include "capture/log/LogReader.h"
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/TestLog.h"
+#include "tests/capture/byPath.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -75,7 +76,7 @@ class tst_LogFuzz : public QObject {
         }
         RunInfo info;
         info.startRealtimeNs = 1'000'000'000'000;
-        auto collector = Collector::begin(run, folder.filePath("out.sqlite").toStdString(), info);
+        auto collector = test::beginCollector(run, folder.filePath("out.sqlite").toStdString(), info);
         QVERIFY(collector.has_value());
         (*collector)->poll();
         const auto result = (*collector)->finish(MainProcess{1, 0}, false);

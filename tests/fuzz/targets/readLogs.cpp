@@ -12,6 +12,7 @@
 #include "capture/log/LogReader.h"
 #include "capture/perf/PerfLog.h"
 #include "model/importers/TraceFormat.h"
+#include "tests/capture/byPath.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 
@@ -129,7 +130,7 @@ std::filesystem::path collect(const Scratch& scratch, Bytes bytes) {
     std::filesystem::create_directory(scratch / "run");
     writeLogs(scratch, bytes);
     const uint8_t how = bytes.empty() ? 0 : bytes[0] >> 2;
-    auto collector = capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
+    auto collector = test::beginCollector(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
     require(collector.has_value(), "There is no room for a trace.");
     (*collector)->poll();
     (*collector)->noteProgramEnd();
@@ -145,7 +146,7 @@ std::filesystem::path collect(const Scratch& scratch, Bytes bytes) {
 
 void readLog(Bytes bytes) {
     static const Scratch scratch;
-    auto reader = log::LogReader::open(scratch.write(name, logOf(bytes)));
+    auto reader = test::openLog(scratch.write(name, logOf(bytes)));
     if (!reader) return;
     Toucher toucher;
     for (int round = 0; round < 1000; ++round) {
