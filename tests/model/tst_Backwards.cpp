@@ -12,9 +12,11 @@
 #include "model/reports/reports.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/CpuTimer.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchBackward.h"
@@ -315,47 +317,42 @@ class tst_Backwards : public QObject {
 
     void traceFileKeepsBackwards() {
         const TracePtr trace = simulated();
-        const auto read = loadTrace(fileOf(*trace, "kept.sqlite"));
-        QVERIFY(read);
-        QCOMPARE(pairNames(**read), bothPairs);
-        QVERIFY(dumpOf(**read) == dumpOf(**loadTrace(fileOf(**read, "again.sqlite"))));
+        const auto read = test::orFail(loadTrace(fileOf(*trace, "kept.sqlite")));
+        QCOMPARE(pairNames(*read), bothPairs);
+        QVERIFY(dumpOf(*read) == dumpOf(**loadTrace(fileOf(*read, "again.sqlite"))));
     }
 
     void olderTraceFilesHaveNoBackwards() {
         const auto path = fileOf(*loaded(traceOf(smallRun())), "earlier.sqlite");
         {
-            auto database = openForWriting(path);
-            QVERIFY(database);
-            QVERIFY(database->execute("DROP TABLE LANESCOPE_BACKWARDS; PRAGMA user_version = 7"));
+            auto database = test::orFail(openForWriting(path));
+            QVERIFY(database.execute("DROP TABLE LANESCOPE_BACKWARDS; PRAGMA user_version = 7"));
         }
-        const auto read = loadTrace(path);
-        QVERIFY(read);
-        QCOMPARE((*read)->backwards.size(), 0u);
-        QVERIFY(!hasNote(**read, HealthCode::TableDamaged));
+        const auto read = test::orFail(loadTrace(path));
+        QCOMPARE(read->backwards.size(), 0u);
+        QVERIFY(!hasNote(*read, HealthCode::TableDamaged));
     }
 
     void hostileBackwardTableIsHarmless() {
         const auto path = fileOf(*simulated(), "hostile.sqlite");
         {
-            auto database = openForWriting(path);
-            QVERIFY(database);
+            auto database = test::orFail(openForWriting(path));
             QVERIFY(
-                database->execute("INSERT INTO LANESCOPE_BACKWARDS VALUES (1, 999), (-5, 2), (1, 1), "
-                                  "(9223372036854775807, -9223372036854775808), (2, 3), (2, 3), (1, 'x'), (3, 2)"));
+                database.execute("INSERT INTO LANESCOPE_BACKWARDS VALUES (1, 999), (-5, 2), (1, 1), "
+                                 "(9223372036854775807, -9223372036854775808), (2, 3), (2, 3), (1, 'x'), (3, 2)"));
         }
-        const auto read = loadTrace(path);
-        QVERIFY(read);
-        const BackwardTable& table = (*read)->backwards;
+        const auto read = test::orFail(loadTrace(path));
+        const BackwardTable& table = read->backwards;
         QCOMPARE(table.size(), 4u);  // The two operators and the two that name ranges.
         for (uint32_t pair = 0; pair < table.size(); ++pair) {
-            QVERIFY(table.forward[pair] < (*read)->nvtx.size());
-            QVERIFY(table.backward[pair] < (*read)->nvtx.size());
+            QVERIFY(table.forward[pair] < read->nvtx.size());
+            QVERIFY(table.backward[pair] < read->nvtx.size());
             QVERIFY(table.forward[pair] != table.backward[pair]);
             for (const EventRef end :
                  {EventRef(EventKind::Nvtx, table.forward[pair]), EventRef(EventKind::Nvtx, table.backward[pair])})
-                QVERIFY(!describe(**read, end).empty());
+                QVERIFY(!describe(*read, end).empty());
         }
-        QVERIFY(hasNote(**read, HealthCode::RowsLeftOut));
+        QVERIFY(hasNote(*read, HealthCode::RowsLeftOut));
     }
 
     void indexKeepsBackwards() {
@@ -400,9 +397,8 @@ class tst_Backwards : public QObject {
     void mergedTraceKeepsBackwards() {
         const std::vector<TracePtr> parts{loaded(traceOf(with(forwardAndBackward("9"), flowsOf("9"))), "rank0.json"),
                                           loaded(traceOf(with(forwardAndBackward("8"), flowsOf("8"))), "rank1.json")};
-        Result<TraceBuilder> builder = mergeTraces(parts, {.method = ClockMethod::Start});
-        QVERIFY(builder);
-        const TracePtr whole = builder->take();
+        TraceBuilder builder = test::orFail(mergeTraces(parts, {.method = ClockMethod::Start}));
+        const TracePtr whole = builder.take();
         QCOMPARE(whole->backwards.size(), 4u);
         for (uint32_t pair = 0; pair < whole->backwards.size(); ++pair)
             QCOMPARE(whole->threads[whole->nvtx.thread[whole->backwards.forward[pair]]].process,
@@ -436,28 +432,24 @@ class tst_Backwards : public QObject {
     }
 
     void reportSumsGpuWorkOfBackwards() {
-        const Result<const Report*> report = findReport("backward_by_operator");
-        QVERIFY(report);
+        const Report* report = test::orFail(findReport("backward_by_operator"));
         const TracePtr trace = simulated();
-        const ReportTable all = makeReport(**report, {.trace = *trace});
+        const ReportTable all = makeReport(*report, {.trace = *trace});
         QCOMPARE(rowsOf(all),
                  (Names{"10000 20000 1 1 aten::mm MmBackward0", "2000 3000 1 1 aten::relu ReluBackward0"}));
         QCOMPARE(std::get<double>(all.rows[0][0]), 100.0 * 30 / 35);
         QCOMPARE(all.searches[0], std::string("aten::mm"));
         // Half of the matmul backward: the trace begins at 100.250 us, its kernel at 240.
         const int64_t fromNs = 240'000 + 10'000 - 100'250;
-        const ReportTable part = makeReport(**report, {.trace = *trace, .range = TimeRange{fromNs, fromNs + 100'000}});
+        const ReportTable part = makeReport(*report, {.trace = *trace, .range = TimeRange{fromNs, fromNs + 100'000}});
         QCOMPARE(rowsOf(part), Names{"0 10000 0 1 aten::mm MmBackward0"});
         QCOMPARE(part.notes.size(), size_t{1});
-        QVERIFY(makeReport(**report, {.trace = *loaded(traceOf(smallRun()))}).rows.empty());
+        QVERIFY(makeReport(*report, {.trace = *loaded(traceOf(smallRun()))}).rows.empty());
     }
 
     /// torch.profiler files, which are not part of the project.
     void flowEventsAndSequenceNumbersOfRealProfilesAgree_data() {
-        QTest::addColumn<int>("pairs");
-        QTest::newRow("hta-19-digit-times") << 905;
-        QTest::newRow("hta-nccl-args") << 543;
-        QTest::newRow("mi300-resnet") << 213;
+        test::rows<int>("pairs", {{"hta-19-digit-times", 905}, {"hta-nccl-args", 543}, {"mi300-resnet", 213}});
     }
     void flowEventsAndSequenceNumbersOfRealProfilesAgree() {
         QFETCH(int, pairs);

@@ -17,6 +17,7 @@
 #include "model/text/kernelNames.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -28,11 +29,7 @@ using namespace lanescope::fleet;
 
 namespace {
 
-RunSummary summaryOf(const TracePtr& trace) {
-    Result<RunSummary> summary = summarizeRun(*trace);
-    if (!summary) qFatal("%s", summary.error().sentence.c_str());
-    return *summary;
-}
+RunSummary summaryOf(const TracePtr& trace) { return test::orFail(summarizeRun(*trace)); }
 
 RunSummary training(double kernelScale, int steps = 8) {
     SimulatedTraining options{.steps = steps, .layers = 3, .kernelScale = kernelScale};
@@ -97,12 +94,10 @@ class tst_ComparisonReport : public QObject {
   private slots:
     void initTestCase() {
         trace_ = simulatedTraining({.steps = 12, .ncclPlugin = true});
-        Result<RunSummary> run = summarizeRun(*trace_);
-        QVERIFY(run.has_value());
-        run_ = std::move(*run);
-        Result<RankDetails> details = rankDetails(*trace_, run_);
-        QVERIFY(details.has_value());
-        details_ = std::move(*details);
+        RunSummary run = test::orFail(summarizeRun(*trace_));
+        run_ = std::move(run);
+        RankDetails details = test::orFail(rankDetails(*trace_, run_));
+        details_ = std::move(details);
     }
 
     void timesOfATableShareOneUnit() {
@@ -514,12 +509,11 @@ class tst_ComparisonReport : public QObject {
     }
 
     void kernelSumsMatchPlainLoop() {
-        const Result<RunSteps> steps = findSteps(*trace_);
-        QVERIFY(steps.has_value());
+        const RunSteps steps = test::orFail(findSteps(*trace_));
         std::map<std::tuple<uint32_t, std::string, uint32_t>, std::pair<int64_t, int64_t>> loop;
         for (uint32_t row = 0; row < trace_->kernels.size(); ++row) {
             const Stream& stream = trace_->streams[trace_->kernels.stream[row]];
-            for (const WorkerSteps& worker : steps->workers) {
+            for (const WorkerSteps& worker : steps.workers) {
                 if (worker.process != stream.process || worker.gpu != stream.gpu) continue;
                 const EventRef call = trace_->launchingCall({EventKind::Kernel, row});
                 QVERIFY(call.isValid());
@@ -572,18 +566,17 @@ class tst_ComparisonReport : public QObject {
         QVERIFY(writeSummaryFile(path, *trace_, run_, details_, false).has_value());
         // Again, over the existing file.
         QVERIFY(writeSummaryFile(path, *trace_, run_, details_, true).has_value());
-        const Result<Database> database = Database::openReadOnly(path);
-        QVERIFY(database.has_value());
-        const std::optional<RunSummary> stored = readRunSummary(*database);
+        const Database database = test::orFail(Database::openReadOnly(path));
+        const std::optional<RunSummary> stored = readRunSummary(database);
         QVERIFY(stored.has_value());
         QVERIFY(stored->workers == run_.workers);
-        QCOMPARE(database->rowCount(tables::storedCollectives.tableName()),
+        QCOMPARE(database.rowCount(tables::storedCollectives.tableName()),
                  static_cast<int64_t>(details_.collectives.size()));
-        QCOMPARE(database->rowCount(tables::storedKernels.tableName()), static_cast<int64_t>(details_.kernels.size()));
+        QCOMPARE(database.rowCount(tables::storedKernels.tableName()), static_cast<int64_t>(details_.kernels.size()));
         int64_t totalNs = 0;
         for (const StepKernels& each : details_.kernels) totalNs += each.totalNs;
-        QCOMPARE(numberIn(*database, "SELECT sum(totalNs) FROM LANESCOPE_STORED_KERNELS"), totalNs);
-        QCOMPARE(numberIn(*database, "SELECT count(*) FROM LANESCOPE_STORED_PLACES"),
+        QCOMPARE(numberIn(database, "SELECT sum(totalNs) FROM LANESCOPE_STORED_KERNELS"), totalNs);
+        QCOMPARE(numberIn(database, "SELECT count(*) FROM LANESCOPE_STORED_PLACES"),
                  static_cast<int64_t>(run_.workers.size()));
         QVERIFY(!loadTrace(path).has_value());
         QCOMPARE(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);

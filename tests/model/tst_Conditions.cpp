@@ -5,6 +5,8 @@
 #include "model/compare/Condition.h"
 #include "model/compare/evaluateCondition.h"
 #include "model/explain/Explanation.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -15,10 +17,9 @@ using namespace lanescope::compare;
 namespace {
 
 ConditionTest onlyTest(std::string_view text) {
-    const Result<Condition> condition = parseCondition(text);
-    if (!condition) qFatal("%s", condition.error().sentence.c_str());
-    if (condition->tests.size() != 1) qFatal("not one test: %s", std::string(text).c_str());
-    return condition->tests[0];
+    const Condition condition = test::orFail(parseCondition(text));
+    if (condition.tests.size() != 1) qFatal("not one test: %s", std::string(text).c_str());
+    return condition.tests[0];
 }
 
 ContributorDifference contributor(StepPart part, ContributorKind kind, std::string name, int64_t baselineNs,
@@ -72,9 +73,8 @@ RunComparison smallComparison() {
 
 ConditionOutcome outcomeOf(std::string_view text, const RunComparison& comparison = smallComparison(),
                            bool isMissingFine = false) {
-    const Result<Condition> condition = parseCondition(text);
-    if (!condition) qFatal("%s", condition.error().sentence.c_str());
-    return evaluateCondition(*condition, comparison, isMissingFine);
+    const Condition condition = test::orFail(parseCondition(text));
+    return evaluateCondition(condition, comparison, isMissingFine);
 }
 
 bool isMet(std::string_view text) { return outcomeOf(text).state == ConditionState::Met; }
@@ -121,27 +121,25 @@ class tst_Conditions : public QObject {
     }
 
     void unitsMatchTheMeasure_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<double>("number");
-        QTest::newRow("ns") << "step > 5 ns" << 5.0;
-        QTest::newRow("us") << "step > 5us" << 5e3;
-        QTest::newRow("micro") << "step > 5\u00b5s" << 5e3;
-        QTest::newRow("ms") << "step > 5ms" << 5e6;
-        QTest::newRow("s") << "step > 0.5 s" << 5e8;
-        QTest::newRow("count") << "kernel k.count > 1000" << 1000.0;
-        QTest::newRow("more") << "kernel k.count > +10" << 10.0;
-        QTest::newRow("B") << "memset.bytes > 5 B" << 5.0;
-        QTest::newRow("KiB") << "copy HtoD.bytes > 2KiB" << 2048.0;
-        QTest::newRow("MB") << "copy HtoD.bytes > 2MB" << 2e6;
-        QTest::newRow("GiB") << "copy HtoD.bytes > 1 GiB" << 1073741824.0;
-        QTest::newRow("GB/s") << "copy HtoD.bandwidth < 40 GB/s" << 40.0;
-        QTest::newRow("MB/s") << "collective AllReduce.bandwidth < 500MB/s" << 0.5;
-        QTest::newRow("TB/s") << "copy DtoD.bandwidth < 1.5TB/s" << 1500.0;
+        const test::Rows<QString, double> row;
+        row("ns", "step > 5 ns", 5.0);
+        row("us", "step > 5us", 5e3);
+        row("micro", "step > 5\u00b5s", 5e3);
+        row("ms", "step > 5ms", 5e6);
+        row("s", "step > 0.5 s", 5e8);
+        row("count", "kernel k.count > 1000", 1000.0);
+        row("more", "kernel k.count > +10", 10.0);
+        row("B", "memset.bytes > 5 B", 5.0);
+        row("KiB", "copy HtoD.bytes > 2KiB", 2048.0);
+        row("MB", "copy HtoD.bytes > 2MB", 2e6);
+        row("GiB", "copy HtoD.bytes > 1 GiB", 1073741824.0);
+        row("GB/s", "copy HtoD.bandwidth < 40 GB/s", 40.0);
+        row("MB/s", "collective AllReduce.bandwidth < 500MB/s", 0.5);
+        row("TB/s", "copy DtoD.bandwidth < 1.5TB/s", 1500.0);
     }
 
     void unitsMatchTheMeasure() {
-        QFETCH(QString, text);
-        QFETCH(double, number);
+        const auto [text, number] = test::row<QString, double>();
         QCOMPARE(onlyTest(text.toStdString()).threshold.number, number);
     }
 
@@ -183,47 +181,43 @@ class tst_Conditions : public QObject {
     }
 
     void nonsenseIsAnErrorWithPosition_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<int>("character");
-        QTest::addColumn<QString>("mentions");
-        QTest::newRow("empty") << "" << 1 << "ends where step, part";
-        QTest::newRow("spaces") << "   " << 4 << "ends where";
-        QTest::newRow("subject") << "steps > 3%" << 1 << "found \"steps\"";
-        QTest::newRow("measure") << "step.p99 > 3%" << 6 << "p50, p95";
-        QTest::newRow("measure of another") << "kernel k.p50 > 3%" << 10 << "time, exposed or count";
-        QTest::newRow("no measure") << "step. > 3%" << 7 << "found \">\"";
-        QTest::newRow("no relation") << "step.p50" << 9 << "ends where >";
-        QTest::newRow("equals") << "step.p50 = 3%" << 10 << "found \"=\"";
-        QTest::newRow("no number") << "step.p50 > fast" << 12 << "number";
-        QTest::newRow("twice") << "step.p50 >> 3%" << 11 << "number";
-        QTest::newRow("no unit") << "step.p50 > 3" << 13 << "there is none";
-        QTest::newRow("other unit") << "step.p50 > 3 GB/s" << 14 << "not \"GB/s\"";
-        QTest::newRow("unit of a count") << "step.count > 3 ms" << 16 << "nothing or %";
-        QTest::newRow("half a number") << "step > .5 ms" << 8 << "number";
-        QTest::newRow("point at the end") << "step > 5. ms" << 9 << "unit";
-        QTest::newRow("exponent") << "step > 1e9 ns" << 9 << "not \"e\"";
-        QTest::newRow("infinity") << "step > inf" << 8 << "number";
-        QTest::newRow("two signs") << "step > +-3%" << 9 << "number";
-        QTest::newRow("too large") << QString("step > %1 s").arg(QString(400, '9')) << 8 << "large";
-        QTest::newRow("no name") << "kernel > 3%" << 8 << "name of a kernel";
-        QTest::newRow("empty name") << "kernel \"\" > 3%" << 8 << "empty";
-        QTest::newRow("open quote") << "kernel \"gemm > 3%" << 8 << "not closed";
-        QTest::newRow("open escape") << "kernel \"gemm\\" << 8 << "not closed";
-        QTest::newRow("part") << "part thinking > 3%" << 6 << "exposed_communication";
-        QTest::newRow("rest") << "step > 3% 4" << 11 << "\"and\" or the end";
-        QTest::newRow("or") << "slower or faster" << 8 << "found \"or\"";
-        QTest::newRow("in nothing") << "slower in" << 10 << "a part of the step";
-        QTest::newRow("in no part") << "slower in thinking" << 11 << "exposed_communication";
-        QTest::newRow("in no range") << "slower in range" << 16 << "the name of a range";
-        QTest::newRow("and nothing") << "slower and" << 11 << "ends where";
-        QTest::newRow("characters count, not bytes") << "range \u00fc > ?" << 11 << "found \"?\"";
-        QTest::newRow("more than ASCII") << "step > \u2265" << 8 << "found \"\u2265\"";
+        const test::Rows<QString, int, QString> row;
+        row("empty", "", 1, "ends where step, part");
+        row("spaces", "   ", 4, "ends where");
+        row("subject", "steps > 3%", 1, "found \"steps\"");
+        row("measure", "step.p99 > 3%", 6, "p50, p95");
+        row("measure of another", "kernel k.p50 > 3%", 10, "time, exposed or count");
+        row("no measure", "step. > 3%", 7, "found \">\"");
+        row("no relation", "step.p50", 9, "ends where >");
+        row("equals", "step.p50 = 3%", 10, "found \"=\"");
+        row("no number", "step.p50 > fast", 12, "number");
+        row("twice", "step.p50 >> 3%", 11, "number");
+        row("no unit", "step.p50 > 3", 13, "there is none");
+        row("other unit", "step.p50 > 3 GB/s", 14, "not \"GB/s\"");
+        row("unit of a count", "step.count > 3 ms", 16, "nothing or %");
+        row("half a number", "step > .5 ms", 8, "number");
+        row("point at the end", "step > 5. ms", 9, "unit");
+        row("exponent", "step > 1e9 ns", 9, "not \"e\"");
+        row("infinity", "step > inf", 8, "number");
+        row("two signs", "step > +-3%", 9, "number");
+        row("too large", QString("step > %1 s").arg(QString(400, '9')), 8, "large");
+        row("no name", "kernel > 3%", 8, "name of a kernel");
+        row("empty name", "kernel \"\" > 3%", 8, "empty");
+        row("open quote", "kernel \"gemm > 3%", 8, "not closed");
+        row("open escape", "kernel \"gemm\\", 8, "not closed");
+        row("part", "part thinking > 3%", 6, "exposed_communication");
+        row("rest", "step > 3% 4", 11, "\"and\" or the end");
+        row("or", "slower or faster", 8, "found \"or\"");
+        row("in nothing", "slower in", 10, "a part of the step");
+        row("in no part", "slower in thinking", 11, "exposed_communication");
+        row("in no range", "slower in range", 16, "the name of a range");
+        row("and nothing", "slower and", 11, "ends where");
+        row("characters count, not bytes", "range \u00fc > ?", 11, "found \"?\"");
+        row("more than ASCII", "step > \u2265", 8, "found \"\u2265\"");
     }
 
     void nonsenseIsAnErrorWithPosition() {
-        QFETCH(QString, text);
-        QFETCH(int, character);
-        QFETCH(QString, mentions);
+        const auto [text, character, mentions] = test::row<QString, int, QString>();
         const Result<Condition> condition = parseCondition(text.toStdString());
         QVERIFY(!condition);
         const QString sentence = QString::fromStdString(condition.error().sentence);

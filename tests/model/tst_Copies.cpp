@@ -5,7 +5,9 @@
 #include "model/bandwidth/copyCharts.h"
 #include "model/importers/TraceFormat.h"
 #include "model/trace/counterReadings.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -66,11 +68,7 @@ TracePtr twoGpus(std::vector<GpuConnection> connections, int64_t bytes, int64_t 
     return builder.finish();
 }
 
-TracePtr sample(const char* name) {
-    Result<TracePtr> trace = loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / name);
-    if (!trace) qFatal("%s", trace.error().sentence.c_str());
-    return *trace;
-}
+TracePtr sample(const char* name) { return test::orFail(loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / name)); }
 
 }  // namespace
 
@@ -158,17 +156,15 @@ class tst_Copies : public QObject {
     }
 
     void everyRatedCopyIsInOneCell_data() {
-        QTest::addColumn<bool>("isTime");
-        QTest::addColumn<bool>("isWhole");
-        QTest::newRow("time, whole trace") << true << true;
-        QTest::newRow("time, a range") << true << false;
-        QTest::newRow("size, whole trace") << false << true;
-        QTest::newRow("size, a range") << false << false;
+        const test::Rows<bool, bool> row;
+        row("time, whole trace", true, true);
+        row("time, a range", true, false);
+        row("size, whole trace", false, true);
+        row("size, a range", false, false);
     }
 
     void everyRatedCopyIsInOneCell() {
-        QFETCH(bool, isTime);
-        QFETCH(bool, isWhole);
+        const auto [isTime, isWhole] = test::row<bool, bool>();
         const TracePtr trace = simulatedCopies(0.01, 60);
         const CopyIndex index(trace);
         CopyIndex::Query query;
@@ -225,9 +221,7 @@ class tst_Copies : public QObject {
     }
 
     void histogramCountsEachCopyAtItsRate_data() {
-        QTest::addColumn<double>("slowest");
-        QTest::newRow("linear") << 10.0;
-        QTest::newRow("logarithmic") << 0.01;
+        test::rows<double>("slowest", {{"linear", 10.0}, {"logarithmic", 0.01}});
     }
 
     void histogramCountsEachCopyAtItsRate() {

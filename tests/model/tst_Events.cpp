@@ -5,7 +5,9 @@
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
@@ -310,11 +312,7 @@ class tst_Events : public QObject {
         QVERIFY(nameOfKind(noKind).empty());
     }
 
-    void windowMatchesPlainLoop_data() {
-        QTest::addColumn<bool>("isTraining");
-        QTest::newRow("crowded") << false;
-        QTest::newRow("training") << true;
-    }
+    void windowMatchesPlainLoop_data() { test::rows<bool>("isTraining", {{"crowded", false}, {"training", true}}); }
     void windowMatchesPlainLoop() {
         QFETCH(bool, isTraining);
         const TracePtr trace = isTraining ? simulatedTraining({.steps = 2}) : crowded();
@@ -382,14 +380,7 @@ class tst_Events : public QObject {
         builder.addKernel(builder.defaultStream(), "kernel", 0, 1000);
         const uint32_t stack = builder.stack(noIndex, builder.intern("main"), builder.intern("a.c"), 1);
         for (int64_t sample = 0; sample < 100; ++sample) {
-            kinds::CpuState::Row row;
-            row.startNs = sample * 10;
-            row.endNs = row.startNs + 10;
-            row.thread = thread;
-            row.state = ThreadState::Running;
-            row.source = StateSource::Samples;
-            row.stack = stack;
-            builder.add<kinds::CpuState>(row);
+            test::addSample(builder, thread, sample * 10, stack);
         }
         const TracePtr trace = builder.finish();
         EventKinds kinds;
@@ -467,17 +458,15 @@ class tst_Events : public QObject {
     }
 
     void anyRangeMatchesPlainLoop_data() {
-        QTest::addColumn<int>("slices");
-        QTest::addColumn<int>("names");
-        QTest::newRow("fewer slices than a leaf") << 300 << 12;
-        QTest::newRow("few names") << 120'000 << 7;
-        QTest::newRow("many names") << 60'000 << 900;
-        QTest::newRow("nearly every slice its own name") << 40'000 << 1'000'000;
+        const test::Rows<int, int> row;
+        row("fewer slices than a leaf", 300, 12);
+        row("few names", 120'000, 7);
+        row("many names", 60'000, 900);
+        row("nearly every slice its own name", 40'000, 1'000'000);
     }
 
     void anyRangeMatchesPlainLoop() {
-        QFETCH(int, slices);
-        QFETCH(int, names);
+        const auto [slices, names] = test::row<int, int>();
         const TracePtr trace = randomTrace(slices, names, 5);
         const TraceSums sums = buildTraceSums(*trace);
         compareWithPlainLoop(*trace, sums, trace->range);

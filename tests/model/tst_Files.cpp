@@ -22,6 +22,7 @@
 #include "tests/support/FullDisk.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
@@ -98,15 +99,14 @@ class tst_Files : public QObject {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "file";
         put(path, "before");
-        Result<AtomicFile> file = AtomicFile::create(path);
-        QVERIFY(file.has_value());
-        file->write("head");
-        file->write(std::string(3'000'000, 'x'));
-        file->writeAtStart(std::as_bytes(std::span("HEAD", 4)));
-        file->write("tail");
-        QCOMPARE(file->offset(), uint64_t{3'000'008});
+        AtomicFile file = test::orFail(AtomicFile::create(path));
+        file.write("head");
+        file.write(std::string(3'000'000, 'x'));
+        file.writeAtStart(std::as_bytes(std::span("HEAD", 4)));
+        file.write("tail");
+        QCOMPARE(file.offset(), uint64_t{3'000'008});
         QCOMPARE(contentOf(path), std::string("before"));
-        QVERIFY(file->commit().has_value());
+        QVERIFY(file.commit().has_value());
         QVERIFY(contentOf(path) == "HEAD" + std::string(3'000'000, 'x') + "tail");
         QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
     }
@@ -114,9 +114,8 @@ class tst_Files : public QObject {
     void uncommittedFileLeavesNothing() {
         const TemporaryFolder folder;
         {
-            Result<AtomicFile> file = AtomicFile::create(folder / "file");
-            QVERIFY(file.has_value());
-            file->write(std::string(3'000'000, 'x'));
+            AtomicFile file = test::orFail(AtomicFile::create(folder / "file"));
+            file.write(std::string(3'000'000, 'x'));
         }
         QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{0});
     }
@@ -131,10 +130,9 @@ class tst_Files : public QObject {
         QCOMPARE(modeOf(folder / "usual"), mode_t{0644});
         put(folder / "source", "x");
         std::filesystem::permissions(folder / "source", std::filesystem::perms(0640));
-        Result<AtomicFile> file = AtomicFile::create(folder / "like");
-        QVERIFY(file.has_value());
-        file->copyPermissionsOf(folder / "source");
-        QVERIFY(file->commit().has_value());
+        AtomicFile file = test::orFail(AtomicFile::create(folder / "like"));
+        file.copyPermissionsOf(folder / "source");
+        QVERIFY(file.commit().has_value());
         QCOMPARE(modeOf(folder / "like"), mode_t{0640});
     }
 
@@ -177,16 +175,14 @@ class tst_Files : public QObject {
             put(folder / name / "train.log", "text");
         }
         fs::create_directory_symlink(folder / "other", folder / "link");
-        const Result<Folder> opened = Folder::open(folder.path());
-        QVERIFY(opened.has_value());
-        for (const char* name : {"run", "link"}) QCOMPARE(opened->removeAll(name), 0);
-        QVERIFY(!opened->contains("run") && !opened->contains("link") && fs::exists(folder / "other/train.log"));
+        const Folder opened = test::orFail(Folder::open(folder.path()));
+        for (const char* name : {"run", "link"}) QCOMPARE(opened.removeAll(name), 0);
+        QVERIFY(!opened.contains("run") && !opened.contains("link") && fs::exists(folder / "other/train.log"));
 
         fs::path place;
         {
-            const Result<ScratchFolder> scratch = ScratchFolder::create(folder.path());
-            QVERIFY(scratch.has_value());
-            place = scratch->path();
+            const ScratchFolder scratch = test::orFail(ScratchFolder::create(folder.path()));
+            place = scratch.path();
             put(place / "file", "text");
             QCOMPARE(modeOf(place), mode_t{0700});
         }
@@ -215,11 +211,10 @@ class tst_Files : public QObject {
         std::filesystem::create_directory(folder / "taken");
         QVERIFY(!AtomicFile::create(folder / "taken"));
         // A folder created in the meantime.
-        Result<AtomicFile> file = AtomicFile::create(folder / "late");
-        QVERIFY(file.has_value());
-        file->write("x");
+        AtomicFile file = test::orFail(AtomicFile::create(folder / "late"));
+        file.write("x");
         std::filesystem::create_directories(folder / "late" / "more");
-        QVERIFY(!file->commit());
+        QVERIFY(!file.commit());
     }
 
     void publishReplacesAnotherFileOnlyOnRequest() {
@@ -244,18 +239,16 @@ class tst_Files : public QObject {
         Notes notes;
         notes.marks.push_back(newMark({1, 2}));
         notes.marks[0].text = "first";
-        const Result<FoundNotes> first = file.store({}, notes);
-        QVERIFY2(first.has_value(), first ? "" : first.error().sentence.c_str());
-        Notes more = first->notes;
+        const FoundNotes first = test::orFail(file.store({}, notes));
+        Notes more = first.notes;
         more.marks.push_back(newMark({3, 4}));
         more.marks[1].text = std::string(1'000'000, 'x');
         {
             const FullDisk full(65'536);
-            QVERIFY(!file.store(first->notes, more));
+            QVERIFY(!file.store(first.notes, more));
         }
-        const Result<FoundNotes> found = file.read();
-        QVERIFY(found.has_value());
-        QVERIFY(found->notes == first->notes);
+        const FoundNotes found = test::orFail(file.read());
+        QVERIFY(found.notes == first.notes);
     }
 
     void fullDiskKeepsOldEventList() {
@@ -279,49 +272,45 @@ class tst_Files : public QObject {
     void copyOutlivesItsFile() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = contentOf(index_);
-        const auto copy = MappedFile::open(index_, MappedFile::Access::Copied);
-        QVERIFY(copy.has_value());
+        const auto copy = test::orFail(MappedFile::open(index_, MappedFile::Access::Copied));
         std::filesystem::resize_file(index_, 0);
-        QCOMPARE(copy->bytes().size(), whole.size());
-        QVERIFY(std::memcmp(copy->bytes().data(), whole.data(), whole.size()) == 0);
+        QCOMPARE(copy.bytes().size(), whole.size());
+        QVERIFY(std::memcmp(copy.bytes().data(), whole.data(), whole.size()) == 0);
     }
 
     void unloadedMappedFileIsReadAgain() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = contentOf(index_);
         for (const auto access : {MappedFile::Access::Mapped, MappedFile::Access::Copied}) {
-            const auto file = MappedFile::open(index_, access);
-            QVERIFY(file.has_value());
-            QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
-            QVERIFY(residentBytes(file->bytes().data()) > 0);
-            file->unload();
-            if (access == MappedFile::Access::Mapped) QCOMPARE(residentBytes(file->bytes().data()), 0);
-            QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
+            const auto file = test::orFail(MappedFile::open(index_, access));
+            QVERIFY(std::memcmp(file.bytes().data(), whole.data(), whole.size()) == 0);
+            QVERIFY(residentBytes(file.bytes().data()) > 0);
+            file.unload();
+            if (access == MappedFile::Access::Mapped) QCOMPARE(residentBytes(file.bytes().data()), 0);
+            QVERIFY(std::memcmp(file.bytes().data(), whole.data(), whole.size()) == 0);
         }
     }
 
     void mappedFileOutlivesItsName() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = contentOf(index_);
-        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
-        QVERIFY(file.has_value());
+        const auto file = test::orFail(MappedFile::open(index_, MappedFile::Access::Mapped));
         std::filesystem::remove(index_);
         QVERIFY(ensureIndex(path_).has_value());
-        QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
+        QVERIFY(std::memcmp(file.bytes().data(), whole.data(), whole.size()) == 0);
     }
 
     void mappedFileMayBeTruncatedDuringReading() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = contentOf(index_);
         QVERIFY(whole.size() > 3 * 4096);
-        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
-        QVERIFY(file.has_value());
+        const auto file = test::orFail(MappedFile::open(index_, MappedFile::Access::Mapped));
         std::atomic<uint32_t> losses{0};
-        file->countLossesInto(losses);
+        file.countLossesInto(losses);
         std::filesystem::resize_file(index_, 4096);
-        QVERIFY(std::memcmp(file->bytes().data(), whole.data(), 4096) == 0);
+        QVERIFY(std::memcmp(file.bytes().data(), whole.data(), 4096) == 0);
         QCOMPARE(losses.load(), 0u);
-        for (size_t at = 4096; at < whole.size(); ++at) QVERIFY(file->bytes()[at] == std::byte{0});
+        for (size_t at = 4096; at < whole.size(); ++at) QVERIFY(file.bytes()[at] == std::byte{0});
         QCOMPARE(losses.load(), 1u);
     }
 
@@ -350,8 +339,7 @@ class tst_Files : public QObject {
     void otherBusErrorsEndTheProcess() {
         if (test::hasAddressSanitizer || test::hasThreadSanitizer) QSKIP("The sanitizer has its own way to end.");
         QVERIFY(ensureIndex(path_).has_value());
-        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
-        QVERIFY(file.has_value());
+        const auto file = test::orFail(MappedFile::open(index_, MappedFile::Access::Mapped));
         const pid_t child = ::fork();
         if (child == 0) {
             // Qt Test's handler comes next and must not dump a stack.
@@ -395,9 +383,8 @@ class tst_Files : public QObject {
                            "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
         const fs::path path = sharedFolder_ / "native.sqlite";
         QVERIFY(writeTraceFile(*imported, path));
-        const Result<TracePtr> opened = loadTrace(path);
-        QVERIFY(opened);
-        const Trace& native = **opened;
+        const TracePtr opened = test::orFail(loadTrace(path));
+        const Trace& native = *opened;
         QCOMPARE(native.producer, imported->producer);
         QCOMPARE(native.startUtcNs, imported->startUtcNs);
         QCOMPARE(native.facts.host, std::string("box"));
@@ -422,15 +409,14 @@ class tst_Files : public QObject {
         QCOMPARE(sentenceOf(native, HealthCode::NotShown), sentenceOf(*imported, HealthCode::NotShown));
         QCOMPARE(native.health.size(), imported->health.size());
         QCOMPARE(native.tracks.size(), imported->tracks.size());
-        Result<Database> database = Database::openReadOnly(path);
-        QVERIFY(database);
-        auto devices = database->prepare("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE");
+        Database database = test::orFail(Database::openReadOnly(path));
+        auto devices = database.prepare("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE");
         QVERIFY(devices && *devices->step());
         QCOMPARE(devices->integer(0), native.gpus[0].id);
         QCOMPARE(devices->integer(1), native.gpus[0].id);
         QCOMPARE(devices->integer(2), int64_t{4000});
         // A join of threads with their names finds each; a thread without a name stays without.
-        auto names = database->prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
+        auto names = database.prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
         QVERIFY(names && *names->step());
         QCOMPARE(names->integer(0), static_cast<int64_t>(imported->threads.size()));
         for (size_t thread = 0; thread < imported->threads.size(); ++thread)
@@ -501,9 +487,8 @@ class tst_Files : public QObject {
                      std::string::npos,
                  said.c_str());
         QCOMPARE(fs::file_size(path), uintmax_t{6});
-        const Result<TracePtr> kept = loadTrace(partial);
-        QVERIFY(kept);
-        QCOMPARE((*kept)->kernels.size(), trace->kernels.size());
+        const TracePtr kept = test::orFail(loadTrace(partial));
+        QCOMPARE(kept->kernels.size(), trace->kernels.size());
     }
 
     void sqliteInputIsRecognized() {
@@ -518,10 +503,9 @@ class tst_Files : public QObject {
         QVERIFY(!isOfSqlite(*loaded(traceOf(smallRun()))));
         // An explicit request, as by `merge`, writes everything.
         QVERIFY(writeTraceFile(*trace, sharedFolder_ / "copy.sqlite"));
-        const Result<TracePtr> copy = loadTrace(sharedFolder_ / "copy.sqlite");
-        QVERIFY(copy);
-        QCOMPARE((*copy)->graphs.size(), 1u);
-        QCOMPARE((*copy)->graphs.graph[0], int64_t{5});
+        const TracePtr copy = test::orFail(loadTrace(sharedFolder_ / "copy.sqlite"));
+        QCOMPARE(copy->graphs.size(), 1u);
+        QCOMPARE(copy->graphs.graph[0], int64_t{5});
     }
 
     void aDescriptorIsClosedOnceByItsLastOwner() {

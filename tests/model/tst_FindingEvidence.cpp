@@ -11,8 +11,11 @@
 #include "model/numbers/Statistics.h"
 #include "model/query/TraceQuery.h"
 #include "model/trace/kinds/CpuState.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/cpuStates.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -92,16 +95,13 @@ class tst_FindingEvidence : public QObject {
         const std::filesystem::path path = folder_ / "run.sqlite";
         std::filesystem::remove(path);
         QVERIFY(writeTraceFile(*made.finish(), path));
-        const auto trace = loadTrace(path);
-        QVERIFY(trace);
-        const Explanation explanation = explain::explain(*summarizeRun(**trace));
+        const auto trace = test::orFail(loadTrace(path));
+        const Explanation explanation = explain::explain(*summarizeRun(*trace));
         const auto finding = std::ranges::find(explanation.findings, &rule, &Finding::rule);
         QVERIFY2(finding != explanation.findings.end(), explanation.sentence.c_str());
-        const auto query = TraceQuery::open(path.string());
-        QVERIFY(query);
-        const auto result = query->run(finding->sql, {});
-        QVERIFY2(result, result ? "" : result.error().sentence.c_str());
-        const double sumNs = sumOf(valuesOf(result->table, "ns"));
+        const auto query = test::orFail(TraceQuery::open(path.string()));
+        const auto result = test::orFail(query.run(finding->sql, {}));
+        const double sumNs = sumOf(valuesOf(result.table, "ns"));
         evidenceNs_ = static_cast<double>(finding->evidenceNs);
         QVERIFY(evidenceNs_ > 0);
         QVERIFY2(isAbout(sumNs, static_cast<double>(finding->evidenceNs), within),
@@ -111,23 +111,16 @@ class tst_FindingEvidence : public QObject {
   private slots:
     /// Names of kernels are part of queries: with quotes, and with so many bytes that only parts of them are compared.
     void everyNameIsFound_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("other");
+        const test::Rows<QString, QString> row;
         const QString same(450, 'a');
-        QTest::newRow("plain") << "index_put"
-                               << "gemm";
-        QTest::newRow("quotes") << R"(it's "one" %_ 'kernel')"
-                                << "it''s";
-        QTest::newRow("equal start") << "void f<" + same + "1>()"
-                                     << "void f<" + same + "22>()";
-        QTest::newRow("equal length") << "void f<" + same + "1>()"
-                                      << "void f<" + same + "2>()";
-        QTest::newRow("shortened") << "void f<" + QString(6000, 'b') + "1>()"
-                                   << "void f<" + QString(6001, 'b') + "2>()";
+        row("plain", "index_put", "gemm");
+        row("quotes", R"(it's "one" %_ 'kernel')", "it''s");
+        row("equal start", "void f<" + same + "1>()", "void f<" + same + "22>()");
+        row("equal length", "void f<" + same + "1>()", "void f<" + same + "2>()");
+        row("shortened", "void f<" + QString(6000, 'b') + "1>()", "void f<" + QString(6001, 'b') + "2>()");
     }
     void everyNameIsFound() {
-        QFETCH(QString, name);
-        QFETCH(QString, other);
+        const auto [name, other] = test::row<QString, QString>();
         SimulatedTrace made;
         int64_t at = ms;
         for (int step = 0; step < 20; ++step) {
@@ -171,31 +164,21 @@ class tst_FindingEvidence : public QObject {
             const int64_t startNs = at;
             for (const uint32_t stack : {inner, other}) {
                 made.launch(main, stream, "gemm", at, at + ms / 100, at + ms / 100 + gpuNs);
-                kinds::CpuState::Row row;
-                row.startNs = at + ms / 50;
-                row.endNs = at + busyNs;
-                row.thread = main;
-                row.state = ThreadState::Running;
-                row.stack = stack;
-                row.cpuNs = busyNs;
-                made.add<kinds::CpuState>(row);
+                test::addState(made, main, ThreadState::Running, {at + ms / 50, at + busyNs}, busyNs, 0, stack);
                 at += busyNs;
             }
             made.addNvtx(main, "step " + std::to_string(step), startNs, at);
         }
         const std::filesystem::path path = folder_ / "compiling.sqlite";
         QVERIFY(writeTraceFile(*made.finish(), path));
-        const auto trace = loadTrace(path);
-        QVERIFY(trace);
-        const Explanation explanation = explain::explain(*summarizeRun(**trace));
+        const auto trace = test::orFail(loadTrace(path));
+        const Explanation explanation = explain::explain(*summarizeRun(*trace));
         const auto finding = std::ranges::find(explanation.findings, &compilingRule, &Finding::rule);
         QVERIFY2(finding != explanation.findings.end(), explanation.sentence.c_str());
-        const auto query = TraceQuery::open(path.string());
-        QVERIFY(query);
-        const auto result = query->run(finding->sql, {});
-        QVERIFY2(result, result ? "" : result.error().sentence.c_str());
-        QCOMPARE(result->table.rows.size(), size_t{20});
-        QVERIFY(isAbout(sumOf(valuesOf(result->table, "ns")), 20.0 * (busyNs - gpuNs), tolerance));
+        const auto query = test::orFail(TraceQuery::open(path.string()));
+        const auto result = test::orFail(query.run(finding->sql, {}));
+        QCOMPARE(result.table.rows.size(), size_t{20});
+        QVERIFY(isAbout(sumOf(valuesOf(result.table, "ns")), 20.0 * (busyNs - gpuNs), tolerance));
     }
 
     /// A call with a pageable copy keeps the GPU idle before the copy, whatever another thread does meanwhile.
@@ -217,15 +200,13 @@ class tst_FindingEvidence : public QObject {
 
     /// The GPU waits from the end of the work before the capture to the launch after it.
     void capturesAreFound_data() {
-        QTest::addColumn<bool>("isEndRecorded");
-        QTest::addColumn<double>("sumMs");
+        const test::Rows<bool, double> row;
         // 19 steps without the first. Between the end of a capture and the instantiation, the GPU waits for other code.
-        QTest::newRow("with its end") << true << 19 * (3.1 + 1.0);
-        QTest::newRow("without") << false << 19 * 5.0;
+        row("with its end", true, 19 * (3.1 + 1.0));
+        row("without", false, 19 * 5.0);
     }
     void capturesAreFound() {
-        QFETCH(bool, isEndRecorded);
-        QFETCH(double, sumMs);
+        const auto [isEndRecorded, sumMs] = test::row<bool, double>();
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         for (int step = 0; step < 20; ++step) {
@@ -257,33 +238,29 @@ class tst_FindingEvidence : public QObject {
         QFETCH(QString, path);
         const auto trace = loadTrace(path.toStdString());
         if (!trace) return;  // A summary alone, or a damaged file.
-        const auto run = summarizeRun(**trace);
-        QVERIFY(run);
-        const Explanation explanation = explain::explain(*run);
+        const auto run = test::orFail(summarizeRun(**trace));
+        const Explanation explanation = explain::explain(run);
         if (explanation.findings.empty()) return;
-        const bool isOurs = run->facts.producerKind == ProducerKind::Lanescope;
+        const bool isOurs = run.facts.producerKind == ProducerKind::Lanescope;
         const double within = isOurs ? tolerance : toleranceOfOthers;
         std::vector<TimeRange> shown;
         for (const Finding& finding : explanation.findings) {
-            const Result<FindingPlace> place = placeOf(**trace, *run, finding, explanation.findings);
-            QVERIFY(place);
-            const std::string said = fmt::format("{} at {}", finding.rule->id, place->range.startNs);
-            QVERIFY2(std::ranges::find(shown, place->range) == shown.end(), said.c_str());
-            shown.push_back(place->range);
-            QVERIFY2(place->view.startNs < place->range.startNs && place->view.endNs > place->range.endNs,
-                     said.c_str());
-            QVERIFY2(place->range.durationNs() * 160 >= place->view.durationNs(), said.c_str());
+            const FindingPlace place = test::orFail(placeOf(**trace, run, finding, explanation.findings));
+            const std::string said = fmt::format("{} at {}", finding.rule->id, place.range.startNs);
+            QVERIFY2(std::ranges::find(shown, place.range) == shown.end(), said.c_str());
+            shown.push_back(place.range);
+            QVERIFY2(place.view.startNs < place.range.startNs && place.view.endNs > place.range.endNs, said.c_str());
+            QVERIFY2(place.range.durationNs() * 160 >= place.view.durationNs(), said.c_str());
             const bool isOfIdleTime = finding.contributor.isIdle() || finding.rule == &idleBetweenStepsRule;
             if (isOfIdleTime && !finding.rule->isOfLateRank && !finding.rule->isOfSingleSteps())
-                QVERIFY2(place->isGap && !place->event.isValid(), said.c_str());
-            if (finding.rule->isOfLateRank) QVERIFY2(place->event.isValid(), said.c_str());
+                QVERIFY2(place.isGap && !place.event.isValid(), said.c_str());
+            if (finding.rule->isOfLateRank) QVERIFY2(place.event.isValid(), said.c_str());
         }
-        const auto query = TraceQuery::open(path.toStdString());
-        QVERIFY2(query, query ? "" : query.error().sentence.c_str());
+        const auto query = test::orFail(TraceQuery::open(path.toStdString()));
         for (const Finding& finding : explanation.findings) {
             const std::string rule(finding.rule->id);
             QVERIFY2(!finding.sql.empty(), rule.c_str());
-            const auto result = query->run(finding.sql, {.time = std::chrono::minutes(5)});
+            const auto result = query.run(finding.sql, {.time = std::chrono::minutes(5)});
             QVERIFY2(result, (rule + ": " + (result ? "" : result.error().sentence)).c_str());
             const ReportTable& table = result->table;
             QVERIFY2(!table.rows.empty(), rule.c_str());
@@ -291,7 +268,7 @@ class tst_FindingEvidence : public QObject {
             const double sumNs = sumOf(valuesOf(table, "ns"));
             const auto evidenceNs = static_cast<double>(finding.evidenceNs);
             const double claimNs =
-                static_cast<double>(finding.maxGainNs) * static_cast<double>(run->workers[finding.worker].steps.size());
+                static_cast<double>(finding.maxGainNs) * static_cast<double>(run.workers[finding.worker].steps.size());
             const std::string said =
                 fmt::format("{}: rows {}, evidence {}, claim {}", rule, sumNs, evidenceNs, claimNs);
             QVERIFY2(isAbout(sumNs, evidenceNs, within), said.c_str());
@@ -301,7 +278,7 @@ class tst_FindingEvidence : public QObject {
             } else if (finding.rule == &oddStepsRule || finding.rule == &stepPatternRule) {
                 // The rows of many steps are those of the first.
                 const size_t affected =
-                    finding.pattern ? finding.pattern->affected.size() : run->workers[finding.worker].outliers.size();
+                    finding.pattern ? finding.pattern->affected.size() : run.workers[finding.worker].outliers.size();
                 const double shown = sumOf(valuesOf(table, "longer")) / static_cast<double>(affected);
                 const double excessNs = excessOf(table);
                 // The claim is the difference of two medians in each of them.

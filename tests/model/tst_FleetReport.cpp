@@ -10,6 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -24,9 +25,8 @@ class tst_FleetReport : public QObject {
     void reportRoundTrips() {
         const fs::path path = made("whole.sqlite", {});
         QVERIFY(isFleetReport(path));
-        const auto report = readFleetReport(path);
-        QVERIFY2(report, report ? "" : report.error().sentence.c_str());
-        const FleetReport& made = **report;
+        const auto report = test::orFail(readFleetReport(path));
+        const FleetReport& made = *report;
         QCOMPARE(made.ranks.size(), size_t{8});
         QCOMPARE(made.steps.size(), size_t{20});
         QCOMPARE(made.steps[0], int64_t{100});
@@ -53,33 +53,31 @@ class tst_FleetReport : public QObject {
     }
 
     void outliersAreHighlighted() {
-        const auto report = readFleetReport(made("strong.sqlite", {}));
-        QVERIFY(report);
-        const MapScale scale = scaleOf(**report, Measure::Late);
+        const auto report = test::orFail(readFleetReport(made("strong.sqlite", {})));
+        const MapScale scale = scaleOf(*report, Measure::Late);
         QCOMPARE(scale.low, -scale.high);
-        QVERIFY(scale.shareOf((*report)->valueOf(Measure::Late, 5, 15)) > 0.7F);
-        QCOMPARE(scale.shareOf((*report)->valueOf(Measure::Late, 0, 15)), 0.0F);
+        QVERIFY(scale.shareOf(report->valueOf(Measure::Late, 5, 15)) > 0.7F);
+        QCOMPARE(scale.shareOf(report->valueOf(Measure::Late, 0, 15)), 0.0F);
         QVERIFY(std::isnan(scale.shareOf(std::numeric_limits<float>::quiet_NaN())));
         for (size_t each = 0; each < measureCount; ++each) {
-            const MapScale other = scaleOf(**report, static_cast<Measure>(each));
+            const MapScale other = scaleOf(*report, static_cast<Measure>(each));
             QVERIFY(other.high >= other.low);
             QVERIFY(!name(static_cast<Measure>(each)).empty());
         }
     }
 
     void ranksAreSorted() {
-        const auto report = readFleetReport(made("order.sqlite", {}));
-        QVERIFY(report);
-        const OrderedRows machines = ordered(**report, RowOrder::Machine);
+        const auto report = test::orFail(readFleetReport(made("order.sqlite", {})));
+        const OrderedRows machines = ordered(*report, RowOrder::Machine);
         QCOMPARE(machines.groups.size(), size_t{2});
         QCOMPARE(machines.groups[1].label, std::string("node1"));
         QCOMPARE(machines.groups[1].first, size_t{4});
         QCOMPARE(machines.groups[1].count, size_t{4});
-        const OrderedRows lost = ordered(**report, RowOrder::Lost);
+        const OrderedRows lost = ordered(*report, RowOrder::Lost);
         QCOMPARE(lost.rows.front(), 5U);
         QVERIFY(lost.groups.empty());
-        QCOMPARE(ordered(**report, RowOrder::Role).groups.size(), size_t{1});
-        QCOMPARE(ordered(**report, RowOrder::Rank).rows[5], 5U);
+        QCOMPARE(ordered(*report, RowOrder::Role).groups.size(), size_t{1});
+        QCOMPARE(ordered(*report, RowOrder::Rank).rows[5], 5U);
     }
 
     void wrongTypesAndNumbersAreSkipped() {
@@ -94,9 +92,8 @@ class tst_FleetReport : public QObject {
              "UPDATE findings SET ranks = '5,x,-1,99999999999999999999,5', first_step = 9, "
              "last_step = 3, lost_ns = -7, sentence = NULL;"
              "INSERT INTO steps VALUES (77, 100, 0, 1, 0, 0, 0, 0, 0, 0)");
-        const auto report = readFleetReport(path);
-        QVERIFY2(report, report ? "" : report.error().sentence.c_str());
-        const FleetReport& made = **report;
+        const auto report = test::orFail(readFleetReport(path));
+        const FleetReport& made = *report;
         QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 0)));
         QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 1)));
         QVERIFY(std::isnan(made.valueOf(Measure::Late, 0, 1)));
@@ -184,11 +181,10 @@ class tst_FleetReport : public QObject {
              "INSERT INTO other VALUES (1); INSERT INTO steps VALUES (7, 1000, 9, 1, 1, 1, 1, 0);"
              "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM "
              "sqlite_master WHERE name = 'others') WHERE name = 'renamed'");
-        const auto report = readFleetReport(path);
-        QVERIFY2(report, report ? "" : report.error().sentence.c_str());
-        QCOMPARE((*report)->steps, std::vector<int64_t>{1});
-        QVERIFY(!(*report)->notes.empty());
-        QCOMPARE((*report)->notes.back(), std::string("1 invalid values of index.sqlite were skipped."));
+        const auto report = test::orFail(readFleetReport(path));
+        QCOMPARE(report->steps, std::vector<int64_t>{1});
+        QVERIFY(!report->notes.empty());
+        QCOMPARE(report->notes.back(), std::string("1 invalid values of index.sqlite were skipped."));
     }
 
     void cancellationIsReported() {
@@ -235,9 +231,8 @@ class tst_FleetReport : public QObject {
         fs::create_directories(elsewhere);
         std::ofstream(elsewhere / "run.5.sqlite") << "x";
         std::ofstream(elsewhere / "run.6.sqlite.gz") << "x";
-        const auto found = tracesOf(*report, {5, 6, 5}, elsewhere);
-        QVERIFY(found);
-        QCOMPARE(*found, (std::vector<fs::path>{elsewhere / "run.5.sqlite", elsewhere / "run.6.sqlite.gz"}));
+        const auto found = test::orFail(tracesOf(*report, {5, 6, 5}, elsewhere));
+        QCOMPARE(found, (std::vector<fs::path>{elsewhere / "run.5.sqlite", elsewhere / "run.6.sqlite.gz"}));
         // Next to the report, if the report names no folder.
         std::ofstream(folder_ / "run.7.sqlite") << "x";
         QVERIFY(tracesOf(*report, {7}));
@@ -366,10 +361,9 @@ class tst_FleetReport : public QObject {
         ReportMaker{}.write(job / "fleet.sqlite");
         for (const char* name : {"run.0.sqlite", "run.1.sqlite"}) std::ofstream(job / name) << "x";
         for (const fs::path& word : {job, job / "*.sqlite"}) {
-            const auto files = filesMeantBy(std::vector{word.string()});
-            QVERIFY(files);
-            QCOMPARE(files->size(), size_t{2});
-            QCOMPARE(files->front().filename().string(), std::string("run.0.sqlite"));
+            const auto files = test::orFail(filesMeantBy(std::vector{word.string()}));
+            QCOMPARE(files.size(), size_t{2});
+            QCOMPARE(files.front().filename().string(), std::string("run.0.sqlite"));
         }
         // A file named explicitly is meant.
         QCOMPARE(filesMeantBy(std::vector{(job / "fleet.sqlite").string()})->size(), size_t{1});

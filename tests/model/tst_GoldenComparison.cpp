@@ -4,6 +4,7 @@
 #include "model/compare/RunComparison.h"
 #include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -45,16 +46,11 @@ constexpr std::array pairNames{std::pair("resnet152-nvlink", "resnet152-no-p2p")
 
 using Rows = QList<QStringList>;
 
-RunSummary summaryOf(const TracePtr& trace) {
-    const Result<RunSummary> summary = summarizeRun(*trace);
-    if (!summary) qFatal("%s", summary.error().sentence.c_str());
-    return *summary;
-}
+RunSummary summaryOf(const TracePtr& trace) { return test::orFail(summarizeRun(*trace)); }
 
 RunSummary sample(const char* name) {
-    const Result<TracePtr> trace = loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / name);
-    if (!trace) qFatal("%s", trace.error().sentence.c_str());
-    return summaryOf(*trace);
+    const TracePtr trace = test::orFail(loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / name));
+    return summaryOf(trace);
 }
 
 ComparisonReport reportOf(const RunSummary& baseline, const RunSummary& candidate) {
@@ -96,11 +92,10 @@ Rows pageRows(const QString& html, const QString& after) {
 
 /// Fields of a CSV table by column; names of these runs have commas and quotes only inside quotes.
 QList<QMap<QString, QString>> csvRows(const ComparisonReport& report, const std::string& table) {
-    const Result<std::string> csv = comparisonAsCsv(report, {table});
-    if (!csv) qFatal("%s", csv.error().sentence.c_str());
+    const std::string csv = test::orFail(comparisonAsCsv(report, {table}));
     QList<QMap<QString, QString>> rows;
     QStringList header;
-    for (const QString& line : QString::fromStdString(*csv).split("\r\n", Qt::SkipEmptyParts)) {
+    for (const QString& line : QString::fromStdString(csv).split("\r\n", Qt::SkipEmptyParts)) {
         QStringList fields{QString()};
         bool isQuoted = false;
         for (const QChar letter : line) {
@@ -362,22 +357,19 @@ class tst_GoldenComparison : public QObject {
                 const bool isSample = name.starts_with("resnet152");
                 const std::filesystem::path folder =
                     source / (isSample ? "resources/samples" : "tests/golden/compare-pairs");
-                const Result<TracePtr> trace = loadTrace(folder / (name + ".sqlite.gz"));
-                QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-                const Result<RunSummary> summary = summarizeRun(**trace);
+                const TracePtr trace = test::orFail(loadTrace(folder / (name + ".sqlite.gz")));
+                const Result<RunSummary> summary = summarizeRun(*trace);
                 QVERIFY2(summary.has_value(), name.c_str());
                 QVERIFY2(!summary->isEmpty(), name.c_str());
-                runs_[name] = {*trace, *summary};
+                runs_[name] = {trace, *summary};
             }
         }
         const std::filesystem::path folder = LANESCOPE_SAMPLES;
         for (auto& [name, summary] :
              {std::pair("resnet152-nvlink.sqlite.gz", &nvlink_), std::pair("resnet152-no-p2p.sqlite.gz", &noPeers_)}) {
-            const Result<TracePtr> trace = loadTrace(folder / name);
-            QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-            const Result<RunSummary> made = summarizeRun(**trace);
-            QVERIFY(made.has_value());
-            *summary = *made;
+            const TracePtr trace = test::orFail(loadTrace(folder / name));
+            const RunSummary made = test::orFail(summarizeRun(*trace));
+            *summary = made;
         }
         reports_.push_back(reportOf(sample("resnet152-nvlink.sqlite.gz"), sample("resnet152-no-p2p.sqlite.gz")));
         reports_.push_back(reportOf(sample("resnet152-no-p2p.sqlite.gz"), sample("resnet152-nvlink.sqlite.gz")));

@@ -13,6 +13,7 @@
 #include "tests/support/loadWithinBounds.h"
 #include "tests/support/notes.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -67,12 +68,11 @@ class tst_HostileTraces : public QObject {
             ");INSERT INTO StringIds (id, seed) VALUES (0, hex(zeroblob(50)));"
             "INSERT INTO StringIds (id, seed) SELECT id + 1, seed FROM StringIds";
         write(sql);
-        const auto trace = load();
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
+        const auto trace = test::orFail(load());
         const auto database = Database::openReadOnly(path_);
         QVERIFY(database && database->hasColumn("StringIds", "SEED"));
         QVERIFY(!database->hasColumn("StringIds", "value"));
-        for (uint32_t i = 0; i < (*trace)->strings.size(); ++i) QVERIFY((*trace)->strings.at(i).size() < 200);
+        for (uint32_t i = 0; i < trace->strings.size(); ++i) QVERIFY(trace->strings.at(i).size() < 200);
     }
 
     void sharedTextsAreReadOnce() {
@@ -106,10 +106,9 @@ class tst_HostileTraces : public QObject {
         const size_t before = std::filesystem::file_size(path_);
         shareFirstChain();
         QVERIFY(std::filesystem::file_size(path_) < before / 4);
-        const auto trace = load();
-        QVERIFY(trace.has_value());
-        QVERIFY(hasNote(**trace, HealthCode::TableDamaged));
-        QVERIFY((*trace)->nvtx.size() < rows);
+        const auto trace = test::orFail(load());
+        QVERIFY(hasNote(*trace, HealthCode::TableDamaged));
+        QVERIFY(trace->nvtx.size() < rows);
     }
 
     void longTextDoesNotSlowOtherRows() {
@@ -122,13 +121,12 @@ class tst_HostileTraces : public QObject {
                         "UPDATE NVTX_EVENTS SET text = hex(zeroblob(9000000))"
                         " WHERE start = 4",
                         tid));
-        const auto trace = load();
-        QVERIFY(trace.has_value());
-        QCOMPARE((*trace)->nvtx.size(), 8000u);
-        QVERIFY(!hasNote(**trace, HealthCode::TableDamaged));
+        const auto trace = test::orFail(load());
+        QCOMPARE(trace->nvtx.size(), 8000u);
+        QVERIFY(!hasNote(*trace, HealthCode::TableDamaged));
         // Every event can still be drawn, searched and exported by name.
-        for (uint32_t i = 0; i < (*trace)->strings.size(); ++i)
-            QVERIFY((*trace)->strings.at(i).size() <= TraceBuilder::maxNameBytes);
+        for (uint32_t i = 0; i < trace->strings.size(); ++i)
+            QVERIFY(trace->strings.at(i).size() <= TraceBuilder::maxNameBytes);
     }
 
     void truncatedLongNamesStayDistinct() {
@@ -280,10 +278,9 @@ class tst_HostileTraces : public QObject {
 
     /// Writes a file with a table that makes it an export, and these rows.
     void write(const std::string& sql) {
-        auto database = Database::create(path_);
-        QVERIFY(database.has_value());
+        auto database = test::orFail(Database::create(path_));
         const auto done =
-            database->execute((sql + ";CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)").c_str());
+            database.execute((sql + ";CREATE TABLE IF NOT EXISTS CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER)").c_str());
         QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
     }
 

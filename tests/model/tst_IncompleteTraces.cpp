@@ -10,6 +10,7 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/inspectorLog.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 
@@ -40,16 +41,11 @@ void makeDatabase(const std::filesystem::path& path, const char* sql) {
     if (!database || !database->execute(sql)) qFatal("no database");
 }
 
-TracePtr opened(const std::filesystem::path& path) {
-    Result<TracePtr> trace = loadTrace(path);
-    if (!trace) qFatal("%s", trace.error().sentence.c_str());
-    return *trace;
-}
+TracePtr opened(const std::filesystem::path& path) { return test::orFail(loadTrace(path)); }
 
 explain::Explanation explained(const Trace& trace) {
-    const Result<analysis::RunSummary> run = analysis::summarizeRun(trace);
-    if (!run) qFatal("%s", run.error().sentence.c_str());
-    return explain::explain(*run);
+    const analysis::RunSummary run = test::orFail(analysis::summarizeRun(trace));
+    return explain::explain(run);
 }
 
 analysis::WorkerSummary workerOf(const Trace& trace, size_t index = 0) {
@@ -401,13 +397,12 @@ class tst_IncompleteTraces : public QObject {
         const std::string sentence = sentenceOf(*trace, HealthCode::OperationsMissing);
         QVERIFY2(sentence.starts_with("Rank 2: the log lacks 20 of 60 operations (AllReduce, numbers 3, 6, 9 ...)"),
                  sentence.c_str());
-        const Result<analysis::RunSummary> run = analysis::summarizeRun(*trace);
-        QVERIFY(run.has_value());
-        const uint32_t critical = run->criticalWorker();
+        const analysis::RunSummary run = test::orFail(analysis::summarizeRun(*trace));
+        const uint32_t critical = run.criticalWorker();
         QVERIFY(critical != noIndex);
-        QCOMPARE(run->workers[critical].rank, std::optional<int>(1));
-        for (const explain::Finding& each : explain::explain(*run).findings)
-            QCOMPARE(run->workers[each.worker].rank, std::optional<int>(1));
+        QCOMPARE(run.workers[critical].rank, std::optional<int>(1));
+        for (const explain::Finding& each : explain::explain(run).findings)
+            QCOMPARE(run.workers[each.worker].rank, std::optional<int>(1));
     }
 };
 

@@ -12,6 +12,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/sanitizers.h"
@@ -276,10 +277,9 @@ class tst_Index : public QObject {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
         std::string alone;
         for (const unsigned threads : {1u, 2u, 5u}) {
-            const auto trace = readTrace(path, {}, {.threads = threads});
-            QVERIFY(trace.has_value());
-            QVERIFY(trace->trace().kernels.size() > 20'000);
-            QVERIFY(writeIndex(trace->trace(), {1, 2, 3}, *folder_ / "large").has_value());
+            const auto trace = test::orFail(readTrace(path, {}, {.threads = threads}));
+            QVERIFY(trace.trace().kernels.size() > 20'000);
+            QVERIFY(writeIndex(trace.trace(), {1, 2, 3}, *folder_ / "large").has_value());
             const std::string bytes = contentOf(*folder_ / "large");
             if (threads == 1) alone = bytes;
             QVERIFY(!bytes.empty() && bytes == alone);
@@ -396,8 +396,7 @@ class tst_Index : public QObject {
         const std::string whole = contentOf(index_);
         for (const size_t bytes : {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2, whole.size() - 1}) {
             std::ofstream(index_, std::ios::binary | std::ios::trunc) << whole.substr(0, bytes);
-            const auto trace = openTrace(path_, always());
-            QVERIFY(trace.has_value());
+            const auto trace = test::orFail(openTrace(path_, always()));
             QCOMPARE(contentOf(index_).size(), whole.size());
         }
         std::string other = whole;
@@ -411,9 +410,8 @@ class tst_Index : public QObject {
         // A folder with the name of the index blocks even root.
         std::filesystem::create_directory(index_);
         std::filesystem::create_directory(index_ / "x");
-        const auto trace = openTrace(path_, always());
-        QVERIFY(trace.has_value());
-        QVERIFY((*trace)->backing != nullptr);
+        const auto trace = test::orFail(openTrace(path_, always()));
+        QVERIFY(trace->backing != nullptr);
         QVERIFY(std::filesystem::exists(indexPaths(path_).back()));
     }
 
@@ -421,11 +419,10 @@ class tst_Index : public QObject {
         std::filesystem::create_directory(index_);
         std::filesystem::create_directory(index_ / "x");
         std::ofstream(*folder_ / "cache") << "no folder";
-        const auto trace = openTrace(path_, always());
-        QVERIFY(trace.has_value());
-        QVERIFY((*trace)->backing == nullptr);
-        QVERIFY((*trace)->health.back().sentence.find("No index could be written") == 0);
-        QCOMPARE((*trace)->health.back().severity, Severity::Info);
+        const auto trace = test::orFail(openTrace(path_, always()));
+        QVERIFY(trace->backing == nullptr);
+        QVERIFY(trace->health.back().sentence.find("No index could be written") == 0);
+        QCOMPARE(trace->health.back().severity, Severity::Info);
         QVERIFY(!ensureIndex(path_).has_value());
     }
 

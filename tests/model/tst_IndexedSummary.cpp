@@ -16,25 +16,13 @@
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
 using analysis::RunSummary;
-
-namespace {
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void replaceContent(const std::filesystem::path& path, const std::string& content) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
-}
-
-}  // namespace
 
 /// The summary of a trace that has none of its own, stored with its index.
 class tst_IndexedSummary : public QObject {
@@ -126,7 +114,7 @@ class tst_IndexedSummary : public QObject {
             wrong.back()[byte] = static_cast<char>(wrong.back()[byte] ^ 4);
         }
         for (const std::string& content : wrong) {
-            replaceContent(stored_, content);
+            put(stored_, content);
             QVERIFY(!readIndexedSummary(path_));
         }
         const int before = opened_;
@@ -144,7 +132,7 @@ class tst_IndexedSummary : public QObject {
             std::string damaged = whole;
             const size_t at = whole.size() / 8 + static_cast<size_t>(flip) * (whole.size() / 20);
             damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-            replaceContent(index, damaged);
+            put(index, damaged);
             std::filesystem::remove(stored_);
             const int before = opened_;
             QVERIFY(summary() == made_);

@@ -8,7 +8,9 @@
 #include "model/importers/events/JsonCursor.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/torchTrace.h"
@@ -23,10 +25,8 @@ class tst_JsonTraces : public QObject {
 
   private slots:
     void decimalNumbersAreExact_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<bool>("isNumber");
-        QTest::addColumn<qint64>("value");
-        const auto row = [](const char* text, qint64 value) { QTest::newRow(text) << QString(text) << true << value; };
+        const test::Rows<QString, bool, qint64> add;
+        const auto row = [&](const char* text, qint64 value) { add(text, QString(text), true, value); };
         row("0", 0);
         row("12", 12000);
         row("12.5", 12500);
@@ -43,12 +43,10 @@ class tst_JsonTraces : public QObject {
         row("0e999999999999999999999", 0);
         for (const char* text : {"", "-", ".", "inf", "NaN", "null", "1.2.3", "1e", "0x10", "12 ",
                                  "9223372036854775808", "1e30", "1e999999999999999999999"})
-            QTest::newRow(text) << QString(text) << false << qint64{0};
+            add(text, QString(text), false, qint64{0});
     }
     void decimalNumbersAreExact() {
-        QFETCH(QString, text);
-        QFETCH(bool, isNumber);
-        QFETCH(qint64, value);
+        const auto [text, isNumber, value] = test::row<QString, bool, qint64>();
         const std::optional<int64_t> found = decimalOf(text.toStdString(), 3);
         QCOMPARE(found.has_value(), isNumber);
         if (found) QCOMPARE(*found, value);
@@ -262,9 +260,8 @@ class tst_JsonTraces : public QObject {
                 slice("kernel", "k", "0", "7", at(200), "300.000", "\"device\": 0, \"correlation\": " + call));
         }
         const TracePtr trace = loaded(traceOf(events));
-        const Result<RunSteps> steps = findSteps(*trace);
-        QVERIFY(steps);
-        QCOMPARE(steps->pattern, std::string("ProfilerStep##"));
+        const RunSteps steps = test::orFail(findSteps(*trace));
+        QCOMPARE(steps.pattern, std::string("ProfilerStep##"));
         // Named ranges are used.
         StepSelection named;
         named.rangeName = "train_step";
@@ -335,16 +332,14 @@ class tst_JsonTraces : public QObject {
     }
 
     void corruptionCostsOnlyTheCorruptEvents_data() {
-        QTest::addColumn<QString>("corrupt");
-        QTest::addColumn<int>("lost");
-        QTest::addColumn<bool>("isNoted");
+        const test::Rows<QString, int, bool> rows;
         const QString whole = QString::fromStdString(traceOf(smallRun(), "  \"distributedInfo\": {\"rank\": 2},\n"));
         const auto row = [&](const char* name, const QString& from, const QString& to, int lost, bool isNoted = true) {
             QString text = whole;
             const auto at = text.indexOf(from);
             QVERIFY2(at >= 0, name);
             text.replace(at, from.size(), to);
-            QTest::newRow(name) << text << lost << isNoted;
+            rows(name, text, lost, isNoted);
         };
         row("a quote in a name", "aten::mm", "aten::\"mm\" of", 1);
         row("a path of Windows", "train.py", "C:\\Users\\x\\train.py", 0, false);
@@ -370,9 +365,7 @@ class tst_JsonTraces : public QObject {
         row("any bytes", "aten::mm", QString::fromLatin1("aten\x01\n\xff"), 0, false);
     }
     void corruptionCostsOnlyTheCorruptEvents() {
-        QFETCH(QString, corrupt);
-        QFETCH(int, lost);
-        QFETCH(bool, isNoted);
+        const auto [corrupt, lost, isNoted] = test::row<QString, int, bool>();
         const TracePtr trace = loaded(corrupt.toLatin1().toStdString());
         QCOMPARE(eventsIn(*trace), smallRun().size() - static_cast<size_t>(lost));
         QCOMPARE(hasNote(*trace, HealthCode::JsonDamaged), isNoted);
@@ -393,14 +386,12 @@ class tst_JsonTraces : public QObject {
         const gzFile file = gzopen(packed.c_str(), "wb6");
         gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
         gzclose(file);
-        const Result<TracePtr> full = loadTrace(packed);
-        QVERIFY(full);
-        QCOMPARE((*full)->nvtx.size(), 3000u);
+        const TracePtr full = test::orFail(loadTrace(packed));
+        QCOMPARE(full->nvtx.size(), 3000u);
         fs::resize_file(packed, fs::file_size(packed) * 2 / 3);
-        const Result<TracePtr> truncated = loadTrace(packed);
-        QVERIFY(truncated);
-        QVERIFY((*truncated)->nvtx.size() > 1500 && (*truncated)->nvtx.size() < 2500);
-        QVERIFY(sentenceOf(**truncated, HealthCode::FileCut).find("the compressed file is truncated") !=
+        const TracePtr truncated = test::orFail(loadTrace(packed));
+        QVERIFY(truncated->nvtx.size() > 1500 && truncated->nvtx.size() < 2500);
+        QVERIFY(sentenceOf(*truncated, HealthCode::FileCut).find("the compressed file is truncated") !=
                 std::string::npos);
     }
 
@@ -414,11 +405,10 @@ class tst_JsonTraces : public QObject {
         for (const unsigned threads : {1u, 4u}) {
             LoadOptions options;
             options.threads = threads;
-            const Result<TracePtr> trace = loadTrace(path, {}, options);
-            QVERIFY(trace);
-            QCOMPARE((*trace)->nvtx.size(), static_cast<uint32_t>(count));
-            for (uint32_t row = 0; row < 1000; ++row) QCOMPARE((*trace)->nvtx.startNs[row], int64_t{row} * 10'000);
-            QVERIFY((*trace)->health.size() == 0);
+            const TracePtr trace = test::orFail(loadTrace(path, {}, options));
+            QCOMPARE(trace->nvtx.size(), static_cast<uint32_t>(count));
+            for (uint32_t row = 0; row < 1000; ++row) QCOMPARE(trace->nvtx.startNs[row], int64_t{row} * 10'000);
+            QVERIFY(trace->health.size() == 0);
         }
     }
 
@@ -532,10 +522,9 @@ class tst_JsonTraces : public QObject {
         const std::string nothing(bytes / 2, '\xff');
         corrupt.write(nothing.data(), static_cast<std::streamsize>(nothing.size()));
         corrupt.close();
-        const Result<TracePtr> trace = loadTrace(path);
-        QVERIFY(trace);
-        QVERIFY2((*trace)->nvtx.size() > 900, qPrintable(QString::number((*trace)->nvtx.size())));
-        QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("the compressed file is corrupt") != std::string::npos);
+        const TracePtr trace = test::orFail(loadTrace(path));
+        QVERIFY2(trace->nvtx.size() > 900, qPrintable(QString::number(trace->nvtx.size())));
+        QVERIFY(sentenceOf(*trace, HealthCode::FileCut).find("the compressed file is corrupt") != std::string::npos);
     }
 
     void decompressionIsBounded() {
@@ -549,9 +538,8 @@ class tst_JsonTraces : public QObject {
         for (int number = 0; number < 600; ++number)
             gzwrite(file, nothing.data(), static_cast<unsigned>(nothing.size()));
         gzclose(file);
-        const Result<TracePtr> trace = loadTrace(path);
-        QVERIFY(trace);
-        QVERIFY(sentenceOf(**trace, HealthCode::FileCut).starts_with("Only the first"));
+        const TracePtr trace = test::orFail(loadTrace(path));
+        QVERIFY(sentenceOf(*trace, HealthCode::FileCut).starts_with("Only the first"));
     }
 };
 

@@ -9,6 +9,7 @@
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "tests/model/madeSteps.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -131,9 +132,8 @@ class tst_KernelRules : public QObject {
     }
 
     void kernelsHaveTheirClass_data() {
-        QTest::addColumn<QString>("kernel");
-        QTest::addColumn<QString>("is");
-        const auto row = [](const char* kernel, const char* is) { QTest::newRow(kernel) << kernel << is; };
+        const test::Rows<QString, QString> rows;
+        const auto row = [&](const char* kernel, const char* is) { rows(kernel, kernel, is); };
         row(product, "matrix_product bf16 none");
         row("nvjet_hsh_64x8_64x16_4x1_v_bz_NNT", "matrix_product fp16 none");
         row(single, "matrix_product fp32 none");
@@ -214,8 +214,7 @@ class tst_KernelRules : public QObject {
         row("my_stencil", "other unknown none");
     }
     void kernelsHaveTheirClass() {
-        QFETCH(QString, kernel);
-        QFETCH(QString, is);
+        const auto [kernel, is] = test::row<QString, QString>();
         const KernelClass found = kernelClass(kernel.toStdString());
         QCOMPARE(QString::fromStdString(fmt::format("{} {} {}", identifier(found.family), identifier(found.precision),
                                                     identifier(found.trait))),
@@ -223,13 +222,10 @@ class tst_KernelRules : public QObject {
     }
 
     void ruleFindsTheFaultAndNotTheChange_data() {
-        QTest::addColumn<std::vector<Launched>>("before");
-        QTest::addColumn<std::vector<Launched>>("after");
-        QTest::addColumn<int>("used");
-        QTest::addColumn<const Rule*>("rule");
-        const auto row = [](const Rule& rule, const std::vector<Launched>& before, const std::vector<Launched>& after,
-                            int used = 0, const char* more = "") {
-            QTest::newRow(fmt::format("{}{}", rule.id, more).c_str()) << before << after << used << &rule;
+        const test::Rows<std::vector<Launched>, std::vector<Launched>, int, const Rule*> rows;
+        const auto row = [&](const Rule& rule, const std::vector<Launched>& before, const std::vector<Launched>& after,
+                             int used = 0, const char* more = "") {
+            rows(fmt::format("{}{}", rule.id, more).c_str(), before, after, used, &rule);
         };
         const std::vector<Launched> rest(10, Launched{product, 50});
         const std::string train = "/src/train.py", adam = "/lib/python3/site-packages/torch/optim/adam.py";
@@ -294,10 +290,8 @@ class tst_KernelRules : public QObject {
         row(autotuningRule, {{"gemm_fusion_dot_12", 500}, {tuning, 100}}, {{"gemm_fusion_dot_12", 500}, {tuning, 10}});
     }
     void ruleFindsTheFaultAndNotTheChange() {
-        QFETCH(std::vector<Launched>, before);
-        QFETCH(std::vector<Launched>, after);
-        QFETCH(int, used);
-        QFETCH(const Rule*, rule);
+        const auto [before, after, used, rule] =
+            test::row<std::vector<Launched>, std::vector<Launched>, int, const Rule*>();
         const RunSummary run = summaryOf(before, used);
         const Explanation explanation = explain::explain(run);
         const Finding* found = findingOf(explanation, rule);

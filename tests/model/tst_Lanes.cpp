@@ -2,6 +2,7 @@
 #include "model/assemble/LaneBuilder.h"
 #include "model/lod/reduceToPixels.h"
 #include "tests/support/CpuTimer.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -343,20 +344,16 @@ class tst_Lanes : public QObject {
     }
 
     void reductionMatchesPlainLoop_data() {
-        QTest::addColumn<int>("slices");
-        QTest::addColumn<qint64>("maxSliceNs");
-        QTest::addColumn<qint64>("maxGapNs");
-        QTest::newRow("dense") << 2000 << qint64{50} << qint64{3};
-        QTest::newRow("abutting") << 500 << qint64{400} << qint64{0};
-        QTest::newRow("points") << 500 << qint64{0} << qint64{100};
-        QTest::newRow("sparse and tiny") << 300 << qint64{2} << qint64{100'000};
-        QTest::newRow("wide") << 40 << qint64{1'000'000} << qint64{300'000};
-        QTest::newRow("about a pixel") << 400 << qint64{1500} << qint64{500};
+        const test::Rows<int, qint64, qint64> row;
+        row("dense", 2000, qint64{50}, qint64{3});
+        row("abutting", 500, qint64{400}, qint64{0});
+        row("points", 500, qint64{0}, qint64{100});
+        row("sparse and tiny", 300, qint64{2}, qint64{100'000});
+        row("wide", 40, qint64{1'000'000}, qint64{300'000});
+        row("about a pixel", 400, qint64{1500}, qint64{500});
     }
     void reductionMatchesPlainLoop() {
-        QFETCH(int, slices);
-        QFETCH(qint64, maxSliceNs);
-        QFETCH(qint64, maxGapNs);
+        const auto [slices, maxSliceNs, maxGapNs] = test::row<int, qint64, qint64>();
         std::mt19937 random(7);
         for (int round = 0; round < 60; ++round) {
             const Lane lane = randomLane(random, {slices, maxSliceNs, maxGapNs});
@@ -513,10 +510,7 @@ class tst_Lanes : public QObject {
     }
 
     void sliceAtATimeIsFound_data() {
-        QTest::addColumn<qint64>("toleranceNs");
-        QTest::newRow("exact") << qint64{0};
-        QTest::newRow("near") << qint64{7};
-        QTest::newRow("far") << qint64{100'000};
+        test::rows<qint64>("toleranceNs", {{"exact", qint64{0}}, {"near", qint64{7}}, {"far", qint64{100'000}}});
     }
     void sliceAtATimeIsFound() {
         QFETCH(qint64, toleranceNs);

@@ -8,7 +8,9 @@
 #include "model/importers/TraceFormat.h"
 #include "model/reports/describeTrace.h"
 #include "model/reports/reports.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -57,15 +59,12 @@ class tst_LoadCounters : public QObject {
     TracePtr load(const QString& sql) {
         folder_ = std::make_unique<TemporaryFolder>();
         {
-            Result<Database> database = Database::create(*folder_ / "trace");
-            if (!database) qFatal("%s", database.error().sentence.c_str());
-            if (auto made = createTraceTables(*database); !made) qFatal("%s", made.error().sentence.c_str());
-            if (auto done = database->execute(sql.toUtf8().constData()); !done)
+            Database database = test::orFail(Database::create(*folder_ / "trace"));
+            if (auto made = createTraceTables(database); !made) qFatal("%s", made.error().sentence.c_str());
+            if (auto done = database.execute(sql.toUtf8().constData()); !done)
                 qFatal("%s", done.error().sentence.c_str());
         }
-        const Result<TracePtr> trace = loadTrace(*folder_ / "trace");
-        if (!trace) qFatal("%s", trace.error().sentence.c_str());
-        return *trace;
+        return test::orFail(loadTrace(*folder_ / "trace"));
     }
 
     static const CounterSeries* find(const Trace& trace, std::string_view key, int link = -1) {
@@ -93,17 +92,11 @@ class tst_LoadCounters : public QObject {
 
     /// Writes a trace file with the rows that `sql` inserts.
     void write(const QString& sql) const {
-        auto database = Database::create(*folder_ / "trace");
-        QVERIFY(database);
-        QVERIFY(createTraceTables(*database));
-        const auto done = database->execute(sql.toUtf8().constData());
-        QVERIFY2(done, done ? "" : done.error().sentence.c_str());
+        auto database = test::orFail(Database::create(*folder_ / "trace"));
+        QVERIFY(createTraceTables(database));
+        test::orFail(database.execute(sql.toUtf8().constData()));
     }
-    TracePtr load() const {
-        const Result<TracePtr> trace = loadTrace(*folder_ / "trace");
-        if (!trace) qFatal("%s", trace.error().sentence.c_str());
-        return *trace;
-    }
+    TracePtr load() const { return test::orFail(loadTrace(*folder_ / "trace")); }
 
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
@@ -156,16 +149,15 @@ class tst_LoadCounters : public QObject {
                  "NULL, NULL),"
                  " (1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, "
                  "NULL);");
-        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
-        QVERIFY(table);
+        const ReportTable table = test::orFail(makeReport(*trace, "nvlink_by_range:link"));
         // Two ranges, by the sum and two links.
-        QCOMPARE(table->rows.size(), size_t{6});
-        QCOMPARE(std::get<std::string>(table->rows[0][6]), std::string("all"));
-        QCOMPARE(whole(table->rows[0][7]), int64_t{1'500});
-        QCOMPARE(std::get<std::string>(table->rows[0][9]), std::string("read at both ends"));
+        QCOMPARE(table.rows.size(), size_t{6});
+        QCOMPARE(std::get<std::string>(table.rows[0][6]), std::string("all"));
+        QCOMPARE(whole(table.rows[0][7]), int64_t{1'500});
+        QCOMPARE(std::get<std::string>(table.rows[0][9]), std::string("read at both ends"));
         // Half of an interval: the bytes may belong to the other half.
-        QVERIFY(table->rows[3][7] == Cell() && table->rows[3][8] == Cell());
-        QCOMPARE(std::get<std::string>(table->rows[3][9]), std::string("not read"));
+        QVERIFY(table.rows[3][7] == Cell() && table.rows[3][8] == Cell());
+        QCOMPARE(std::get<std::string>(table.rows[3][9]), std::string("not read"));
     }
 
     void rangesUseTheReadingsAtTheirEnds() {
@@ -194,10 +186,9 @@ class tst_LoadCounters : public QObject {
                  // Nonsense from a corrupt file.
                  " (10000000, 'c', 0, 0, 7, 12000000, -3),"
                  " (34000000, 'c', 0, 1, 7, 'x', NULL);");
-        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
-        QVERIFY(table);
+        const ReportTable table = test::orFail(makeReport(*trace, "nvlink_by_range:link"));
         QStringList rows;
-        for (const auto& row : table->rows)
+        for (const auto& row : table.rows)
             if (std::get<std::string>(row[6]) != "all")
                 rows +=
                     QString("%1%2 %3 %4")
@@ -519,26 +510,22 @@ class tst_LoadCounters : public QObject {
     }
 
     void gpuConnectionsAreReported_data() {
-        QTest::addColumn<QString>("rows");
-        QTest::addColumn<QStringList>("lines");
-        QTest::newRow("two") << "(0, 1, 18, 'NVLink'), (1, 0, 18, 'NVLink')"
-                             << QStringList{"GPU 0\u2013GPU 1: NVLink, 18 links"};
-        QTest::newRow("no NVLink") << "(0, 1, 0, 'PCIe switch')" << QStringList{"GPU 0\u2013GPU 1: PCIe switch"};
-        QTest::newRow("all alike") << "(0, 1, 18, 'NVSwitch'), (0, 2, 18, 'NVSwitch'), (1, 2, 18, "
-                                      "'NVSwitch')"
-                                   << QStringList{"between any two of GPU 0\u20132: NVSwitch, 18 links"};
-        QTest::newRow("not alike") << "(0, 1, 1, 'NVLink'), (0, 2, 0, 'system'), (1, 2, 0, 'system')"
-                                   << QStringList{"GPU 0\u2013GPU 1: NVLink, 1 link", "GPU 0\u2013GPU 2: system",
-                                                  "GPU 1\u2013GPU 2: system"};
-        QTest::newRow("not all") << "(0, 1, 4, 'NVLink'), (2, 3, 4, 'NVLink'), (4, 5, 4, 'NVLink')"
-                                 << QStringList{"GPU 0\u2013GPU 1: NVLink, 4 links",
-                                                "GPU 2\u2013GPU 3: NVLink, 4 links",
-                                                "GPU 4\u2013GPU 5: NVLink, 4 links"};
-        QTest::newRow("nonsense") << "('x', 1, 4, 'NVLink'), (2, 2, 4, 'NVLink'), (NULL, NULL, 0, 0)" << QStringList{};
+        const test::Rows<QString, QStringList> row;
+        row("two", "(0, 1, 18, 'NVLink'), (1, 0, 18, 'NVLink')", {"GPU 0\u2013GPU 1: NVLink, 18 links"});
+        row("no NVLink", "(0, 1, 0, 'PCIe switch')", {"GPU 0\u2013GPU 1: PCIe switch"});
+        row("all alike",
+            "(0, 1, 18, 'NVSwitch'), (0, 2, 18, 'NVSwitch'), (1, 2, 18, "
+            "'NVSwitch')",
+            {"between any two of GPU 0\u20132: NVSwitch, 18 links"});
+        row("not alike", "(0, 1, 1, 'NVLink'), (0, 2, 0, 'system'), (1, 2, 0, 'system')",
+            {"GPU 0\u2013GPU 1: NVLink, 1 link", "GPU 0\u2013GPU 2: system", "GPU 1\u2013GPU 2: system"});
+        row("not all", "(0, 1, 4, 'NVLink'), (2, 3, 4, 'NVLink'), (4, 5, 4, 'NVLink')",
+            {"GPU 0\u2013GPU 1: NVLink, 4 links", "GPU 2\u2013GPU 3: NVLink, 4 links",
+             "GPU 4\u2013GPU 5: NVLink, 4 links"});
+        row("nonsense", "('x', 1, 4, 'NVLink'), (2, 2, 4, 'NVLink'), (NULL, NULL, 0, 0)", {});
     }
     void gpuConnectionsAreReported() {
-        QFETCH(QString, rows);
-        QFETCH(QStringList, lines);
+        const auto [rows, lines] = test::row<QString, QStringList>();
         write("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " + rows);
         QStringList found;
         const TracePtr trace = load();

@@ -2,6 +2,7 @@
 #include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
 #include "model/reports/reports.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 
@@ -73,22 +74,17 @@ class tst_LoadExports : public QObject {
         if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
         for (const auto& file : files) QTest::newRow(file.filename().c_str()) << QString::fromStdString(file.string());
     }
-    static TracePtr load(const QString& file) {
-        const Result<TracePtr> trace = loadTrace(file.toStdString());
-        if (!trace) qFatal("%s", trace.error().sentence.c_str());
-        return *trace;
-    }
+    static TracePtr load(const QString& file) { return test::orFail(loadTrace(file.toStdString())); }
 
   private slots:
     void everyRowIsLoaded_data() { addFiles(); }
     void everyRowIsLoaded() {
         QFETCH(QString, file);
         const TracePtr trace = load(file);
-        const auto database = Database::openReadOnly(file.toStdString());
-        QVERIFY(database);
-        const auto count = [&](const char* table) { return database->rowCount(table); };
+        const auto database = test::orFail(Database::openReadOnly(file.toStdString()));
+        const auto count = [&](const char* table) { return database.rowCount(table); };
         const auto busyNs = [&](const std::string& table) {
-            return ask(*database, "SELECT sum(\"end\" - start) FROM " + table);
+            return ask(database, "SELECT sum(\"end\" - start) FROM " + table);
         };
         QCOMPARE(int64_t{trace->kernels.size()}, count("CUPTI_ACTIVITY_KIND_KERNEL"));
         QCOMPARE(int64_t{trace->memcpys.size()}, count("CUPTI_ACTIVITY_KIND_MEMCPY"));
@@ -96,17 +92,16 @@ class tst_LoadExports : public QObject {
         QCOMPARE(int64_t{trace->apiCalls.size()}, count("CUPTI_ACTIVITY_KIND_RUNTIME"));
         QCOMPARE(int64_t{trace->syncs.size()}, count("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"));
         QCOMPARE(int64_t{trace->nvtx.size()},
-                 ask(*database, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"));
+                 ask(database, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (34, 59, 60)"));
         QCOMPARE(busy(trace->kernels), busyNs("CUPTI_ACTIVITY_KIND_KERNEL"));
         QCOMPARE(busy(trace->memcpys), busyNs("CUPTI_ACTIVITY_KIND_MEMCPY"));
         QCOMPARE(busy(trace->apiCalls), busyNs("CUPTI_ACTIVITY_KIND_RUNTIME"));
-        QCOMPARE(sum(trace->memcpys.bytes), ask(*database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
+        QCOMPARE(sum(trace->memcpys.bytes), ask(database, "SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
         for (int kind = 0; kind < memcpyKindCount; ++kind) {
             const auto found =
                 std::count(trace->memcpys.kind.begin(), trace->memcpys.kind.end(), static_cast<MemcpyKind>(kind));
-            QCOMPARE(int64_t{found},
-                     ask(*database,
-                         "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " + std::to_string(kind)));
+            QCOMPARE(int64_t{found}, ask(database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = " +
+                                                       std::to_string(kind)));
         }
         for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
     }
@@ -120,21 +115,19 @@ class tst_LoadExports : public QObject {
             std::map<std::string, int64_t> found;
             for (const uint32_t config : trace->kernels.config)
                 ++found[std::string(trace->strings.at(trace->launchConfigs.demangledName(config)))];
-            auto names = database->prepare(
-                "SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"
-                " JOIN StringIds ON id = demangledName GROUP BY value");
-            QVERIFY(names);
+            auto names =
+                test::orFail(database->prepare("SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"
+                                               " JOIN StringIds ON id = demangledName GROUP BY value"));
             size_t distinct = 0;
-            for (; *names->step(); ++distinct) QCOMPARE(found[std::string(names->text(0))], names->integer(1));
+            for (; *names.step(); ++distinct) QCOMPARE(found[std::string(names.text(0))], names.integer(1));
             QCOMPARE(found.size(), distinct);
         }
         if (database->hasTable("NVTX_EVENTS")) {
-            auto texts = database->prepare(
-                "SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId"
-                " WHERE eventType IN (34, 59, 60) ORDER BY start, \"end\" - start DESC");
-            QVERIFY(texts);
-            for (uint32_t row = 0; *texts->step(); ++row)
-                QCOMPARE(trace->strings.at(trace->nvtx.text[row]), texts->text(0));
+            auto texts = test::orFail(
+                database->prepare("SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId"
+                                  " WHERE eventType IN (34, 59, 60) ORDER BY start, \"end\" - start DESC"));
+            for (uint32_t row = 0; *texts.step(); ++row)
+                QCOMPARE(trace->strings.at(trace->nvtx.text[row]), texts.text(0));
         }
     }
 
@@ -181,9 +174,8 @@ class tst_LoadExports : public QObject {
     void reportSumsMatchSqlToTheNanosecond() {
         QFETCH(QString, file);
         const std::filesystem::path path = file.toStdString();
-        const Result<TracePtr> loaded = loadTrace(path);
-        QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().sentence.c_str());
-        const Trace& trace = **loaded;
+        const TracePtr loaded = test::orFail(loadTrace(path));
+        const Trace& trace = *loaded;
 
         QCOMPARE(byReport(trace, "cuda_gpu_kern_sum", 1, 2),
                  bySql(path,

@@ -17,6 +17,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/notes.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -404,15 +405,14 @@ class tst_Nccl : public QObject {
         NcclFacts facts;
         facts.rankCount = 2;
         const TracePtr trace = reduced("AllReduce", facts);
-        const Result<ReportTable> table = makeReport(*trace, "nccl_sum", std::nullopt);
-        QVERIFY(table.has_value());
-        QCOMPARE(table->columns.at(13).name, std::string("Waited"));
-        QCOMPARE(std::get<int64_t>(table->rows.at(0).at(12)), 140 * us);
-        QCOMPARE(std::get<int64_t>(table->rows.at(0).at(13)), 60 * us);
+        const ReportTable table = test::orFail(makeReport(*trace, "nccl_sum", std::nullopt));
+        QCOMPARE(table.columns.at(13).name, std::string("Waited"));
+        QCOMPARE(std::get<int64_t>(table.rows.at(0).at(12)), 140 * us);
+        QCOMPARE(std::get<int64_t>(table.rows.at(0).at(13)), 60 * us);
         // Two ranks move one message each over the link between them.
         const double movedGBps = double(1 << 20) / double(40 * us);
-        QCOMPARE(std::get<double>(table->rows.at(0).at(7)), movedGBps);
-        QVERIFY(table->notes.at(0).find("known for 2 of 2 calls") != std::string::npos);
+        QCOMPARE(std::get<double>(table.rows.at(0).at(7)), movedGBps);
+        QVERIFY(table.notes.at(0).find("known for 2 of 2 calls") != std::string::npos);
     }
 
     /// A rank that waited has the same link bandwidth as the last rank.
@@ -445,26 +445,25 @@ class tst_Nccl : public QObject {
             }
             job.builder.addMemcpy(copies, MemcpyKind::HtoD, 4096, atNs + 150 * us, atNs + 180 * us);
         }
-        const Result<RunSummary> run = summarizeRun(*job.builder.finish());
-        QVERIFY(run.has_value());
-        QCOMPARE(run->workers.size(), size_t{2});
-        for (const StepSummary& step : run->workers[0].steps) {
+        const RunSummary run = test::orFail(summarizeRun(*job.builder.finish()));
+        QCOMPARE(run.workers.size(), size_t{2});
+        for (const StepSummary& step : run.workers[0].steps) {
             QCOMPARE(step.parts[StepPart::WaitingForRanks], 50 * us);
             QCOMPARE(step.parts[StepPart::ExposedCommunication], 40 * us);
             QCOMPARE(step.parts[StepPart::ExposedHtoD], 10 * us);
             QCOMPARE(step.parts.sum(), step.wallNs);
         }
-        for (const StepSummary& step : run->workers[1].steps) {
+        for (const StepSummary& step : run.workers[1].steps) {
             QCOMPARE(step.parts[StepPart::WaitingForRanks], int64_t{0});
             QCOMPARE(step.parts[StepPart::ExposedCommunication], 40 * us);
         }
         // The others wait for the rank that does not wait.
-        QCOMPARE(run->criticalWorker(), uint32_t{1});
-        const auto waiting = std::find_if(run->workers[0].contributors.begin(), run->workers[0].contributors.end(),
+        QCOMPARE(run.criticalWorker(), uint32_t{1});
+        const auto waiting = std::find_if(run.workers[0].contributors.begin(), run.workers[0].contributors.end(),
                                           [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
-        QVERIFY(waiting != run->workers[0].contributors.end());
+        QVERIFY(waiting != run.workers[0].contributors.end());
         QCOMPARE(waiting->name.text(), std::string("AllReduce"));
-        QCOMPARE(waiting->totalNs, int64_t(run->workers[0].steps.size()) * 60 * us);
+        QCOMPARE(waiting->totalNs, int64_t(run.workers[0].steps.size()) * 60 * us);
     }
 
     /// Compared with a count, byte by byte, of the data that each operation moves over the links.
@@ -556,10 +555,9 @@ class tst_Nccl : public QObject {
     void reportsUseTheNameInEveryFormat() {
         const TracePtr trace = ranks();
         for (const char* name : {"nccl_sum", "nccl_trace", "nccl_lateness", "nccl_lateness:collective"}) {
-            const Result<ReportTable> table = makeReport(*trace, name);
-            QVERIFY(table.has_value());
+            const ReportTable table = test::orFail(makeReport(*trace, name));
             for (const TableFormat format : {TableFormat::Text, TableFormat::Csv, TableFormat::Json}) {
-                const std::string text = formatTable(*table, format);
+                const std::string text = formatTable(table, format);
                 for (const std::string& each : {nameOfGroup, nameOfNegative})
                     QVERIFY2(holds(text, each), (name + text).c_str());
                 for (const char* number : {"208820269817245835", "15568366574649179806", "-2878377499060371810"})
@@ -572,18 +570,17 @@ class tst_Nccl : public QObject {
         const TemporaryFolder folder;
         const auto path = folder / "run.sqlite";
         QVERIFY(writeTraceFile(*ranks(), path).has_value());
-        const auto query = TraceQuery::open(path);
-        QVERIFY(query.has_value());
+        const auto query = test::orFail(TraceQuery::open(path));
         const auto found =
-            query->run("SELECT communicator, count(*) FROM LANESCOPE_NCCL_OPERATIONS GROUP BY communicator");
+            query.run("SELECT communicator, count(*) FROM LANESCOPE_NCCL_OPERATIONS GROUP BY communicator");
         QVERIFY(found.has_value());
         std::vector<std::string> names;
         for (const auto& row : found->table.rows) names.push_back(std::get<std::string>(row[0]));
         QCOMPARE(names, (std::vector{nameOfNegative, nameOfGroup}));
         for (const std::string& name : names) {
-            const auto rows = query->run("SELECT count(*) FROM LANESCOPE_NCCL_OPERATIONS WHERE communicator = " + name);
-            QVERIFY(rows.has_value());
-            QCOMPARE(std::get<int64_t>(rows->table.rows[0][0]), int64_t{2});
+            const auto rows =
+                test::orFail(query.run("SELECT count(*) FROM LANESCOPE_NCCL_OPERATIONS WHERE communicator = " + name));
+            QCOMPARE(std::get<int64_t>(rows.table.rows[0][0]), int64_t{2});
         }
     }
 
@@ -597,14 +594,11 @@ class tst_Nccl : public QObject {
         const TemporaryFolder folder;
         const auto path = folder / "rank0.json";
         std::ofstream(path) << kineto;
-        const Result<TracePtr> read = loadTrace(path);
-        QVERIFY(read.has_value());
+        const TracePtr read = test::orFail(loadTrace(path));
         std::vector<uint64_t> communicators;
-        for (uint32_t row = 0; row < (*read)->nccl.size(); ++row)
-            communicators.push_back((*read)->nccl.communicator[row]);
+        for (uint32_t row = 0; row < read->nccl.size(); ++row) communicators.push_back(read->nccl.communicator[row]);
         QCOMPARE(communicators, (std::vector<uint64_t>{group, negative}));
-        for (uint32_t row = 0; row < (*read)->nccl.size(); ++row)
-            QVERIFY((*read)->nccl.facts[row].communicatorName == 0);
+        for (uint32_t row = 0; row < read->nccl.size(); ++row) QVERIFY(read->nccl.facts[row].communicatorName == 0);
     }
 };
 

@@ -8,10 +8,12 @@
 #include "model/reports/reports.h"
 #include "model/trace/collectives.h"
 #include "tests/support/CpuTimer.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/notes.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -130,24 +132,16 @@ class tst_NcclInspector : public QObject {
     }
 
     void bandwidthMatchesTheLog_data() {
-        QTest::addColumn<QString>("operation");
-        QTest::addColumn<int>("ranks");
-        QTest::addColumn<qint64>("bytes");
-        QTest::addColumn<qint64>("tookUs");
-        QTest::addColumn<double>("busGBps");
+        const test::Rows<QString, int, qint64, qint64, double> row;
         // Values from NCCL Inspector's documentation; rows without a value there by nccl-tests' formula.
-        QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974} << 485.119099;
-        QTest::newRow("ReduceScatter") << "ReduceScatter" << 8 << qint64{2147483648} << qint64{41057} << 366.134533;
-        QTest::newRow("of many") << "ReduceScatter" << 32 << qint64{65536} << qint64{110} << 18.469236;
-        QTest::newRow("of three") << "AllReduce" << 3 << qint64{2360832} << qint64{5663} << 0.555850;
-        QTest::newRow("Broadcast") << "Broadcast" << 8 << qint64{1000000} << qint64{10} << 100.0;
+        row("AllReduce", "AllReduce", 8, qint64{17179869184}, qint64{61974}, 485.119099);
+        row("ReduceScatter", "ReduceScatter", 8, qint64{2147483648}, qint64{41057}, 366.134533);
+        row("of many", "ReduceScatter", 32, qint64{65536}, qint64{110}, 18.469236);
+        row("of three", "AllReduce", 3, qint64{2360832}, qint64{5663}, 0.555850);
+        row("Broadcast", "Broadcast", 8, qint64{1000000}, qint64{10}, 100.0);
     }
     void bandwidthMatchesTheLog() {
-        QFETCH(QString, operation);
-        QFETCH(int, ranks);
-        QFETCH(qint64, bytes);
-        QFETCH(qint64, tookUs);
-        QFETCH(double, busGBps);
+        const auto [operation, ranks, bytes, tookUs, busGBps] = test::row<QString, int, qint64, qint64, double>();
         const Call call{.operation = operation.toStdString(), .bytes = bytes, .tookUs = tookUs, .busGBps = busGBps};
         const TracePtr trace = load(lineOf({.ranks = ranks}, call));
         QVERIFY(trace);
@@ -300,22 +294,20 @@ class tst_NcclInspector : public QObject {
         }
         const fs::path merged = folder_ / "job.sqlite";
         QVERIFY(mergeFiles(files, merged));
-        const Result<TracePtr> trace = loadTrace(merged);
-        QVERIFY(trace);
-        QCOMPARE((*trace)->processes.size(), size_t{4});
-        QCOMPARE((*trace)->gpus.size(), size_t{4});
-        const Result<ReportTable> late = makeReport(**trace, "nccl_lateness", std::nullopt);
-        QVERIFY(late);
-        QCOMPARE(late->rows.size(), size_t{4});
+        const TracePtr trace = test::orFail(loadTrace(merged));
+        QCOMPARE(trace->processes.size(), size_t{4});
+        QCOMPARE(trace->gpus.size(), size_t{4});
+        const ReportTable late = test::orFail(makeReport(*trace, "nccl_lateness", std::nullopt));
+        QCOMPARE(late.rows.size(), size_t{4});
         for (int64_t rank = 0; rank < 4; ++rank) {
-            const size_t row = rowOfRank(*late, rank);
-            QCOMPARE(whole(*late, row, 2), 100 + rank);
-            QCOMPARE(whole(*late, row, 3), int64_t{8});
-            QCOMPARE(whole(*late, row, 4), int64_t{rank == 2 ? 8 : 0});
-            QCOMPARE(whole(*late, row, 8), (rank == 2 ? 300 : rank) * us);
+            const size_t row = rowOfRank(late, rank);
+            QCOMPARE(whole(late, row, 2), 100 + rank);
+            QCOMPARE(whole(late, row, 3), int64_t{8});
+            QCOMPARE(whole(late, row, 4), int64_t{rank == 2 ? 8 : 0});
+            QCOMPARE(whole(late, row, 8), (rank == 2 ? 300 : rank) * us);
         }
-        for (uint32_t row = 0; row < (*trace)->nccl.size(); ++row) {
-            const NcclFacts facts = (*trace)->nccl.facts[row];
+        for (uint32_t row = 0; row < trace->nccl.size(); ++row) {
+            const NcclFacts facts = trace->nccl.facts[row];
             QCOMPARE(facts.waitedNs, (facts.rank == 2 ? 0 : 300 - facts.rank) * us);
         }
     }
@@ -331,19 +323,17 @@ class tst_NcclInspector : public QObject {
         }
         const fs::path merged = folder_ / "plain.sqlite";
         QVERIFY(mergeFiles(files, merged));
-        const Result<TracePtr> trace = loadTrace(merged);
-        QVERIFY(trace);
-        QCOMPARE((*trace)->nccl.size(), 16u);
+        const TracePtr trace = test::orFail(loadTrace(merged));
+        QCOMPARE(trace->nccl.size(), 16u);
         for (uint32_t row = 0; row < 16; ++row) {
-            QCOMPARE((*trace)->nccl.facts[row].waitedNs, int64_t{-1});
-            QVERIFY(ncclRate(**trace, row));
+            QCOMPARE(trace->nccl.facts[row].waitedNs, int64_t{-1});
+            QVERIFY(ncclRate(*trace, row));
         }
         for (const char* name : {"nccl_lateness", "nccl_lateness:collective"}) {
-            const Result<ReportTable> late = makeReport(**trace, name, std::nullopt);
-            QVERIFY(late);
-            QCOMPARE(late->rows.size(), size_t{0});
-            QVERIFY(!late->notes.empty());
-            QVERIFY(late->notes.front().starts_with("16 calls of collectives were skipped"));
+            const ReportTable late = test::orFail(makeReport(*trace, name, std::nullopt));
+            QCOMPARE(late.rows.size(), size_t{0});
+            QVERIFY(!late.notes.empty());
+            QVERIFY(late.notes.front().starts_with("16 calls of collectives were skipped"));
         }
     }
 
@@ -378,12 +368,11 @@ class tst_NcclInspector : public QObject {
             text += piece;
             return true;
         });
-        const Result<TracePtr> read = loadTrace(file("written.json", text));
-        QVERIFY(read);
-        QCOMPARE((*read)->nccl.size(), 1u);
-        QCOMPARE((*read)->nccl.bytes[0], int64_t{1} << 20);
-        QCOMPARE((*read)->nccl.communicator[0], trace->nccl.communicator[0]);
-        QCOMPARE((*read)->nccl.facts[0].sequence, int64_t{3});
+        const TracePtr read = test::orFail(loadTrace(file("written.json", text)));
+        QCOMPARE(read->nccl.size(), 1u);
+        QCOMPARE(read->nccl.bytes[0], int64_t{1} << 20);
+        QCOMPARE(read->nccl.communicator[0], trace->nccl.communicator[0]);
+        QCOMPARE(read->nccl.facts[0].sequence, int64_t{3});
     }
 
     void impossibleSizeIsExportedUnchanged() {
@@ -468,14 +457,12 @@ class tst_NcclInspector : public QObject {
         const gzFile packed = gzopen(path.c_str(), "wb");
         gzwrite(packed, text.data(), static_cast<unsigned>(text.size()));
         gzclose(packed);
-        const Result<TracePtr> whole_ = loadTrace(path);
-        QVERIFY(whole_);
-        QCOMPARE((*whole_)->nccl.size(), 500u);
+        const TracePtr whole_ = test::orFail(loadTrace(path));
+        QCOMPARE(whole_->nccl.size(), 500u);
         fs::resize_file(path, fs::file_size(path) / 2);
-        const Result<TracePtr> half = loadTrace(path);
-        QVERIFY(half);
-        QVERIFY((*half)->nccl.size() > 100 && (*half)->nccl.size() < 400);
-        QVERIFY(hasNote(**half, HealthCode::FileCut, ""));
+        const TracePtr half = test::orFail(loadTrace(path));
+        QVERIFY(half->nccl.size() > 100 && half->nccl.size() < 400);
+        QVERIFY(hasNote(*half, HealthCode::FileCut, ""));
     }
 
     void hostileLogsAreHarmless_data() {

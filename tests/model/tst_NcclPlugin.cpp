@@ -6,6 +6,7 @@
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -50,9 +51,7 @@ class Rows {
     }
     struct Plugin {
         const char* operation = "AllReduce";
-        int64_t callNs = -1, callEndNs = -1;  // -1: NCCL before 2.28
-        int64_t enqueueNs = -1, enqueueEndNs = -1;
-        int64_t launchNs = -1, launchEndNs = -1;
+        TimeRange call{-1, -1}, enqueue{-1, -1}, launch{-1, -1};  // -1: NCCL before 2.28
         int64_t bytes = 4096, sequence = 7;
         uint32_t thread = 1;
         int64_t communicator = reducer;
@@ -65,14 +64,14 @@ class Rows {
         sql_ += QString(
                     "INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS VALUES (%1, %2, %3, '%4',"
                     " 'bfloat16', %5, %6, %7, 1, NULL, NULL, %8, 'RING', 'LL128', 16, 8, 0,")
-                    .arg(thread(p.callNs), time(p.callNs), time(p.callEndNs), p.operation)
+                    .arg(thread(p.call.startNs), time(p.call.startNs), time(p.call.endNs), p.operation)
                     .arg(p.bytes / 2)
                     .arg(p.bytes)
                     .arg(p.communicator)
                     .arg(p.sequence);
         sql_ += QString("%1, %2, %3, %4, %5, %6, NULL);")
-                    .arg(thread(p.enqueueNs), time(p.enqueueNs), time(p.enqueueEndNs), thread(p.launchNs),
-                         time(p.launchNs), time(p.launchEndNs));
+                    .arg(thread(p.enqueue.startNs), time(p.enqueue.startNs), time(p.enqueue.endNs),
+                         thread(p.launch.startNs), time(p.launch.startNs), time(p.launch.endNs));
         return *this;
     }
     /// Adds a kernel and the call that launches it, at one time on the CPU.
@@ -123,12 +122,9 @@ class tst_NcclPlugin : public QObject {
         {
             auto database = Database::create(file);
             if (!database || !createTraceTables(*database)) qFatal("cannot create the file");
-            const auto done = database->execute(rows.sql().toUtf8().constData());
-            if (!done) qFatal("%s", done.error().sentence.c_str());
+            test::orFail(database->execute(rows.sql().toUtf8().constData()));
         }
-        const Result<TracePtr> trace = loadTrace(file);
-        if (!trace) qFatal("%s", trace.error().sentence.c_str());
-        return *trace;
+        return test::orFail(loadTrace(file));
     }
     static std::string detail(const Trace& trace, EventRef event, const std::string& name) {
         for (const Property& line : describe(trace, event))
@@ -142,12 +138,7 @@ class tst_NcclPlugin : public QObject {
     void pluginCallIsMatchedWithItsRange() {
         Rows rows;
         rows.range("AllReduce", 100, 200, 4096);
-        rows.plugin({.callNs = 110,
-                     .callEndNs = 120,
-                     .enqueueNs = 150,
-                     .enqueueEndNs = 160,
-                     .launchNs = 130,
-                     .launchEndNs = 140});
+        rows.plugin({.call = {110, 120}, .enqueue = {150, 160}, .launch = {130, 140}});
         rows.kernel(135, 1000, 1512);
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 1u);
@@ -166,10 +157,9 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(facts.gpu, (TimeRange{1000, 1512}));
         QCOMPARE(facts.operationCount, 1u);
         QCOMPARE(facts.sharedBy, 1u);
-        const auto rate = ncclRate(*trace, 0);
-        QVERIFY(rate);
-        QCOMPARE(rate->algorithmGBps(), 8.0);
-        QCOMPARE(rate->busGBps(), 14.0);
+        const auto rate = test::orFail(ncclRate(*trace, 0));
+        QCOMPARE(rate.algorithmGBps(), 8.0);
+        QCOMPARE(rate.busGBps(), 14.0);
 
         for (const EventRef event :
              {EventRef(EventKind::Nvtx, 0), EventRef(EventKind::Kernel, 0), EventRef(EventKind::Projection, 0)}) {
@@ -186,13 +176,8 @@ class tst_NcclPlugin : public QObject {
         Rows rows;
         rows.range("AllReduce", 100, 110, 4096).range("AllReduce", 120, 130, 4096);
         for (const int64_t callNs : {102, 122})
-            rows.plugin({.callNs = callNs,
-                         .callEndNs = callNs + 2,
-                         .enqueueNs = 300,
-                         .enqueueEndNs = 310,
-                         .launchNs = 200,
-                         .launchEndNs = 220,
-                         .sequence = callNs});
+            rows.plugin(
+                {.call = {callNs, callNs + 2}, .enqueue = {300, 310}, .launch = {200, 220}, .sequence = callNs});
         rows.kernel(210, 1000, 2000);
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 2u);
@@ -210,8 +195,8 @@ class tst_NcclPlugin : public QObject {
         Rows rows;
         rows.range("Bcast", 100, 200, 4096);
         rows.range("AllToAll", 300, 400, 4096);
-        rows.plugin({.operation = "Broadcast", .callNs = 110, .callEndNs = 120});
-        rows.plugin({.operation = "AlltoAll", .callNs = 310, .callEndNs = 320});
+        rows.plugin({.operation = "Broadcast", .call = {110, 120}});
+        rows.plugin({.operation = "AlltoAll", .call = {310, 320}});
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 2u);
         QCOMPARE(trace->strings.at(trace->nccl.operation[0]), std::string_view("Broadcast"));
@@ -224,12 +209,9 @@ class tst_NcclPlugin : public QObject {
         rows.range("AlltoAll", 100, 200, 4096);
         for (const int64_t callNs : {110, 120, 130})
             rows.plugin({.operation = callNs == 120 ? "Recv" : "Send",
-                         .callNs = callNs,
-                         .callEndNs = callNs + 1,
-                         .enqueueNs = 180,
-                         .enqueueEndNs = 181,
-                         .launchNs = 160,
-                         .launchEndNs = 170,
+                         .call = {callNs, callNs + 1},
+                         .enqueue = {180, 181},
+                         .launch = {160, 170},
                          .sequence = -1});
         rows.kernel(165, 1000, 2000);
         const TracePtr trace = load(rows);
@@ -245,10 +227,10 @@ class tst_NcclPlugin : public QObject {
         Rows rows;
         rows.range("AllReduce", 100, 110, 64).range("Send", 120, 130, 64);
         rows.range("AllReduce", 140, 150, 64).range("AllReduce", 160, 170, 128);
-        rows.plugin({.enqueueNs = 50, .enqueueEndNs = 55, .bytes = 64, .sequence = 1});
-        rows.plugin({.enqueueNs = 303, .enqueueEndNs = 309, .bytes = 128, .sequence = 4});
-        rows.plugin({.enqueueNs = 304, .enqueueEndNs = 309, .bytes = 64, .sequence = 2});
-        rows.plugin({.enqueueNs = 305, .enqueueEndNs = 309, .bytes = 64, .sequence = 3});
+        rows.plugin({.enqueue = {50, 55}, .bytes = 64, .sequence = 1});
+        rows.plugin({.enqueue = {303, 309}, .bytes = 128, .sequence = 4});
+        rows.plugin({.enqueue = {304, 309}, .bytes = 64, .sequence = 2});
+        rows.plugin({.enqueue = {305, 309}, .bytes = 64, .sequence = 3});
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 4u);
         QCOMPARE(trace->nvtx.size(), 4u);
@@ -260,30 +242,12 @@ class tst_NcclPlugin : public QObject {
 
     void rangesAreCreatedWhereNcclAnnouncedNone() {
         Rows rows(false);
-        rows.plugin({.callNs = 100,
-                     .callEndNs = 110,
-                     .enqueueNs = 140,
-                     .enqueueEndNs = 150,
-                     .launchNs = 120,
-                     .launchEndNs = 130,
-                     .sequence = 1});
+        rows.plugin({.call = {100, 110}, .enqueue = {140, 150}, .launch = {120, 130}, .sequence = 1});
         // A group of two.
-        rows.plugin({.callNs = 200,
-                     .callEndNs = 210,
-                     .enqueueNs = 260,
-                     .enqueueEndNs = 270,
-                     .launchNs = 240,
-                     .launchEndNs = 250,
-                     .sequence = 2});
-        rows.plugin({.callNs = 220,
-                     .callEndNs = 230,
-                     .enqueueNs = 261,
-                     .enqueueEndNs = 271,
-                     .launchNs = 240,
-                     .launchEndNs = 250,
-                     .sequence = 3});
+        rows.plugin({.call = {200, 210}, .enqueue = {260, 270}, .launch = {240, 250}, .sequence = 2});
+        rows.plugin({.call = {220, 230}, .enqueue = {261, 271}, .launch = {240, 250}, .sequence = 3});
         // Messages that NCCL sends by itself for the last call.
-        rows.plugin({.operation = "Send", .enqueueNs = 265, .enqueueEndNs = 266});
+        rows.plugin({.operation = "Send", .enqueue = {265, 266}});
         rows.kernel(125, 1000, 1100).kernel(245, 1200, 1300);
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 3u);
@@ -299,7 +263,7 @@ class tst_NcclPlugin : public QObject {
 
     void rangesAreCreatedForTasksOfOldNccl() {
         Rows rows(false);
-        rows.plugin({.enqueueNs = 50, .enqueueEndNs = 55});
+        rows.plugin({.enqueue = {50, 55}});
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 1u);
         QCOMPARE(trace->nvtx.endNs, Column<int64_t>{55});
@@ -308,7 +272,7 @@ class tst_NcclPlugin : public QObject {
     void capturedCallIsShownOnce() {
         Rows rows(false);
         for (const int64_t replayNs : {500, 600, 700})
-            rows.plugin({.callNs = 100, .callEndNs = 110, .enqueueNs = replayNs, .enqueueEndNs = replayNs + 1});
+            rows.plugin({.call = {100, 110}, .enqueue = {replayNs, replayNs + 1}});
         const TracePtr trace = load(rows);
         QCOMPARE(trace->nccl.size(), 1u);
     }
@@ -370,8 +334,7 @@ class tst_NcclPlugin : public QObject {
                 rows.range(one.name, startNs, endNs, 64, one.thread);
                 if (one.hasPlugin)
                     rows.plugin({.operation = one.name,
-                                 .callNs = startNs + 1,
-                                 .callEndNs = startNs + 2,
+                                 .call = {startNs + 1, startNs + 2},
                                  .bytes = 64,
                                  .sequence = startNs,
                                  .thread = one.thread});

@@ -8,6 +8,7 @@
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -33,19 +34,17 @@ class tst_Notes : public QObject {
         full.range.endNs = 77;
         full.track = {"GPU 0", "Stream 7"};
         const Notes notes{{full, mark("b", 10)}, {}};
-        const auto back = parseNotes(formatNotes(notes));
-        QVERIFY(back.has_value());
-        QVERIFY(*back == notes);
+        const auto back = test::orFail(parseNotes(formatNotes(notes)));
+        QVERIFY(back == notes);
     }
 
     void unknownFieldsOfOtherProgramsAreKept() {
         const char* json =
             R"({"format":"lanescope-notes","version":1,"owner":{"name":"x"},
             "marks":[{"id":"a","startNs":3,"votes":[1,2]}]})";
-        auto notes = parseNotes(json);
-        QVERIFY(notes.has_value());
-        notes->marks[0].text = "changed";
-        const auto written = nlohmann::json::parse(formatNotes(*notes));
+        auto notes = test::orFail(parseNotes(json));
+        notes.marks[0].text = "changed";
+        const auto written = nlohmann::json::parse(formatNotes(notes));
         QCOMPARE(written["owner"]["name"].get<std::string>(), std::string("x"));
         QCOMPARE(written["marks"][0]["votes"].size(), size_t(2));
         QCOMPARE(written["marks"][0]["text"].get<std::string>(), std::string("changed"));
@@ -79,9 +78,8 @@ class tst_Notes : public QObject {
     void bracketsInTextsAreAccepted() {
         Notes notes{{mark("a", 1)}, {}};
         notes.marks[0].text = std::string(1000, '[') + "\\\"{";
-        const auto again = parseNotes(formatNotes(notes));
-        QVERIFY(again.has_value());
-        QCOMPARE(again->marks[0].text, notes.marks[0].text);
+        const auto again = test::orFail(parseNotes(formatNotes(notes)));
+        QCOMPARE(again.marks[0].text, notes.marks[0].text);
     }
 
     void newIdsDiffer() {
@@ -170,9 +168,8 @@ class tst_Notes : public QObject {
         const Notes one{{mark("a", 1), mark("b", 2)}, {}};
         const Notes other{{mark("c", 3)}, {}};
         QVERIFY(file().store(first, one).has_value());
-        const auto merged = file().store(first, other);
-        QVERIFY(merged.has_value());
-        QCOMPARE(merged->notes.marks.size(), size_t(2));
+        const auto merged = test::orFail(file().store(first, other));
+        QCOMPARE(merged.notes.marks.size(), size_t(2));
         QCOMPARE(file().read()->notes.marks[0].id, std::string("b"));
         QCOMPARE(file().read()->notes.marks[1].id, std::string("c"));
     }
@@ -196,9 +193,8 @@ class tst_Notes : public QObject {
 
     void corruptFileIsSetAside() {
         std::ofstream(file().path()) << "precious but broken";
-        const auto found = file().read();
-        QVERIFY(found.has_value());
-        QVERIFY(found->remark.find("corrupt") != std::string::npos);
+        const auto found = test::orFail(file().read());
+        QVERIFY(found.remark.find("corrupt") != std::string::npos);
         QCOMPARE(contentOf(file().path()), std::string("precious but broken"));
         const auto stored = file().store({}, {{mark("a", 1)}, {}});
         QVERIFY(stored.has_value());

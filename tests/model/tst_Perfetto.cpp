@@ -8,6 +8,7 @@
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/CpuTimer.h"
+#include "tests/support/Rows.h"
 #include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
@@ -386,19 +387,18 @@ class tst_Perfetto : public QObject {
     }
 
     void invalidFieldEndsTheMessage_data() {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::newRow("a field without a number") << QByteArray("\x02\x00", 2);
-        QTest::newRow("a group") << QByteArray("\x0b\x0c", 2);
-        QTest::newRow("an unknown wire") << QByteArray("\x0f\x01", 2);
-        QTest::newRow("a number that never ends") << QByteArray(1000, '\xff');
-        QTest::newRow("a length beyond the end") << QByteArray(
-            "\x0a\x05"
-            "abc",
-            5);
-        QTest::newRow("the greatest length") << QByteArray("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
-        QTest::newRow("half a number") << QByteArray("\x08\x80", 2);
-        QTest::newRow("half a double") << QByteArray("\x09\x00\x00\x00", 4);
-        QTest::newRow("only a key") << QByteArray("\x08", 1);
+        test::rows<QByteArray>("bytes",
+                               {{"a field without a number", QByteArray("\x02\x00", 2)},
+                                {"a group", QByteArray("\x0b\x0c", 2)},
+                                {"an unknown wire", QByteArray("\x0f\x01", 2)},
+                                {"a number that never ends", QByteArray(1000, '\xff')},
+                                {"a length beyond the end", QByteArray("\x0a\x05"
+                                                                       "abc",
+                                                                       5)},
+                                {"the greatest length", QByteArray("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11)},
+                                {"half a number", QByteArray("\x08\x80", 2)},
+                                {"half a double", QByteArray("\x09\x00\x00\x00", 4)},
+                                {"only a key", QByteArray("\x08", 1)}});
     }
     void invalidFieldEndsTheMessage() {
         QFETCH(QByteArray, bytes);

@@ -10,6 +10,7 @@
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -91,14 +92,7 @@ class tst_PythonLines : public QObject {
         const uint32_t main = frame(noIndex, "main"), twice = frame(frame(main, "recurse"), "recurse");
         const uint32_t leaf = frame(twice, "add");
         for (int64_t sample = 0; sample < 10; ++sample) {
-            kinds::CpuState::Row row;
-            row.startNs = sample * 10;
-            row.endNs = row.startNs + 10;
-            row.thread = thread;
-            row.state = ThreadState::Running;
-            row.source = StateSource::Samples;
-            row.stack = sample < 7 ? leaf : twice;
-            made.add<kinds::CpuState>(row);
+            test::addSample(made, thread, sample * 10, sample < 7 ? leaf : twice);
         }
         const auto table = makeReport(*made.finish(), "cpu_functions");
         QVERIFY(table);
@@ -120,14 +114,11 @@ class tst_PythonLines : public QObject {
         };
         const uint32_t add = function("add"), read = function("read");
         for (int64_t sample = 0; sample < 12; ++sample) {
-            kinds::CpuState::Row row;
-            row.startNs = sample * 10;
-            row.endNs = row.startNs + 10;
-            row.thread = sample < 6 ? first : sample < 10 ? second : nameless;
-            row.state = ThreadState::Running;
-            row.source = StateSource::Samples;
-            row.stack = sample < 7 ? add : read;
-            made.add<kinds::CpuState>(row);
+            test::addSample(made,
+                            sample < 6    ? first
+                            : sample < 10 ? second
+                                          : nameless,
+                            sample * 10, sample < 7 ? add : read);
         }
         const auto table = makeReport(*made.finish(), "cpu_functions_by_thread");
         QVERIFY(table);

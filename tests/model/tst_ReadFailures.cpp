@@ -6,7 +6,9 @@
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/index/openTrace.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"
@@ -71,9 +73,8 @@ class tst_ReadFailures : public QObject {
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 30}), path_).has_value());
-        const Result<TracePtr> good = loadTrace(path_);
-        QVERIFY(good.has_value());
-        good_ = dumpOf(**good);
+        const TracePtr good = test::orFail(loadTrace(path_));
+        good_ = dumpOf(*good);
         const FailingReads counting(0, false);
         OpenOptions options;
         options.minBytes = 0;
@@ -84,9 +85,7 @@ class tst_ReadFailures : public QObject {
     }
 
     void everyFailedReadIsReportedAndNothingWrongIsKept_data() {
-        QTest::addColumn<bool>("goesOn");
-        QTest::newRow("once") << false;
-        QTest::newRow("from then on") << true;
+        test::rows<bool>("goesOn", {{"once", false}, {"from then on", true}});
     }
     void everyFailedReadIsReportedAndNothingWrongIsKept() {
         QFETCH(bool, goesOn);
@@ -106,25 +105,23 @@ class tst_ReadFailures : public QObject {
                     QVERIFY2(sentence.contains("Input/output error"), sentence.constData());
                 }
             }
-            const Result<TracePtr> again = openTrace(path_, options);
-            QVERIFY(again.has_value());
-            QVERIFY2(dumpOf(**again) == good_, qPrintable(QString::number(number)));
+            const TracePtr again = test::orFail(openTrace(path_, options));
+            QVERIFY2(dumpOf(*again) == good_, qPrintable(QString::number(number)));
             QVERIFY(removeIndexes(path_).has_value());
         }
         QVERIFY2(refused > 15, qPrintable(QString::number(refused)));
     }
 
     void connectionRemembersItsError() {
-        const Result<Database> database = Database::openReadOnly(path_);
-        QVERIFY(database.has_value());
-        QVERIFY(!database->trouble());
+        const Database database = test::orFail(Database::openReadOnly(path_));
+        QVERIFY(!database.trouble());
         {
             const FailingReads failing(1, true);
-            QVERIFY(database->rowCount("StringIds") == 0);
+            QVERIFY(database.rowCount("StringIds") == 0);
         }
-        QVERIFY(database->trouble().has_value());
+        QVERIFY(database.trouble().has_value());
         // A later query would succeed, but the state of the earlier one is unknown.
-        QVERIFY(!database->hasTable("StringIds"));
+        QVERIFY(!database.hasTable("StringIds"));
         const Result<Database> another = Database::openReadOnly(path_);
         QVERIFY(another && another->rowCount("StringIds") > 0 && !another->trouble());
         QVERIFY(!another->prepare("SELECT nothing FROM StringIds"));

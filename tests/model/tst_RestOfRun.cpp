@@ -9,6 +9,7 @@
 #include "model/explain/rules.h"
 #include "model/trace/kinds/allKinds.h"
 #include "tests/model/madeSteps.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -149,26 +150,14 @@ class tst_RestOfRun : public QObject {
     }
 
     void pausesNameTheirLine_data() {
-        QTest::addColumn<QString>("function");
-        QTest::addColumn<QString>("path");
-        QTest::addColumn<QString>("advice");
-        QTest::newRow("save") << "save"
-                              << ""
-                              << "Save less often";
-        QTest::newRow("range") << "work"
-                               << "write checkpoint"
-                               << "Save less often";
-        QTest::newRow("evaluation") << "evaluate"
-                                    << ""
-                                    << "Evaluate less often";
-        QTest::newRow("unknown") << "work"
-                                 << ""
-                                 << "Do less there";
+        const test::Rows<QString, QString, QString> row;
+        row("save", "save", "", "Save less often");
+        row("range", "work", "write checkpoint", "Save less often");
+        row("evaluation", "evaluate", "", "Evaluate less often");
+        row("unknown", "work", "", "Do less there");
     }
     void pausesNameTheirLine() {
-        QFETCH(QString, function);
-        QFETCH(QString, path);
-        QFETCH(QString, advice);
+        const auto [function, path, advice] = test::row<QString, QString, QString>();
         const Explanation made =
             explain::explain(withPauses(inFunction("train.py", 34, function.toStdString()), path.toStdString()));
         const Finding* found = findingOf(made, &idleBetweenStepsRule);
@@ -218,23 +207,19 @@ class tst_RestOfRun : public QObject {
     }
 
     void fp32ProductsNextToIdleTensorCores_data() {
-        QTest::addColumn<QString>("kernel");
-        QTest::addColumn<bool>("hasTensorFloat");
-        QTest::addColumn<bool>("isFound");
+        const test::Rows<QString, bool, bool> row;
         const QString fp32 = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize256x128x8_stage3_warpsize2x4x1_ffma";
-        QTest::newRow("xmma") << fp32 << true << true;
-        QTest::newRow("cuBLAS") << "ampere_sgemm_128x64_nn" << true << true;
-        QTest::newRow("CUTLASS") << "cutlass_80_simt_sgemm_256x128_8x4_nn_align1" << true << true;
-        QTest::newRow("GPU without") << fp32 << false << false;
-        QTest::newRow("TF32") << "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16" << true << false;
-        QTest::newRow("tensor cores") << "cutlass_80_tensorop_s1688gemm_128x64_nn_align4" << true << false;
-        QTest::newRow("bf16") << "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n" << true << false;
-        QTest::newRow("double") << "volta_dgemm_128x64_nn" << true << false;
+        row("xmma", fp32, true, true);
+        row("cuBLAS", "ampere_sgemm_128x64_nn", true, true);
+        row("CUTLASS", "cutlass_80_simt_sgemm_256x128_8x4_nn_align1", true, true);
+        row("GPU without", fp32, false, false);
+        row("TF32", "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x16", true, false);
+        row("tensor cores", "cutlass_80_tensorop_s1688gemm_128x64_nn_align4", true, false);
+        row("bf16", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", true, false);
+        row("double", "volta_dgemm_128x64_nn", true, false);
     }
     void fp32ProductsNextToIdleTensorCores() {
-        QFETCH(QString, kernel);
-        QFETCH(bool, hasTensorFloat);
-        QFETCH(bool, isFound);
+        const auto [kernel, hasTensorFloat, isFound] = test::row<QString, bool, bool>();
         MadeRun made;
         made.run().workers[0].contributors[0].name = "void at::native::softmax_warp_forward<float>(int)";
         made.run().workers[0].hasTensorFloat = hasTensorFloat;
@@ -348,13 +333,7 @@ class tst_RestOfRun : public QObject {
     }
 
     void adviceFitsTheProgram_data() {
-        QTest::addColumn<QString>("kernel");
-        QTest::addColumn<QString>("path");
-        QTest::addColumn<QString>("call");
-        QTest::addColumn<QString>("words");
-        QTest::addColumn<QString>("others");
-        const auto row = [](const char* name, const char* kernel, const char* path, const char* call, const char* words,
-                            const char* others) { QTest::newRow(name) << kernel << path << call << words << others; };
+        const test::Rows<QString, QString, QString, QString, QString> row;
         row("PyTorch", "void at::native::vectorized_elementwise_kernel<4>(int)", "", "cudaLaunchKernel",
             "torch.compile,CUDA graphs", "jax,HIP");
         row("PyTorch on ROCm", "void at::native::vectorized_elementwise_kernel<4>(int)", "", "hipLaunchKernel",
@@ -365,11 +344,7 @@ class tst_RestOfRun : public QObject {
         row("HIP", "gemm", "", "hipLaunchKernel", "HIP graphs", "torch,jax,Python,CUDA");
     }
     void adviceFitsTheProgram() {
-        QFETCH(QString, kernel);
-        QFETCH(QString, path);
-        QFETCH(QString, call);
-        QFETCH(QString, words);
-        QFETCH(QString, others);
+        const auto [kernel, path, call, words, others] = test::row<QString, QString, QString, QString, QString>();
         MadeRun made;
         made.run().workers[0].contributors[0].name = kernel.toStdString();
         made.run().workers[0].contributors[0].path = path.toStdString();

@@ -9,6 +9,7 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/notes.h"
+#include "tests/support/orFail.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -84,11 +85,7 @@ void makeDatabase(const fs::path& path, const std::string& sql) {
     if (!database || !database->execute(sql.c_str())) qFatal("no database");
 }
 
-TracePtr loaded(const fs::path& path) {
-    const Result<TracePtr> trace = loadTrace(path);
-    if (!trace) qFatal("%s", trace.error().sentence.c_str());
-    return *trace;
-}
+TracePtr loaded(const fs::path& path) { return test::orFail(loadTrace(path)); }
 
 std::string nameOf(const Trace& trace, EventKind kind, uint32_t row) { return trace.nameOf(EventRef(kind, row)); }
 
@@ -465,9 +462,8 @@ class tst_RocmTraces : public QObject {
             if (!entry.path().string().ends_with(".xplane.pb")) continue;
             ++files;
             const PlainCount plain(contentOf(entry.path()));
-            const Result<TracePtr> trace = loadTrace(entry.path());
-            QVERIFY(trace);
-            const Trace& found = **trace;
+            const TracePtr trace = test::orFail(loadTrace(entry.path()));
+            const Trace& found = *trace;
             QCOMPARE(int64_t{found.kernels.size()} + found.memcpys.size() + found.memsets.size(), plain.onStreams);
             int64_t samples = 0, derived = 0, streamNs = 0;
             for (const CounterSeries& counter : found.counters) samples += counter.size();

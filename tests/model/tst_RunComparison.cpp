@@ -2,7 +2,9 @@
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/matchContributors.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
@@ -180,9 +182,7 @@ RunSummary runOf(int64_t stepNs) {
         builder.addNvtx(thread, "step " + std::to_string(step), at, at + stepNs - 1'000);
         builder.launch(thread, stream, "gemm", at + 1'000, at + 10'000, at + stepNs - 20'000 - step % 5 * 1'000);
     }
-    const Result<RunSummary> summary = summarizeRun(*builder.finish());
-    if (!summary) qFatal("%s", summary.error().sentence.c_str());
-    return *summary;
+    return test::orFail(summarizeRun(*builder.finish()));
 }
 
 QString sentenceOf(const RunSummary& before, const RunSummary& after) {
@@ -632,10 +632,9 @@ class tst_RunComparison : public QObject {
         use(5, 79, "on another GPU");
         const TracePtr trace = builder.finish();
         QCOMPARE(trace->processes.front().pid, 4242u);
-        const Result<RunSummary> summary = summarizeRun(*trace);
-        QVERIFY(summary);
-        QCOMPARE(summary->facts.smClockHz, 1'500'000'000);
-        QCOMPARE(summary->facts.otherGpuProcesses, std::vector<std::string>{"inference"});
+        const RunSummary summary = test::orFail(summarizeRun(*trace));
+        QCOMPARE(summary.facts.smClockHz, 1'500'000'000);
+        QCOMPARE(summary.facts.otherGpuProcesses, std::vector<std::string>{"inference"});
     }
 
     void machineDifferencesPrecedeTheVerdict() {
@@ -688,9 +687,8 @@ class tst_RunComparison : public QObject {
         }
         clock.set(times, values, 2'000 * ms);
         builder.counter(std::move(clock));
-        const Result<RunSummary> summary = summarizeRun(*builder.finish());
-        QVERIFY(summary);
-        QCOMPARE(summary->facts.smClockHz, 2'000'000'000);
+        const RunSummary summary = test::orFail(summarizeRun(*builder.finish()));
+        QCOMPARE(summary.facts.smClockHz, 2'000'000'000);
     }
 
     void clockOfSeveralRunsIsTheirMean() {
@@ -701,25 +699,20 @@ class tst_RunComparison : public QObject {
             for (RunSummary& run : *runs) run.facts.contentHash = ++hash;
         before[0].facts.smClockHz = 1'000'000'000;
         before[1].facts.smClockHz = 2'000'000'000;
-        const auto compared = comparePrograms(before, after);
-        QVERIFY(compared);
-        QCOMPARE(compared->baseline.facts.smClockHz, 1'500'000'000);
-        QCOMPARE(compared->candidate.facts.smClockHz, 0);
+        const auto compared = test::orFail(comparePrograms(before, after));
+        QCOMPARE(compared.baseline.facts.smClockHz, 1'500'000'000);
+        QCOMPARE(compared.candidate.facts.smClockHz, 0);
     }
 
     void ratiosReferToTheStepTime_data() {
-        QTest::addColumn<int>("before");
-        QTest::addColumn<int>("after");
-        QTest::addColumn<QString>("said");
-        QTest::newRow("longer") << 50 << 60 << "20.0 % longer";
-        QTest::newRow("shorter") << 50 << 40 << "20.0 % shorter";
-        QTest::newRow("twice") << 40 << 110 << "2.75 times as long";
-        QTest::newRow("half") << 110 << 40 << "2.75 times as fast";
+        const test::Rows<int, int, QString> row;
+        row("longer", 50, 60, "20.0 % longer");
+        row("shorter", 50, 40, "20.0 % shorter");
+        row("twice", 40, 110, "2.75 times as long");
+        row("half", 110, 40, "2.75 times as fast");
     }
     void ratiosReferToTheStepTime() {
-        QFETCH(int, before);
-        QFETCH(int, after);
-        QFETCH(QString, said);
+        const auto [before, after, said] = test::row<int, int, QString>();
         const QString sentence = sentenceOf(runOf(before * 1'000'000LL), runOf(after * 1'000'000LL));
         QVERIFY2(sentence.contains(said), qPrintable(sentence));
     }

@@ -3,6 +3,8 @@
 #include "model/compare/judgeRuns.h"
 #include "model/numbers/Statistics.h"
 #include "model/reports/GroupedValues.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -357,23 +359,21 @@ class tst_Significance : public QObject {
 
     void levelChangeIsFound() {
         const std::vector<double> medians{50, 50.4, 49.8, 50.1, 50.3, 49.9, 50.2, 55, 55.3, 54.8, 55.1, 55.2};
-        const auto change = latestChange(medians);
-        QVERIFY(change);
-        QCOMPARE(change->first, size_t{7});
-        QVERIFY(std::abs(change->percent - 10) < 0.5);
-        QVERIFY(change->pValue < 0.025);
+        const auto change = test::orFail(latestChange(medians));
+        QCOMPARE(change.first, size_t{7});
+        QVERIFY(std::abs(change.percent - 10) < 0.5);
+        QVERIFY(change.pValue < 0.025);
         const auto again = latestChange(medians);
-        QCOMPARE(again->pValue, change->pValue);
+        QCOMPARE(again->pValue, change.pValue);
     }
 
     void latestOfSeveralChangesIsReported() {
         std::mt19937 random(3);
         std::vector<double> medians = series(normal(0.005), random, 24, 12, std::log(1.1));
         for (const double each : series(normal(0.005), random, 12, 0, 0)) medians.push_back(each);
-        const auto change = latestChange(medians);
-        QVERIFY(change);
-        QCOMPARE(change->first, size_t{24});
-        QVERIFY(change->percent < -5);
+        const auto change = test::orFail(latestChange(medians));
+        QCOMPARE(change.first, size_t{24});
+        QVERIFY(change.percent < -5);
     }
 
     void oneDeviatingRunIsNoChange() {
@@ -454,19 +454,15 @@ class tst_Significance : public QObject {
     }
 
     void changesOfVaryingRunsAreFound_data() {
-        QTest::addColumn<int>("percent");
-        QTest::addColumn<int>("after");
-        QTest::addColumn<double>("least");
-        QTest::newRow("5 %, 5 of 21") << 5 << 5 << 0.8;
-        QTest::newRow("5 %, 10 of 21") << 5 << 10 << 0.9;
-        QTest::newRow("10 %, 3 of 21") << 10 << 3 << 0.95;
-        QTest::newRow("10 %, 10 of 21") << 10 << 10 << 0.99;
+        const test::Rows<int, int, double> row;
+        row("5 %, 5 of 21", 5, 5, 0.8);
+        row("5 %, 10 of 21", 5, 10, 0.9);
+        row("10 %, 3 of 21", 10, 3, 0.95);
+        row("10 %, 10 of 21", 10, 10, 0.99);
     }
 
     void changesOfVaryingRunsAreFound() {
-        QFETCH(int, percent);
-        QFETCH(int, after);
-        QFETCH(double, least);
+        const auto [percent, after, least] = test::row<int, int, double>();
         std::mt19937 random(12);
         constexpr int times = 400;
         int found = 0, near = 0;

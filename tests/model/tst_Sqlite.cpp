@@ -11,8 +11,10 @@
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
 #include "model/format/tables/TableWriter.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 
@@ -79,10 +81,9 @@ class tst_Sqlite : public QObject {
     Q_OBJECT
 
     Database create(const char* name, const char* sql) {
-        Result<Database> database = Database::create(*folder_ / name);
-        if (!database) qFatal("%s", database.error().sentence.c_str());
-        if (!database->execute(sql)) qFatal("cannot run %s", sql);
-        return std::move(*database);
+        Database database = test::orFail(Database::create(*folder_ / name));
+        if (!database.execute(sql)) qFatal("cannot run %s", sql);
+        return database;
     }
 
     std::unique_ptr<TemporaryFolder> folder_;
@@ -103,45 +104,40 @@ class tst_Sqlite : public QObject {
     void init() {
         folder_ = std::make_unique<TemporaryFolder>();
         folder_ = std::make_unique<TemporaryFolder>();
-        auto database = Database::create(*folder_ / "trace");
-        QVERIFY(database);
-        database_ = std::make_unique<Database>(std::move(*database));
+        auto database = test::orFail(Database::create(*folder_ / "trace"));
+        database_ = std::make_unique<Database>(std::move(database));
         QVERIFY(createTraceTables(*database_));
     }
 
     void initTestCase() {
-        auto database = Database::create(sharedFolder_ / "trace");
-        QVERIFY(database);
-        const auto created = createTraceTables(*database);
-        QVERIFY2(created, created ? "" : created.error().sentence.c_str());
+        auto database = test::orFail(Database::create(sharedFolder_ / "trace"));
+        test::orFail(createTraceTables(database));
     }
 
     void boundValuesAreStored() {
         Database database = create("a", "CREATE TABLE t (a INTEGER, b REAL, c TEXT, d INTEGER)");
-        auto insert = database.prepare("INSERT INTO t VALUES (?1, ?2, ?3, ?4)");
-        QVERIFY(insert);
-        insert->bind(1, int64_t{INT64_MIN});
-        insert->bind(2, 0.25);
-        insert->bind(3, std::string_view("a\0b", 3));
-        insert->bind(4, std::optional<int64_t>());
-        QVERIFY(insert->run());
-        insert->bind(1, int64_t{2});
-        insert->bind(3, std::string_view());
-        QVERIFY(insert->run());
+        auto insert = test::orFail(database.prepare("INSERT INTO t VALUES (?1, ?2, ?3, ?4)"));
+        insert.bind(1, int64_t{INT64_MIN});
+        insert.bind(2, 0.25);
+        insert.bind(3, std::string_view("a\0b", 3));
+        insert.bind(4, std::optional<int64_t>());
+        QVERIFY(insert.run());
+        insert.bind(1, int64_t{2});
+        insert.bind(3, std::string_view());
+        QVERIFY(insert.run());
 
-        auto select = database.prepare("SELECT a, b, c, d FROM t");
-        QVERIFY(select);
-        QCOMPARE(select->columnCount(), 4);
-        QCOMPARE(select->columnName(2), std::string("c"));
-        QVERIFY(*select->step());
-        QCOMPARE(select->integer(0), int64_t{INT64_MIN});
-        QCOMPARE(select->real(1), 0.25);
-        QCOMPARE(select->text(2), std::string_view("a\0b", 3));
-        QVERIFY(select->isNull(3));
-        QVERIFY(select->isInteger(0) && !select->isInteger(1) && !select->isInteger(2));
-        QVERIFY(*select->step());
-        QVERIFY(!select->isNull(2) && select->text(2).empty());
-        QVERIFY(!*select->step());
+        auto select = test::orFail(database.prepare("SELECT a, b, c, d FROM t"));
+        QCOMPARE(select.columnCount(), 4);
+        QCOMPARE(select.columnName(2), std::string("c"));
+        QVERIFY(*select.step());
+        QCOMPARE(select.integer(0), int64_t{INT64_MIN});
+        QCOMPARE(select.real(1), 0.25);
+        QCOMPARE(select.text(2), std::string_view("a\0b", 3));
+        QVERIFY(select.isNull(3));
+        QVERIFY(select.isInteger(0) && !select.isInteger(1) && !select.isInteger(2));
+        QVERIFY(*select.step());
+        QVERIFY(!select.isNull(2) && select.text(2).empty());
+        QVERIFY(!*select.step());
         QCOMPARE(database.rowCount("t"), int64_t{2});
         QCOMPARE(database.rowCount("missing"), int64_t{0});
     }
@@ -162,22 +158,17 @@ class tst_Sqlite : public QObject {
     }
 
     void openErrorGivesTheReason_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::addColumn<QString>("fragment");
-        QTest::newRow("missing") << "nowhere" << QByteArray() << "no such file";
-        QTest::newRow("empty") << "empty" << QByteArray("") << "is empty";
-        QTest::newRow("folder") << "." << QByteArray() << "this is a folder";
-        QTest::newRow("text") << "text" << QByteArray("hello, trace") << "not an SQLite file";
-        QTest::newRow("Nsight report") << "run.nsys-rep" << QByteArray("QDSTRM") << "nsys export";
-        QTest::newRow("header only") << "header" << QByteArray("SQLite format 3\0", 16)
-                                     << "truncated inside its header";
-        QTest::newRow("zeros") << "zeros" << QByteArray(4096, '\0') << "not an SQLite file";
+        const test::Rows<QString, QByteArray, QString> row;
+        row("missing", "nowhere", QByteArray(), "no such file");
+        row("empty", "empty", "", "is empty");
+        row("folder", ".", QByteArray(), "this is a folder");
+        row("text", "text", "hello, trace", "not an SQLite file");
+        row("Nsight report", "run.nsys-rep", "QDSTRM", "nsys export");
+        row("header only", "header", QByteArray("SQLite format 3\0", 16), "truncated inside its header");
+        row("zeros", "zeros", QByteArray(4096, '\0'), "not an SQLite file");
     }
     void openErrorGivesTheReason() {
-        QFETCH(QString, name);
-        QFETCH(QByteArray, bytes);
-        QFETCH(QString, fragment);
+        const auto [name, bytes, fragment] = test::row<QString, QByteArray, QString>();
         const auto path = *folder_ / name.toUtf8().constData();
         if (!bytes.isNull()) put(path, bytes.toStdString());
         const auto database = Database::openReadOnly(path);
@@ -202,12 +193,11 @@ class tst_Sqlite : public QObject {
 
     void opensForReadingOnly() {
         create("a", "CREATE TABLE t (a)");
-        auto database = Database::openReadOnly(*folder_ / "a");
-        QVERIFY(database);
-        QVERIFY(!database->execute("INSERT INTO t VALUES (1)"));
-        QVERIFY(!database->execute("DROP TABLE t"));
-        QVERIFY(!database->execute("ATTACH DATABASE 'b' AS b"));
-        QVERIFY(database->execute("SELECT count(*) FROM t"));
+        auto database = test::orFail(Database::openReadOnly(*folder_ / "a"));
+        QVERIFY(!database.execute("INSERT INTO t VALUES (1)"));
+        QVERIFY(!database.execute("DROP TABLE t"));
+        QVERIFY(!database.execute("ATTACH DATABASE 'b' AS b"));
+        QVERIFY(database.execute("SELECT count(*) FROM t"));
     }
 
     void viewsAndVirtualTablesAreNotListed() {
@@ -216,25 +206,23 @@ class tst_Sqlite : public QObject {
                "CREATE VIEW v AS WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a FROM c)"
                " SELECT a FROM c;"
                "CREATE VIRTUAL TABLE f USING fts5(a)");
-        const auto database = Database::openReadOnly(*folder_ / "a");
-        QVERIFY(database);
-        QVERIFY(database->hasTable("t") && database->hasTable("T"));
-        QVERIFY(database->hasColumn("t", "a") && !database->hasColumn("t", "b"));
-        QVERIFY(!database->hasTable("v") && !database->hasColumn("v", "a"));
-        QVERIFY(!database->hasTable("f"));
-        QVERIFY(!database->prepare("SELECT a FROM v"));
-        const auto tables = database->tables();
+        const auto database = test::orFail(Database::openReadOnly(*folder_ / "a"));
+        QVERIFY(database.hasTable("t") && database.hasTable("T"));
+        QVERIFY(database.hasColumn("t", "a") && !database.hasColumn("t", "b"));
+        QVERIFY(!database.hasTable("v") && !database.hasColumn("v", "a"));
+        QVERIFY(!database.hasTable("f"));
+        QVERIFY(!database.prepare("SELECT a FROM v"));
+        const auto tables = database.tables();
         QVERIFY(std::find(tables.begin(), tables.end(), "t") != tables.end());
         QVERIFY(std::find(tables.begin(), tables.end(), "v") == tables.end());
     }
 
     void functionsOfAFileAreNotRun() {
         create("a", "CREATE TABLE t (a, b AS (zeroblob(100000000)))");
-        const auto database = Database::openReadOnly(*folder_ / "a");
-        QVERIFY(database);
-        QVERIFY(!database->prepare("SELECT load_extension('x')"));
-        QVERIFY(!database->prepare("SELECT zeroblob(1)"));
-        QVERIFY(database->prepare("SELECT max(a), count(*) FROM t"));
+        const auto database = test::orFail(Database::openReadOnly(*folder_ / "a"));
+        QVERIFY(!database.prepare("SELECT load_extension('x')"));
+        QVERIFY(!database.prepare("SELECT zeroblob(1)"));
+        QVERIFY(database.prepare("SELECT max(a), count(*) FROM t"));
     }
 
     void errorsNameTheFile() {
@@ -315,13 +303,12 @@ class tst_Sqlite : public QObject {
         const Database native = open();
         int compared = 0;
         for (const auto& file : files) {
-            const auto theirs = Database::openReadOnly(file);
-            QVERIFY(theirs);
+            const auto theirs = test::orFail(Database::openReadOnly(file));
             for (const char* table :
                  {"ENUM_CUDA_MEMCPY_OPER", "ENUM_CUDA_MEM_KIND", "ENUM_CUPTI_SYNC_TYPE", "ENUM_CUPTI_STREAM_TYPE"}) {
-                if (!theirs->hasTable(table)) continue;
+                if (!theirs.hasTable(table)) continue;
                 const std::string sql = std::string("SELECT id, name, label FROM ") + table;
-                auto expected = theirs->prepare(sql + " ORDER BY id");
+                auto expected = theirs.prepare(sql + " ORDER BY id");
                 auto found = native.prepare(sql + " ORDER BY id");
                 while (*expected->step()) {
                     QVERIFY(*found->step());

@@ -3,6 +3,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -124,36 +125,21 @@ class tst_StepUnits : public QObject {
     }
 
     void librariesNameTheirOwnRanges_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("domain");
-        QTest::addColumn<bool>("isLibrary");
-        QTest::newRow("CUB") << "cub::DeviceRadixSort"
-                             << "CCCL" << true;
-        QTest::newRow("Thrust") << "thrust::sort"
-                                << "" << true;
-        QTest::newRow("domain") << "step 3"
-                                << "cuDNN" << true;
-        QTest::newRow("cuBLAS") << "cublasLtMatmul"
-                                << "" << true;
-        QTest::newRow("PyTorch's collective") << "nccl:all_reduce"
-                                              << "" << true;
-        QTest::newRow("thunk") << "Thunk:#hlo_op=fusion.3#"
-                               << "TSL" << true;
-        QTest::newRow("operator") << "aten::mm, seq = 3, op_id = 12"
-                                  << "" << true;
-        QTest::newRow("DALI") << "[DALI][Executor] RunGPU"
-                              << "" << true;
-        QTest::newRow("benchmark of a library") << "cublas benchmark"
-                                                << "" << false;
-        QTest::newRow("program") << "train_step 7"
-                                 << "my domain" << false;
-        QTest::newRow("annotated step") << "train#step_num=5#"
-                                        << "TSL" << false;
+        const test::Rows<QString, QString, bool> row;
+        row("CUB", "cub::DeviceRadixSort", "CCCL", true);
+        row("Thrust", "thrust::sort", "", true);
+        row("domain", "step 3", "cuDNN", true);
+        row("cuBLAS", "cublasLtMatmul", "", true);
+        row("PyTorch's collective", "nccl:all_reduce", "", true);
+        row("thunk", "Thunk:#hlo_op=fusion.3#", "TSL", true);
+        row("operator", "aten::mm, seq = 3, op_id = 12", "", true);
+        row("DALI", "[DALI][Executor] RunGPU", "", true);
+        row("benchmark of a library", "cublas benchmark", "", false);
+        row("program", "train_step 7", "my domain", false);
+        row("annotated step", "train#step_num=5#", "TSL", false);
     }
     void librariesNameTheirOwnRanges() {
-        QFETCH(QString, name);
-        QFETCH(QString, domain);
-        QFETCH(bool, isLibrary);
+        const auto [name, domain, isLibrary] = test::row<QString, QString, bool>();
         QCOMPARE(rangeAuthor(name.toStdString(), domain.toStdString()) == RangeAuthor::Library, isLibrary);
     }
 
@@ -365,20 +351,15 @@ class tst_StepUnits : public QObject {
     }
 
     void layersBetweenOtherKernelsAreOneStep_data() {
-        QTest::addColumn<QStringList>("around");
-        QTest::addColumn<QStringList>("layer");
-        QTest::addColumn<int>("found");
+        const test::Rows<QStringList, QStringList, int> row;
         QStringList layer;
         for (int kernel = 0; kernel < 10; ++kernel) layer << QString("kernel%1").arg(QChar('a' + kernel));
-        QTest::newRow("token") << QStringList{"embedding", "head", "argmax"} << layer << 12;
-        QTest::newRow("report") << QStringList{"mean"} << layer << 12 * 24;
-        QTest::newRow("report of a training")
-            << QStringList{"mean", "max", "print"} << layer + QStringList{"FusedAdam"} << 12 * 24;
+        row("token", {"embedding", "head", "argmax"}, layer, 12);
+        row("report", {"mean"}, layer, 12 * 24);
+        row("report of a training", {"mean", "max", "print"}, layer + QStringList{"FusedAdam"}, 12 * 24);
     }
     void layersBetweenOtherKernelsAreOneStep() {
-        QFETCH(QStringList, around);
-        QFETCH(QStringList, layer);
-        QFETCH(int, found);
+        const auto [around, layer, found] = test::row<QStringList, QStringList, int>();
         SimulatedTrace made;
         int64_t at = 0;
         const auto launch = [&](const QString& kernel) {

@@ -4,7 +4,9 @@
 #include "model/analysis/WorkerLaunches.h"
 #include "model/analysis/kernelPattern.h"
 #include "model/analysis/stepRanges.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -111,11 +113,10 @@ class tst_Steps : public QObject {
   private slots:
     void repeatedOuterRangesAreTheSteps() {
         const TracePtr trace = stepsOf({10, 10, 11, 10});
-        const Result<RunSteps> run = findSteps(*trace);
-        QVERIFY(run.has_value());
-        QCOMPARE(run->source, StepSource::NvtxRange);
-        QCOMPARE(run->pattern, std::string("step #"));
-        const WorkerSteps& process = run->workers.at(0);
+        const RunSteps run = test::orFail(findSteps(*trace));
+        QCOMPARE(run.source, StepSource::NvtxRange);
+        QCOMPARE(run.pattern, std::string("step #"));
+        const WorkerSteps& process = run.workers.at(0);
         QCOMPARE(process.steps.size(), size_t{4});
         QCOMPARE(process.steps[2].name, std::string("step 2"));
         QCOMPARE(process.steps[2].range, (TimeRange{25 * ms, 36 * ms}));
@@ -553,16 +554,14 @@ class tst_Steps : public QObject {
     }
 
     void fewAnnouncedStepsTakePrecedenceOverFrequentRanges_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<int>("count");
-        QTest::newRow("two of torch.profiler") << "ProfilerStep#%1" << 2;
-        QTest::newRow("one of torch.profiler") << "ProfilerStep#%1" << 1;
-        QTest::newRow("two that are called so") << "train step %1" << 2;
+        const test::Rows<QString, int> row;
+        row("two of torch.profiler", "ProfilerStep#%1", 2);
+        row("one of torch.profiler", "ProfilerStep#%1", 1);
+        row("two that are called so", "train step %1", 2);
     }
     /// Four exchanges per step, each in a PyTorch range, as in a profile of two steps.
     void fewAnnouncedStepsTakePrecedenceOverFrequentRanges() {
-        QFETCH(QString, name);
-        QFETCH(int, count);
+        const auto [name, count] = test::row<QString, int>();
         Program program;
         for (int step = 0; step < count; ++step)
             program.range(name.arg(step).toStdString(), [&] {
@@ -576,17 +575,13 @@ class tst_Steps : public QObject {
     }
 
     void aFewShortKernelsAreNoPattern_data() {
-        QTest::addColumn<int>("pieces");
-        QTest::addColumn<int>("length");
-        QTest::addColumn<bool>("isFound");
-        QTest::newRow("three of ten kernels") << 3 << 10 << false;
-        QTest::newRow("three of twenty") << 3 << 20 << true;
-        QTest::newRow("five of ten") << 5 << 10 << true;
+        const test::Rows<int, int, bool> row;
+        row("three of ten kernels", 3, 10, false);
+        row("three of twenty", 3, 20, true);
+        row("five of ten", 5, 10, true);
     }
     void aFewShortKernelsAreNoPattern() {
-        QFETCH(int, pieces);
-        QFETCH(int, length);
-        QFETCH(bool, isFound);
+        const auto [pieces, length, isFound] = test::row<int, int, bool>();
         Program program;
         for (int piece = 0; piece < pieces; ++piece) program.launchModel(length, 100 * us);
         QCOMPARE(program.find().source, isFound ? StepSource::KernelPattern : StepSource::WholeRun);

@@ -15,6 +15,7 @@
 #include "model/text/formatValue.h"
 #include "model/text/nearestNames.h"
 #include "model/text/programOf.h"
+#include "tests/support/Rows.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
@@ -173,21 +174,19 @@ class tst_Text : public QObject {
     }
 
     void wideCharactersTakeTwoColumns_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<int>("width");
-        QTest::newRow("nothing") << "" << 0;
-        QTest::newRow("ASCII") << "step 12" << 7;
-        QTest::newRow("accents") << "Größe é" << 7;
-        QTest::newRow("Greek, arrows") << "λ → μ" << 5;
-        QTest::newRow("Chinese") << "训练步骤" << 8;
-        QTest::newRow("Japanese, full width") << "ステップＡ" << 10;
-        QTest::newRow("Korean") << "단계" << 4;
-        QTest::newRow("emoji") << "🔥 hot" << 6;
-        QTest::newRow("ellipsis, middle dot") << "a…b·c" << 5;
+        const test::Rows<QString, int> row;
+        row("nothing", "", 0);
+        row("ASCII", "step 12", 7);
+        row("accents", "Größe é", 7);
+        row("Greek, arrows", "λ → μ", 5);
+        row("Chinese", "训练步骤", 8);
+        row("Japanese, full width", "ステップＡ", 10);
+        row("Korean", "단계", 4);
+        row("emoji", "🔥 hot", 6);
+        row("ellipsis, middle dot", "a…b·c", 5);
     }
     void wideCharactersTakeTwoColumns() {
-        QFETCH(QString, text);
-        QFETCH(int, width);
+        const auto [text, width] = test::row<QString, int>();
         QCOMPARE(displayWidth(text.toStdString()), static_cast<size_t>(width));
     }
 
@@ -291,9 +290,8 @@ class tst_Text : public QObject {
     }
 
     void durationsAreParsed_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<qint64>("ns");
-        const auto row = [](const char* text, qint64 ns) { QTest::newRow(text) << text << ns; };
+        const test::Rows<QString, qint64> add;
+        const auto row = [&](const char* text, qint64 ns) { add(text, text, ns); };
         row("2", 2'000'000'000);
         row("1.5 s", 1'500'000'000);
         row("18.9875ms", 18'987'500);
@@ -310,8 +308,7 @@ class tst_Text : public QObject {
         row("9000000000s", 9'000'000'000'000'000'000);
     }
     void durationsAreParsed() {
-        QFETCH(QString, text);
-        QFETCH(qint64, ns);
+        const auto [text, ns] = test::row<QString, qint64>();
         QCOMPARE(qint64(parseDuration(text.toStdString()).value_or(-1)), ns);
     }
 
@@ -557,11 +554,8 @@ class tst_Text : public QObject {
     }
 
     void kernelsOfCollectivesAreRecognized_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("operation");
-        const auto row = [](const char* name, const char* operation) {
-            QTest::newRow(name) << QString(name) << QString(operation);
-        };
+        const test::Rows<QString, QString> add;
+        const auto row = [&](const char* name, const char* operation) { add(name, name, operation); };
         row("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "AllReduce");
         row("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)", "SendRecv");
         row("ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "AllReduce");
@@ -606,8 +600,7 @@ class tst_Text : public QObject {
         row("", "");
     }
     void kernelsOfCollectivesAreRecognized() {
-        QFETCH(QString, name);
-        QFETCH(QString, operation);
+        const auto [name, operation] = test::row<QString, QString>();
         QCOMPARE(QString::fromStdString(collectiveOperation(name.toStdString())), operation);
     }
 
@@ -625,11 +618,8 @@ class tst_Text : public QObject {
     }
 
     void programIsTheCommandWithoutItsArguments_data() {
-        QTest::addColumn<QString>("command");
-        QTest::addColumn<QString>("program");
-        const auto row = [](const char* command, const char* program) {
-            QTest::newRow(command) << QString(command) << QString(program);
-        };
+        const test::Rows<QString, QString> add;
+        const auto row = [&](const char* command, const char* program) { add(command, command, program); };
         row("", "");
         row("./train", "train");
         row("/usr/bin/python3.12 -u src/train.py --seed 3 --out eval.py", "python train.py");
@@ -639,8 +629,7 @@ class tst_Text : public QObject {
         row("python -m", "python -m ");
     }
     void programIsTheCommandWithoutItsArguments() {
-        QFETCH(QString, command);
-        QFETCH(QString, program);
+        const auto [command, program] = test::row<QString, QString>();
         QCOMPARE(QString::fromStdString(programOf(command.toStdString())), program);
     }
 

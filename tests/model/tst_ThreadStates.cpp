@@ -11,7 +11,10 @@
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/CpuTimer.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -28,15 +31,7 @@ class Simulated : public SimulatedTrace {
     }
     EventRef state(uint32_t thread, ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at = noIndex,
                    int64_t cpuMs = 0, int64_t delayMs = 0) {
-        kinds::CpuState::Row row;
-        row.startNs = fromMs * ms;
-        row.endNs = untilMs * ms;
-        row.thread = thread;
-        row.state = what;
-        row.stack = at;
-        row.cpuNs = cpuMs * ms;
-        row.delayNs = delayMs * ms;
-        return add<kinds::CpuState>(row);
+        return test::addState(*this, thread, what, {fromMs * ms, untilMs * ms}, cpuMs * ms, delayMs * ms, at);
     }
 };
 
@@ -85,18 +80,6 @@ std::vector<std::string> words(const std::vector<Row>& rows) {
         all.push_back(std::move(text));
     }
     return all;
-}
-
-void add(SimulatedTrace& simulated, uint32_t thread, ThreadState state, TimeRange range, int64_t cpuNs = 0,
-         int64_t delayNs = 0) {
-    kinds::CpuState::Row row;
-    row.startNs = range.startNs;
-    row.endNs = range.endNs;
-    row.thread = thread;
-    row.state = state;
-    row.cpuNs = cpuNs;
-    row.delayNs = delayNs;
-    simulated.add<kinds::CpuState>(row);
 }
 
 }  // namespace
@@ -229,9 +212,8 @@ class tst_ThreadStates : public QObject {
         simulated.state(thread, ThreadState::Sleep, 20, 60, pause);
         simulated.state(thread, ThreadState::Running, 60, 70, simulated.line("step", 13), 10);
         const TracePtr trace = simulated.finish();
-        const auto gaps = analysis::IdleGaps::of(*trace);
-        QVERIFY(gaps);
-        const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
+        const auto gaps = test::orFail(analysis::IdleGaps::of(*trace));
+        const auto causes = gaps.whyIdle(0, gaps.gapsOf(0).front().range);
         const auto nsOf = [&](analysis::StepPart part) {
             int64_t sum = 0;
             for (const auto& cause : causes) sum += cause.part == part ? cause.ns : 0;
@@ -247,19 +229,17 @@ class tst_ThreadStates : public QObject {
 
     /// Data loading requires a sampled wait for a possible data source; without samples, it is a guess.
     void onlyAWaitForDataIsDataLoading_data() {
-        QTest::addColumn<int>("state");
-        QTest::addColumn<bool>("isLoading");
-        QTest::newRow("nothing known") << int(ThreadState::Unknown) << true;
+        const test::Rows<int, bool> row;
+        row("nothing known", int(ThreadState::Unknown), true);
         for (size_t number = 1; number < threadStateCount; ++number) {
             const auto state = static_cast<ThreadState>(number);
             const bool bringsData = state == ThreadState::Poll || state == ThreadState::Disk ||
                                     state == ThreadState::Lock || state == ThreadState::Child;
-            QTest::newRow(nameOf(state).meaning.data()) << int(number) << bringsData;
+            row(nameOf(state).meaning.data(), int(number), bringsData);
         }
     }
     void onlyAWaitForDataIsDataLoading() {
-        QFETCH(int, state);
-        QFETCH(bool, isLoading);
+        const auto [state, isLoading] = test::row<int, bool>();
         for (const int64_t ranMs : {0, 20}) {  // also of a thread that runs alternately
             Simulated simulated;
             const uint32_t thread = simulated.addThread(0, 4242, "main"), stream = simulated.defaultStream();
@@ -269,10 +249,9 @@ class tst_ThreadStates : public QObject {
             if (state != int(ThreadState::Unknown))
                 simulated.state(thread, static_cast<ThreadState>(state), 0, 80, noIndex, ranMs);
             const TracePtr trace = simulated.finish();
-            const auto gaps = analysis::IdleGaps::of(*trace);
-            QVERIFY(gaps);
+            const auto gaps = test::orFail(analysis::IdleGaps::of(*trace));
             int64_t loadingNs = 0;
-            for (const auto& cause : gaps->whyIdle(0, gaps->gapsOf(0).front().range))
+            for (const auto& cause : gaps.whyIdle(0, gaps.gapsOf(0).front().range))
                 if (cause.part == analysis::StepPart::DataLoading) loadingNs += cause.ns;
             QCOMPARE(loadingNs, isLoading ? 50 * ms : 0);
         }
@@ -291,11 +270,10 @@ class tst_ThreadStates : public QObject {
             simulated.state(thread, ThreadState::Lock, 0, 33, simulated.line("backward", 63));
             simulated.state(thread, ThreadState::Running, 33, 40, noIndex, 7);
             const TracePtr trace = simulated.finish();
-            const auto gaps = analysis::IdleGaps::of(*trace);
-            QVERIFY(gaps);
-            const analysis::IdleGap& gap = gaps->gapsOf(0).back();
+            const auto gaps = test::orFail(analysis::IdleGaps::of(*trace));
+            const analysis::IdleGap& gap = gaps.gapsOf(0).back();
             int64_t waitNs = 0, autogradNs = 0;
-            for (const auto& cause : gaps->whyIdle(0, gap.range)) {
+            for (const auto& cause : gaps.whyIdle(0, gap.range)) {
                 if (cause.name.idle.state() == ThreadState::Lock) waitNs += cause.ns;
                 if (cause.name.text() == "in host code (no CUDA call) on the thread pt_autograd_#")
                     autogradNs += cause.ns;
@@ -349,14 +327,13 @@ class tst_ThreadStates : public QObject {
             simulated.state(thread, ThreadState::Poll, 0, 300, simulated.line("read", 12), ranMs);
             simulated.state(thread, ThreadState::Running, 300, 310, noIndex, 10);
             const TracePtr trace = simulated.finish();
-            const auto gaps = analysis::IdleGaps::of(*trace);
-            QVERIFY(gaps);
-            const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
+            const auto gaps = test::orFail(analysis::IdleGaps::of(*trace));
+            const auto causes = gaps.whyIdle(0, gaps.gapsOf(0).front().range);
             bool isSeen = false;
             for (const auto& cause : causes) isSeen |= cause.name.idle.state() == ThreadState::Poll;
             QCOMPARE(isSeen, ranMs == 0);
             // A thread with so short an unknown time has no entry.
-            QCOMPARE(gaps->threadsDuring(gaps->gapsOf(0).front()).size(), size_t(ranMs == 0));
+            QCOMPARE(gaps.threadsDuring(gaps.gapsOf(0).front()).size(), size_t(ranMs == 0));
         }
     }
 
@@ -373,11 +350,10 @@ class tst_ThreadStates : public QObject {
         simulated.state(thread, ThreadState::Running, 58, 70, simulated.line("step", 13), 12);
         simulated.state(loader, ThreadState::Running, 0, 70, simulated.line("decode", 7), 70);
         const TracePtr trace = simulated.finish();
-        const auto gaps = analysis::IdleGaps::of(*trace);
-        QVERIFY(gaps);
-        QCOMPARE(gaps->gapsOf(0).size(), size_t{1});
-        const analysis::IdleGap& gap = gaps->gapsOf(0).front();
-        const auto causes = gaps->whyIdle(0, gap.range);
+        const auto gaps = test::orFail(analysis::IdleGaps::of(*trace));
+        QCOMPARE(gaps.gapsOf(0).size(), size_t{1});
+        const analysis::IdleGap& gap = gaps.gapsOf(0).front();
+        const auto causes = gaps.whyIdle(0, gap.range);
         QVERIFY(!causes.empty());
         QCOMPARE(causes.front().name.text(),
                  std::string("in host code (no CUDA call) on the main thread at data.py:88 in next_batch, "
@@ -386,7 +362,7 @@ class tst_ThreadStates : public QObject {
         int64_t sumNs = 0;
         for (const analysis::GapCause& cause : causes) sumNs += cause.ns;
         QCOMPARE(sumNs, gap.range.durationNs());
-        const auto threads = gaps->threadsDuring(gap);
+        const auto threads = gaps.threadsDuring(gap);
         QCOMPARE(threads.size(), size_t{2});
         QVERIFY(threads[0].isAwaited && !threads[1].isAwaited);
         QCOMPARE(threads[0].times.longest(), ThreadState::Poll);
@@ -425,12 +401,11 @@ class tst_ThreadStates : public QObject {
         simulated.state(thread, ThreadState::Running, 0, 50, noIndex, 40, 10);
         simulated.state(thread, ThreadState::Sleep, 50, 100, simulated.line("nap", 5));
         const TracePtr trace = simulated.finish();
-        const auto table = makeReport(*trace, "thread_states");
-        QVERIFY(table);
-        QCOMPARE(table->rows.size(), size_t{1});
+        const auto table = test::orFail(makeReport(*trace, "thread_states"));
+        QCOMPARE(table.rows.size(), size_t{1});
         const auto value = [&](std::string_view title) {
-            for (size_t column = 0; column < table->columns.size(); ++column)
-                if (table->columns[column].name == title) return std::get<double>(table->rows[0][column]);
+            for (size_t column = 0; column < table.columns.size(); ++column)
+                if (table.columns[column].name == title) return std::get<double>(table.rows[0][column]);
             return -1.0;
         };
         QCOMPARE(value("Running"), 40.0);
@@ -443,8 +418,7 @@ class tst_ThreadStates : public QObject {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("export.sqlite").toStdString();
         {
-            auto database = Database::create(path);
-            QVERIFY(database);
+            auto database = test::orFail(Database::create(path));
             const int64_t tid = globalTid(100, 100, 0);
             const std::string id = std::to_string(tid);
             for (const std::string& sql :
@@ -467,11 +441,10 @@ class tst_ThreadStates : public QObject {
                               "module INTEGER, stackDepth INTEGER)"),
                   std::string("INSERT INTO SAMPLING_CALLCHAINS VALUES (1,4,5,0),(1,3,5,1),"
                               "(2,4,5,0),(2,3,5,1),(3,3,5,0)")})
-                QVERIFY2(database->execute(sql.c_str()), sql.c_str());
+                QVERIFY2(database.execute(sql.c_str()), sql.c_str());
         }
-        const Result<TracePtr> loaded = loadTrace(path);
-        QVERIFY(loaded);
-        const Trace& trace = **loaded;
+        const TracePtr loaded = test::orFail(loadTrace(path));
+        const Trace& trace = *loaded;
         const Track* const states = trackOf(trace, TrackKind::ThreadStates);
         QVERIFY(states);
         QCOMPARE(states->lanes.size(), size_t{2});
@@ -595,15 +568,14 @@ class tst_ThreadStates : public QObject {
         const QTemporaryDir folder;
         const std::string file = folder.filePath("again.sqlite").toStdString();
         QVERIFY(writeTraceFile(*trace, file));
-        const auto again = loadTrace(file, {});
-        QVERIFY(again);
-        const Track* const statesAgain = trackOf(**again, TrackKind::ThreadStates);
-        const Track* const stacksAgain = trackOf(**again, TrackKind::ThreadStacks);
+        const auto again = test::orFail(loadTrace(file, {}));
+        const Track* const statesAgain = trackOf(*again, TrackKind::ThreadStates);
+        const Track* const stacksAgain = trackOf(*again, TrackKind::ThreadStacks);
         QVERIFY(statesAgain && stacksAgain);
-        QCOMPARE(slicesOf(**again, statesAgain->lanes[0]), slicesOf(*trace, states->lanes[0]));
+        QCOMPARE(slicesOf(*again, statesAgain->lanes[0]), slicesOf(*trace, states->lanes[0]));
         // Without switches, a sample represents at most 10 ms.
-        QCOMPARE(slicesOf(**again, stacksAgain->lanes[0]), (Texts{"_start 5-55"}));
-        QCOMPARE(slicesOf(**again, stacksAgain->lanes[3]), (Texts{"memcpy 5-15"}));
+        QCOMPARE(slicesOf(*again, stacksAgain->lanes[0]), (Texts{"_start 5-55"}));
+        QCOMPARE(slicesOf(*again, stacksAgain->lanes[3]), (Texts{"memcpy 5-15"}));
     }
 
     void rowsNeverOverlap() {
@@ -637,9 +609,9 @@ class tst_ThreadStates : public QObject {
     void unseenWaitsResembleSampledOnes() {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
-        add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 30 * ms, 2 * ms);
-        add(simulated, thread, ThreadState::Gil, {40 * ms, 70 * ms}, 0 * ms, 0 * ms);
-        add(simulated, thread, ThreadState::Poll, {70 * ms, 80 * ms}, 0 * ms, 0 * ms);
+        test::addState(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 30 * ms, 2 * ms);
+        test::addState(simulated, thread, ThreadState::Gil, {40 * ms, 70 * ms}, 0 * ms, 0 * ms);
+        test::addState(simulated, thread, ThreadState::Poll, {70 * ms, 80 * ms}, 0 * ms, 0 * ms);
         const TracePtr trace = simulated.finish();
         const TimeRange all{0, 80 * ms};
         const ThreadTimes times = StatesOfThreads(*trace).during(thread, all);
@@ -655,8 +627,8 @@ class tst_ThreadStates : public QObject {
     void fewWaitsDoNotExplainManyUnseenOnes() {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
-        add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 20 * ms, 0 * ms);
-        add(simulated, thread, ThreadState::Gil, {40 * ms, 50 * ms}, 0 * ms, 0 * ms);
+        test::addState(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 20 * ms, 0 * ms);
+        test::addState(simulated, thread, ThreadState::Gil, {40 * ms, 50 * ms}, 0 * ms, 0 * ms);
         const TracePtr trace = simulated.finish();
         const ThreadTimes times = StatesOfThreads(*trace).during(thread, {0, 50 * ms}).withUnseenWaits();
         QCOMPARE(times.of(ThreadState::Unknown), 20 * ms);

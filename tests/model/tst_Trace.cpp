@@ -15,6 +15,7 @@
 #include "model/trace/kinds/Nvtx.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -405,9 +406,7 @@ class tst_Trace : public QObject {
     }
 
     void openRangesOfAKilledProcessLastAsLongAsTheProcess_data() {
-        QTest::addColumn<bool>("isSeen");
-        QTest::newRow("seen by samples") << true;
-        QTest::newRow("not seen") << false;
+        test::rows<bool>("isSeen", {{"seen by samples", true}, {"not seen", false}});
     }
     void openRangesOfAKilledProcessLastAsLongAsTheProcess() {
         QFETCH(bool, isSeen);

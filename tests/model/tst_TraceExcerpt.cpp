@@ -12,6 +12,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -25,9 +26,8 @@ constexpr int64_t us = 1'000, ms = 1'000'000;
 TracePtr excerptOf(const std::vector<TracePtr>& traces, const TraceExcerpt& cut) {
     MergeOptions options;
     options.cut = cut;
-    Result<TraceBuilder> builder = mergeTraces(traces, options);
-    if (!builder) qFatal("%s", builder.error().sentence.c_str());
-    return builder->take();
+    TraceBuilder builder = test::orFail(mergeTraces(traces, options));
+    return builder.take();
 }
 
 std::string errorOf(const std::vector<TracePtr>& traces, const TraceExcerpt& cut) {
@@ -401,12 +401,10 @@ class tst_TraceExcerpt : public QObject {
         MergeOptions options;
         options.cut.ranks = {1};
         const fs::path cut = folder_ / "idle.sqlite";
-        const auto notes = mergeFiles(std::vector{first, second}, cut, options);
-        QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
-        const Result<TracePtr> whole = loadTrace(cut);
-        QVERIFY(whole);
-        QCOMPARE((*whole)->processes.size(), size_t{1});
-        QCOMPARE((*whole)->processes[0].rank, std::optional<int>(1));
+        const auto notes = test::orFail(mergeFiles(std::vector{first, second}, cut, options));
+        const TracePtr whole = test::orFail(loadTrace(cut));
+        QCOMPARE(whole->processes.size(), size_t{1});
+        QCOMPARE(whole->processes[0].rank, std::optional<int>(1));
     }
 
     void singleFileExcerptKeepsItsPermissions() {
@@ -415,15 +413,13 @@ class tst_TraceExcerpt : public QObject {
         MergeOptions options;
         options.cut = {{1}, StepRange{2, 2}};
         const std::vector<fs::path> files{file};
-        const auto notes = mergeFiles(files, cut, options);
-        QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+        const auto notes = test::orFail(mergeFiles(files, cut, options));
         struct stat facts {};
         QCOMPARE(::stat(cut.c_str(), &facts), 0);
         QCOMPARE(facts.st_mode & 0777u, 0600u);
-        const Result<TracePtr> trace = loadTrace(cut);
-        QVERIFY(trace);
-        QCOMPARE((*trace)->processes.size(), size_t{1});
-        QCOMPARE((*trace)->processes[0].rank, std::optional<int>(1));
+        const TracePtr trace = test::orFail(loadTrace(cut));
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QCOMPARE(trace->processes[0].rank, std::optional<int>(1));
         // Two excerpts of the same files are cached side by side.
         qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
         const auto first = openableMerge(files, options);

@@ -6,8 +6,10 @@
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
@@ -212,49 +214,39 @@ class tst_TraceFormats : public QObject {
     }
 
     void unknownFileIsRefusedInOneSentence_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("sentence");
+        const test::Rows<QString, QString> row;
         const QString plain = "%1: not a trace in a supported format. See format.md in the manual.";
         const QString packed =
             "%1: its compressed content is not a trace in a supported format. See format.md in the "
             "manual.";
-        QTest::newRow("text") << "text" << plain;
-        QTest::newRow("packed text") << "text.gz" << packed;
-        QTest::newRow("packed nothing") << "empty.gz"
-                                        << "%1: empty, gzip compressed no data. Compress the trace again.";
-        QTest::newRow("other tables") << "bookmarks.db" << plain;
-        QTest::newRow("report of many ranks")
-            << "fleet.sqlite"
-            << "%1 is not a trace but a report of many ranks: \"lanescope view\" shows it, and any "
-               "program for SQLite reads its tables.";
-        QTest::newRow("session of the Visual Profiler")
-            << "session.nvvp"
-            << "%1 is a session of NVIDIA's Visual Profiler, which has settings and no data: open the "
-               ".nvprof file next to it, or the one that was imported into it.";
-        QTest::newRow("log of an early nvprof")
-            << "log.nvvp"
-            << "%1 is a log of nvprof from before CUDA 7: only the Visual Profiler of that time reads "
-               "it; export the profile from there, or record again.";
-        QTest::newRow("snapshot of memory")
-            << "memory.pickle"
-            << "%1 is a snapshot of PyTorch's memory, which holds no times on GPUs: make a page of it "
-               "with \"python -m torch.cuda._memory_viz trace_plot\".";
-        QTest::newRow("flight recorder")
-            << "flight.pkl.gz"
-            << "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: analyze the "
-               "dumps of all ranks with \"torchfrtrace\".";
-        QTest::newRow("packed by xz") << "run.sqlite.xz"
-                                      << "%1 is packed by xz: unpack it with \"xz -dk\" and open the result.";
-        QTest::newRow("archive in gzip")
-            << "runs.tar.gz"
-            << "%1 is an archive of tar: unpack it with \"tar -xf\" and open the trace in it.";
-        QTest::newRow("pickle") << "any.pickle"
-                                << "%1 is a Python pickle, which could run any code when read: write a trace in the "
-                                   "program instead, for example with export_chrome_trace of torch.profiler.";
+        row("text", "text", plain);
+        row("packed text", "text.gz", packed);
+        row("packed nothing", "empty.gz", "%1: empty, gzip compressed no data. Compress the trace again.");
+        row("other tables", "bookmarks.db", plain);
+        row("report of many ranks", "fleet.sqlite",
+            "%1 is not a trace but a report of many ranks: \"lanescope view\" shows it, and any "
+            "program for SQLite reads its tables.");
+        row("session of the Visual Profiler", "session.nvvp",
+            "%1 is a session of NVIDIA's Visual Profiler, which has settings and no data: open the "
+            ".nvprof file next to it, or the one that was imported into it.");
+        row("log of an early nvprof", "log.nvvp",
+            "%1 is a log of nvprof from before CUDA 7: only the Visual Profiler of that time reads "
+            "it; export the profile from there, or record again.");
+        row("snapshot of memory", "memory.pickle",
+            "%1 is a snapshot of PyTorch's memory, which holds no times on GPUs: make a page of it "
+            "with \"python -m torch.cuda._memory_viz trace_plot\".");
+        row("flight recorder", "flight.pkl.gz",
+            "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: analyze the "
+            "dumps of all ranks with \"torchfrtrace\".");
+        row("packed by xz", "run.sqlite.xz", "%1 is packed by xz: unpack it with \"xz -dk\" and open the result.");
+        row("archive in gzip", "runs.tar.gz",
+            "%1 is an archive of tar: unpack it with \"tar -xf\" and open the trace in it.");
+        row("pickle", "any.pickle",
+            "%1 is a Python pickle, which could run any code when read: write a trace in the "
+            "program instead, for example with export_chrome_trace of torch.profiler.");
     }
     void unknownFileIsRefusedInOneSentence() {
-        QFETCH(QString, name);
-        QFETCH(QString, sentence);
+        const auto [name, sentence] = test::row<QString, QString>();
         const fs::path path = folder_ / name.toStdString().c_str();
         if (name.endsWith(".gz")) compress(folder_ / path.stem().c_str(), path);
         const Result<TracePtr> trace = loadTrace(path);
@@ -263,9 +255,8 @@ class tst_TraceFormats : public QObject {
     }
 
     void nvprofProfileIsNotReadAsExport() {
-        const Result<TracePtr> trace = loadTrace(folder_ / "old.nvprof");
-        QVERIFY(trace);
-        QCOMPARE((*trace)->producer, std::string("nvprof"));
+        const TracePtr trace = test::orFail(loadTrace(folder_ / "old.nvprof"));
+        QCOMPARE(trace->producer, std::string("nvprof"));
     }
 
     /// Uses a simulated nsys.
@@ -311,8 +302,7 @@ class tst_TraceFormats : public QObject {
         // nsys runs once for each state of the report.
         withExporter("test \"$1 $2 $3 $4\" = 'export --type sqlite --output' || exit 1\ncp " +
                      (folder_ / "nsight.sqlite").string() + " \"$5\"\n");
-        const Result<TracePtr> trace = loadTrace(report);
-        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
+        const TracePtr trace = test::orFail(loadTrace(report));
         QCOMPARE(exportCount(), 1);
         for (const fs::path& each :
              {cache / "lanescope" / "exports", fs::directory_iterator(cache / "lanescope" / "exports")->path()})
@@ -341,9 +331,8 @@ class tst_TraceFormats : public QObject {
                      "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (30, 40, 281474976710663, 2);"
                      "CREATE TABLE MPI_RANKS (globalTid INTEGER, rank INTEGER);"
                      "INSERT INTO MPI_RANKS VALUES (281474976710663, 5)");
-        const Result<TracePtr> opened = loadTrace(path);
-        QVERIFY(opened);
-        const Trace& trace = **opened;
+        const TracePtr opened = test::orFail(loadTrace(path));
+        const Trace& trace = *opened;
         QCOMPARE(trace.nvtx.size(), 3u);
         QCOMPARE(trace.nameOf(EventRef(EventKind::Nvtx, 0)), std::string("mine"));
         QCOMPARE(trace.strings.at(trace.nvtx.domain[0]), std::string_view());
@@ -360,20 +349,18 @@ class tst_TraceFormats : public QObject {
         compress(plain, folder_ / "stream.gz");
         for (const char* name : {"stream", "stream.gz"}) {
             const LoadProgress progress;
-            Result<TraceSource> source = TraceSource::open(folder_ / name, progress);
-            QVERIFY(source);
-            QCOMPARE(source->start(), std::string_view(content).substr(0, 4096));
+            TraceSource source = test::orFail(TraceSource::open(folder_ / name, progress));
+            QCOMPARE(source.start(), std::string_view(content).substr(0, 4096));
             std::string read;
             std::vector<char> part(1);
             for (;;) {
-                const Result<size_t> count = source->read(part);
-                QVERIFY(count);
-                read.append(part.data(), *count);
-                if (*count < part.size()) break;
+                const size_t count = test::orFail(source.read(part));
+                read.append(part.data(), count);
+                if (count < part.size()) break;
                 part.resize(std::min<size_t>(part.size() * 3, 100'000));
             }
             QVERIFY(read == content);
-            QCOMPARE(source->fractionRead(), 1.0);
+            QCOMPARE(source.fractionRead(), 1.0);
         }
     }
 

@@ -8,8 +8,10 @@
 #include "model/format/Sqlite.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/query/TraceQuery.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/slowQuery.h"
@@ -132,11 +134,7 @@ Reading read(const std::filesystem::path& path, unsigned threads) {
 class tst_TraceQuery : public QObject {
     Q_OBJECT
 
-    TraceQuery open(const char* name) {
-        auto query = TraceQuery::open(folder_ / name);
-        if (!query) qFatal("%s", query.error().sentence.c_str());
-        return std::move(*query);
-    }
+    TraceQuery open(const char* name) { return test::orFail(TraceQuery::open(folder_ / name)); }
 
     TemporaryFolder folder_;
     std::filesystem::path path_;
@@ -170,16 +168,15 @@ class tst_TraceQuery : public QObject {
     }
 
     void answersHaveTypedCells() {
-        const auto result = open("plain.sqlite").run("SELECT a, b, c, d FROM t ORDER BY a");
-        QVERIFY(result.has_value());
-        QCOMPARE(result->table.rows.size(), size_t(2));
-        const auto& row = result->table.rows[0];
+        const auto result = test::orFail(open("plain.sqlite").run("SELECT a, b, c, d FROM t ORDER BY a"));
+        QCOMPARE(result.table.rows.size(), size_t(2));
+        const auto& row = result.table.rows[0];
         QCOMPARE(std::get<int64_t>(row[0]), int64_t(1));
         QCOMPARE(std::get<double>(row[1]), 2.5);
         QCOMPARE(std::get<std::string>(row[2]), std::string("x"));
         QCOMPARE(std::get<std::string>(row[3]), std::string("x'00ff'"));
-        QVERIFY(std::holds_alternative<std::monostate>(result->table.rows[1][1]));
-        QVERIFY(!result->isCut);
+        QVERIFY(std::holds_alternative<std::monostate>(result.table.rows[1][1]));
+        QVERIFY(!result.isCut);
     }
 
     void timeColumnsAreDetected() {
@@ -202,37 +199,32 @@ class tst_TraceQuery : public QObject {
     void everySampleQueryRuns() {
         const TraceQuery query = open("trace.sqlite");
         for (const SampleQuery& sample : sampleQueries()) {
-            const auto result = query.run(sample.sql);
-            QVERIFY2(result.has_value(), result ? "" : result.error().sentence.c_str());
+            const auto result = test::orFail(query.run(sample.sql));
             const bool isAboutTrouble = std::string_view(sample.sql).find("HEALTH") != std::string::npos;
-            QVERIFY2(isAboutTrouble || !result->table.rows.empty(), sample.title);
+            QVERIFY2(isAboutTrouble || !result.table.rows.empty(), sample.title);
         }
     }
 
     void omittedTableHasNoRows() {
         QVERIFY(writeTraceFile(*SimulatedTrace().finish(), folder_ / "empty.sqlite"));
-        const auto query = TraceQuery::open(folder_ / "empty.sqlite");
-        QVERIFY(query);
-        const auto rows = query->run("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL");
-        QVERIFY2(rows, rows ? "" : rows.error().sentence.c_str());
-        QVERIFY(rows->table.rows.empty());
-        QVERIFY(!query->run("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start) VALUES (1)"));
+        const auto query = test::orFail(TraceQuery::open(folder_ / "empty.sqlite"));
+        const auto rows = test::orFail(query.run("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL"));
+        QVERIFY(rows.table.rows.empty());
+        QVERIFY(!query.run("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start) VALUES (1)"));
         // In third-party files, missing tables stay missing.
         makeFile(folder_ / "other.sqlite",
                  "CREATE TABLE StringIds (id INTEGER, value TEXT);"
                  "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER)");
-        const auto other = TraceQuery::open(folder_ / "other.sqlite");
-        QVERIFY(other);
-        QVERIFY(!other->run("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL"));
+        const auto other = test::orFail(TraceQuery::open(folder_ / "other.sqlite"));
+        QVERIFY(!other.run("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL"));
     }
 
     void tablesAreListedWithTheirColumns() {
-        const auto tables = open("plain.sqlite").tables();
-        QVERIFY(tables.has_value());
-        QCOMPARE(tables->size(), size_t(1));
-        QCOMPARE(tables->front().name, std::string("t"));
-        QCOMPARE(tables->front().columns.size(), size_t(4));
-        QCOMPARE(tables->front().columns[1].type, std::string("REAL"));
+        const auto tables = test::orFail(open("plain.sqlite").tables());
+        QCOMPARE(tables.size(), size_t(1));
+        QCOMPARE(tables.front().name, std::string("t"));
+        QCOMPARE(tables.front().columns.size(), size_t(4));
+        QCOMPARE(tables.front().columns[1].type, std::string("REAL"));
     }
 
     void compressedTraceIsQueried() {
@@ -241,9 +233,8 @@ class tst_TraceQuery : public QObject {
         gzFile file = gzopen(path.c_str(), "wb1");
         QCOMPARE(gzwrite(file, bytes.constData(), unsigned(bytes.size())), int(bytes.size()));
         gzclose(file);
-        const auto query = TraceQuery::open(path);
-        QVERIFY(query.has_value());
-        const auto packed = query->run("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL");
+        const auto query = test::orFail(TraceQuery::open(path));
+        const auto packed = query.run("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL");
         const auto plain = open("trace.sqlite").run("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL");
         QVERIFY(packed.has_value() && plain.has_value());
         QCOMPARE(std::get<int64_t>(onlyCell(*packed)), std::get<int64_t>(onlyCell(*plain)));
@@ -254,16 +245,13 @@ class tst_TraceQuery : public QObject {
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10) SELECT i "
             "FROM n";
         const TraceQuery query = open("plain.sqlite");
-        const auto cut = query.run(sql, {.rows = 9});
-        QVERIFY(cut.has_value());
-        QCOMPARE(cut->table.rows.size(), size_t(9));
-        QVERIFY(cut->isCut);
-        const auto whole = query.run(sql, {.rows = 10});
-        QVERIFY(whole.has_value());
-        QVERIFY(!whole->isCut);
-        const auto small = query.run(sql, {.resultBytes = 64});
-        QVERIFY(small.has_value());
-        QVERIFY(small->isCut);
+        const auto cut = test::orFail(query.run(sql, {.rows = 9}));
+        QCOMPARE(cut.table.rows.size(), size_t(9));
+        QVERIFY(cut.isCut);
+        const auto whole = test::orFail(query.run(sql, {.rows = 10}));
+        QVERIFY(!whole.isCut);
+        const auto small = test::orFail(query.run(sql, {.resultBytes = 64}));
+        QVERIFY(small.isCut);
     }
 
     void writingStatementsAreRefused_data() {
@@ -340,11 +328,11 @@ class tst_TraceQuery : public QObject {
     }
 
     void sortBeyondTheMemoryLimitIsStopped_data() {
-        QTest::addColumn<QString>("select");
-        QTest::newRow("long rows") << "SELECT i, hex(zeroblob(1000)) AS x FROM n ORDER BY x, i";
-        QTest::newRow("many rows") << "SELECT row_number() OVER (ORDER BY i * 7919 % 80000009) FROM n";
-        QTest::newRow("groups") << "SELECT i * 7919 % 80000009 AS x, count(DISTINCT i) FROM n GROUP BY x";
-        QTest::newRow("a set") << "SELECT DISTINCT i, hex(zeroblob(100)) FROM n";
+        test::rows<QString>("select",
+                            {{"long rows", "SELECT i, hex(zeroblob(1000)) AS x FROM n ORDER BY x, i"},
+                             {"many rows", "SELECT row_number() OVER (ORDER BY i * 7919 % 80000009) FROM n"},
+                             {"groups", "SELECT i * 7919 % 80000009 AS x, count(DISTINCT i) FROM n GROUP BY x"},
+                             {"a set", "SELECT DISTINCT i, hex(zeroblob(100)) FROM n"}});
     }
 
     void sortBeyondTheMemoryLimitIsStopped() {
@@ -494,58 +482,48 @@ class tst_TraceQuery : public QObject {
     }
 
     void nothingRunsOnBeyondTheTime_data() {
-        QTest::addColumn<QString>("sql");
-        QTest::newRow("a function") << slowQuery;
-        QTest::newRow("a sort") << longSort;
-        QTest::newRow("steps") << endless;
+        test::rows<QString>("sql", {{"a function", slowQuery}, {"a sort", longSort}, {"steps", endless}});
     }
     void nothingRunsOnBeyondTheTime() {
         QFETCH(QString, sql);
-        auto query = TimedQuery::open(path_);
-        QVERIFY(query.has_value());
+        auto query = test::orFail(TimedQuery::open(path_));
         constexpr int64_t timeMs = 2000;
         QElapsedTimer timer;
         timer.start();
-        const auto result = query->run(sql.toStdString(), {.time = milliseconds(timeMs)});
+        const auto result = query.run(sql.toStdString(), {.time = milliseconds(timeMs)});
         const qint64 tookMs = timer.elapsed();
         QVERIFY(!result.has_value());
         QVERIFY2(result.error().sentence.starts_with("The query was stopped after 2 s"),
                  result.error().sentence.c_str());
         QVERIFY2(tookMs >= timeMs && tookMs <= timeMs * 11 / 10, qPrintable(QString::number(tookMs)));
         // The next one is answered.
-        QVERIFY(query->run("SELECT 1").has_value());
+        QVERIFY(query.run("SELECT 1").has_value());
     }
 
-    void stopsACancelledQuery_data() {
-        QTest::addColumn<QString>("sql");
-        QTest::newRow("a function") << slowQuery;
-        QTest::newRow("steps") << endless;
-    }
+    void stopsACancelledQuery_data() { test::rows<QString>("sql", {{"a function", slowQuery}, {"steps", endless}}); }
     void stopsACancelledQuery() {
         QFETCH(QString, sql);
-        auto query = TimedQuery::open(path_);
-        QVERIFY(query.has_value());
+        auto query = test::orFail(TimedQuery::open(path_));
         QElapsedTimer timer;
         timer.start();
         const auto result =
-            query->run(sql.toStdString(), {}, [](milliseconds elapsed) { return elapsed < milliseconds(200); });
+            query.run(sql.toStdString(), {}, [](milliseconds elapsed) { return elapsed < milliseconds(200); });
         QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
         QVERIFY(!result.has_value());
         QCOMPARE(result.error().sentence, std::string("The query was stopped."));
-        QVERIFY(query->run("SELECT 1").has_value());
+        QVERIFY(query.run("SELECT 1").has_value());
     }
 
     void rowsAreReturnedInOrder_data() {
-        QTest::addColumn<int>("shape");
-        QTest::newRow("few") << 0;
-        QTest::newRow("many") << 1;
-        QTest::newRow("with gaps") << 2;
-        QTest::newRow("long texts") << 3;
-        QTest::newRow("distant") << 4;
-        QTest::newRow("negative numbers") << 5;
-        QTest::newRow("without numbers") << 6;
-        QTest::newRow("a column named rowid") << 7;
-        QTest::newRow("empty") << 8;
+        test::rows<int>("shape", {{"few", 0},
+                                  {"many", 1},
+                                  {"with gaps", 2},
+                                  {"long texts", 3},
+                                  {"distant", 4},
+                                  {"negative numbers", 5},
+                                  {"without numbers", 6},
+                                  {"a column named rowid", 7},
+                                  {"empty", 8}});
     }
 
     void rowsAreReturnedInOrder() {
@@ -621,11 +599,10 @@ class tst_TraceQuery : public QObject {
     void readingMayStopAtAnyTime() {
         const TemporaryFolder folder;
         QVERIFY(!write(folder / "trace", {}).empty());
-        const auto database = Database::openReadOnly(folder / "trace");
-        QVERIFY(database.has_value());
+        const auto database = test::orFail(Database::openReadOnly(folder / "trace"));
         TraceBuilder trace;
         const LoadProgress progress;
-        LoadContext context(*database, trace, 3, progress);
+        LoadContext context(database, trace, 3, progress);
         for (int batches = 0; batches < 6; ++batches) {
             TableRows rows(context, table, "number");
             for (int batch = 0; batch < batches; ++batch) QVERIFY(rows.next() != nullptr);

@@ -11,7 +11,10 @@
 #include "model/numbers/Statistics.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedRuns.h"
 
@@ -91,14 +94,8 @@ struct Program : SimulatedTrace {
     }
     /// Adds a thread that waits for a core for that share of the time.
     void addHungry(uint32_t tid, double share) {
-        kinds::CpuState::Row row;
-        row.startNs = 0;
-        row.endNs = steps * launchStepNs;
-        row.thread = addThread(0, tid);
-        row.state = ThreadState::Lock;
-        row.cpuNs = us;
-        row.delayNs = static_cast<int64_t>(share * static_cast<double>(row.endNs));
-        add<kinds::CpuState>(row);
+        test::addState(*this, addThread(0, tid), ThreadState::Lock, {0, steps * launchStepNs}, us,
+                       static_cast<int64_t>(share * static_cast<double>(steps * launchStepNs)));
     }
     RunSummary summary() {
         const Result<RunSummary> made = summarizeRun(*finish());
@@ -164,55 +161,51 @@ class tst_comparePrograms : public QObject {
 
     void severalRunsDescribePrograms() {
         const auto before = steadyRuns({50, 51, 49.5}), after = steadyRuns({56, 55, 57});
-        const auto compared = comparePrograms(before, after);
-        QVERIFY(compared);
-        QCOMPARE(compared->comparison.answer.outcome, Outcome::Slower);
-        const Claim& claim = compared->comparison.criticalPair()->claim;
+        const auto compared = test::orFail(comparePrograms(before, after));
+        QCOMPARE(compared.comparison.answer.outcome, Outcome::Slower);
+        const Claim& claim = compared.comparison.criticalPair()->claim;
         QCOMPARE(claim.baselineRuns, 3);
         QVERIFY(claim.lowPercent > 0 && claim.lowPercent < claim.percent);
         QVERIFY(claim.percent < claim.highPercent);
-        const QString sentence = QString::fromStdString(compared->comparison.answer.sentence);
+        const QString sentence = QString::fromStdString(compared.comparison.answer.sentence);
         QVERIFY2(sentence.contains("3 against 3 runs"), qPrintable(sentence));
     }
 
     /// Agreement among steps of one run does not describe the spread between runs.
     void runsWithEqualSpreadAreNoDifference() {
         const auto before = steadyRuns({50, 61, 55}), after = steadyRuns({62, 51, 60});
-        const auto compared = comparePrograms(before, after);
-        QVERIFY(compared);
-        QCOMPARE(compared->comparison.answer.outcome, Outcome::WithinNoise);
-        QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 10);
-        QVERIFY(compared->comparison.answer.sentence.find("would most likely have been seen") != std::string::npos);
+        const auto compared = test::orFail(comparePrograms(before, after));
+        QCOMPARE(compared.comparison.answer.outcome, Outcome::WithinNoise);
+        QVERIFY(compared.comparison.criticalPair()->claim.visiblePercent > 10);
+        QVERIFY(compared.comparison.answer.sentence.find("would most likely have been seen") != std::string::npos);
     }
 
     void runsThatCannotShowADoublingAreNotGivenAPercentage() {
-        const auto compared = comparePrograms(steadyRuns({50, 140}), steadyRuns({55, 120}));
-        QVERIFY(compared);
-        QCOMPARE(compared->comparison.answer.outcome, Outcome::WithinNoise);
-        QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 100);
-        const std::string& sentence = compared->comparison.answer.sentence;
+        const auto compared = test::orFail(comparePrograms(steadyRuns({50, 140}), steadyRuns({55, 120})));
+        QCOMPARE(compared.comparison.answer.outcome, Outcome::WithinNoise);
+        QVERIFY(compared.comparison.criticalPair()->claim.visiblePercent > 100);
+        const std::string& sentence = compared.comparison.answer.sentence;
         QVERIFY2(sentence.find("even a doubling could go unnoticed") != std::string::npos, sentence.c_str());
         QVERIFY2(sentence.ends_with(". Record more runs."), sentence.c_str());
         QVERIFY2(sentence.find("would most likely") == std::string::npos, sentence.c_str());
     }
 
     void singleRunsDescribeOnlyThemselves() {
-        const auto compared = comparePrograms(steadyRuns({50}), steadyRuns({60}));
-        QVERIFY(compared);
-        QCOMPARE(compared->comparison.answer.outcome, Outcome::Longer);
-        QCOMPARE(compared->comparison.criticalPair()->claim.unit, ClaimUnit::Steps);
-        const std::string& sentence = compared->comparison.answer.sentence;
+        const auto compared = test::orFail(comparePrograms(steadyRuns({50}), steadyRuns({60})));
+        QCOMPARE(compared.comparison.answer.outcome, Outcome::Longer);
+        QCOMPARE(compared.comparison.criticalPair()->claim.unit, ClaimUnit::Steps);
+        const std::string& sentence = compared.comparison.answer.sentence;
         QVERIFY(sentence.find("slower") == std::string::npos);
         QVERIFY(sentence.find("One run per side") != std::string::npos);
     }
 
     void earlierRunsGiveTheSpread() {
-        const auto near = comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 50.5, 49.7, 50.2}));
-        QVERIFY(near);
-        QCOMPARE(near->comparison.answer.outcome, Outcome::Slower);
-        const auto far = comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 61, 44, 57}));
-        QVERIFY(far);
-        QCOMPARE(far->comparison.answer.outcome, Outcome::WithinNoise);
+        const auto near =
+            test::orFail(comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 50.5, 49.7, 50.2})));
+        QCOMPARE(near.comparison.answer.outcome, Outcome::Slower);
+        const auto far =
+            test::orFail(comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 61, 44, 57})));
+        QCOMPARE(far.comparison.answer.outcome, Outcome::WithinNoise);
     }
 
     /// Seeds and output folders differ between runs of one program.
@@ -250,9 +243,8 @@ class tst_comparePrograms : public QObject {
         uint64_t hash = 7;
         for (std::vector<RunSummary>* runs : {&before, &after})
             for (RunSummary& run : *runs) run.facts.contentHash = ++hash;
-        const auto compared = comparePrograms(before, after);
-        QVERIFY(compared);
-        for (const std::string& caution : compared->comparison.answer.cautions)
+        const auto compared = test::orFail(comparePrograms(before, after));
+        for (const std::string& caution : compared.comparison.answer.cautions)
             QVERIFY(caution.find("same recording") == std::string::npos);
         const auto refused = [](const auto& result) {
             return !result && result.error().sentence.find("copies of one recording") != std::string::npos;
@@ -295,9 +287,8 @@ class tst_comparePrograms : public QObject {
             QVERIFY2(sentence.startsWith("run1.sqlite and " + QString::fromStdString(copy.facts.title) + " are"),
                      qPrintable(sentence));
             QVERIFY(!comparePrograms(before, std::vector{after[0], copy}));
-            const auto single = comparePrograms({&before[0], 1}, {&copy, 1});
-            QVERIFY(single);
-            const std::vector<std::string>& cautions = single->comparison.answer.cautions;
+            const auto single = test::orFail(comparePrograms({&before[0], 1}, {&copy, 1}));
+            const std::vector<std::string>& cautions = single.comparison.answer.cautions;
             QVERIFY(std::find(cautions.begin(), cautions.end(), "Both sides are the same recording.") !=
                     cautions.end());
         }
@@ -327,9 +318,8 @@ class tst_comparePrograms : public QObject {
     void pooledRunsSumToTheirSteps() {
         std::vector<RunSummary> runs = steadyRuns({50, 51});
         runs.push_back(steadyRun(49, "gemm_v2"));
-        const Result<PooledRuns> pooled = poolRuns(runs, "baseline");
-        QVERIFY(pooled);
-        const WorkerSummary& worker = pooled->summary.workers.front();
+        const PooledRuns pooled = test::orFail(poolRuns(runs, "baseline"));
+        const WorkerSummary& worker = pooled.summary.workers.front();
         QCOMPARE(worker.steps.size(), size_t{60});
         QCOMPARE(worker.contributors.size(), size_t{2});
         int64_t exposedNs = 0;
@@ -361,9 +351,8 @@ class tst_comparePrograms : public QObject {
             }
             *run = simulatedRun(std::move(worker), "gemm");
         }
-        const auto compared = comparePrograms({&before, 1}, {&after, 1});
-        QVERIFY(compared);
-        const RunComparison& comparison = compared->comparison;
+        const auto compared = test::orFail(comparePrograms({&before, 1}, {&after, 1}));
+        const RunComparison& comparison = compared.comparison;
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         const QString sentence = QString::fromStdString(comparison.answer.sentence);
         QVERIFY(sentence.contains("no difference is distinguishable from chance: median step"));
@@ -377,22 +366,19 @@ class tst_comparePrograms : public QObject {
         for (RunSummary& run : runs) run.facts.title = fmt::format("run{}.sqlite", ++number);
         OutlierStep late{.number = 7, .excessNs = 5'000'000};
         runs[1].workers[0].outliers.push_back(late);
-        const auto compared = comparePrograms(runs, steadyRuns({50.2, 51.1, 49.6}));
-        QVERIFY(compared);
-        QCOMPARE(compared->comparison.outliers.size(), size_t{1});
-        QCOMPARE(QString::fromStdString(compared->comparison.outliers[0].worker),
+        const auto compared = test::orFail(comparePrograms(runs, steadyRuns({50.2, 51.1, 49.6})));
+        QCOMPARE(compared.comparison.outliers.size(), size_t{1});
+        QCOMPARE(QString::fromStdString(compared.comparison.outliers[0].worker),
                  QString("rank 0, GPU 0 of run502.sqlite"));
-        const auto single = comparePrograms({&runs[1], 1}, steadyRuns({50.2}));
-        QVERIFY(single);
-        QCOMPARE(single->comparison.outliers.at(0).worker, std::string("rank 0, GPU 0"));
+        const auto single = test::orFail(comparePrograms({&runs[1], 1}, steadyRuns({50.2})));
+        QCOMPARE(single.comparison.outliers.at(0).worker, std::string("rank 0, GPU 0"));
     }
 
     void replacedKernelComesFirst() {
         std::vector<RunSummary> before{steadyRun(50), steadyRun(50.1)};
         std::vector<RunSummary> after{steadyRun(58, "other_kernel"), steadyRun(58.1, "other_kernel")};
-        const auto compared = comparePrograms(before, after);
-        QVERIFY(compared);
-        const Answer& answer = compared->comparison.answer;
+        const auto compared = test::orFail(comparePrograms(before, after));
+        const Answer& answer = compared.comparison.answer;
         QVERIFY(!answer.causes.empty());
         QVERIFY(answer.causes.front().isChangeOfKind);
         QVERIFY(answer.sentence.find("other_kernel") != std::string::npos);
@@ -448,18 +434,16 @@ class tst_comparePrograms : public QObject {
     }
 
     void profilerShareIsBounded_data() {
-        QTest::addColumn<qint64>("medianNs");
-        QTest::addColumn<qint64>("eachNs");
-        QTest::newRow("fast") << qint64{2'000} << qint64{0};
-        QTest::newRow("plain") << qint64{2'450} << qint64{0};
-        QTest::newRow("recorded") << qint64{3'050} << qint64{600};
-        QTest::newRow("busy machine") << qint64{9'450} << qint64{7'000};
+        const test::Rows<qint64, qint64> row;
+        row("fast", qint64{2'000}, qint64{0});
+        row("plain", qint64{2'450}, qint64{0});
+        row("recorded", qint64{3'050}, qint64{600});
+        row("busy machine", qint64{9'450}, qint64{7'000});
         // A longer launch has another cause: a thread without a core, a full queue.
-        QTest::newRow("stuck") << qint64{4'000'000} << qint64{10'000};
+        row("stuck", qint64{4'000'000}, qint64{10'000});
     }
     void profilerShareIsBounded() {
-        QFETCH(qint64, medianNs);
-        QFETCH(qint64, eachNs);
+        const auto [medianNs, eachNs] = test::row<qint64, qint64>();
         MadeRun made;
         made.run().facts.producerKind = ProducerKind::Lanescope;
         WorkerSummary& worker = made.run().workers[0];
@@ -617,10 +601,9 @@ class tst_comparePrograms : public QObject {
                 at = row.endNs + upTo(20);
             }
             const TracePtr trace = sim.finish();
-            const auto waits = coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), steps);
-            QVERIFY(waits.has_value());
+            const auto waits = test::orFail(coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), steps));
             if (plainNs < 0.01 * static_cast<double>(allNs)) continue;
-            QVERIFY(std::abs(static_cast<double>(waits->ns) - plainNs) < 1.5);
+            QVERIFY(std::abs(static_cast<double>(waits.ns) - plainNs) < 1.5);
         }
     }
 

@@ -13,9 +13,12 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -422,17 +425,15 @@ class tst_explain : public QObject {
     }
 
     void harmlessThrottleReasonsAreNoFinding_data() {
-        QTest::addColumn<quint64>("reasons");
-        QTest::addColumn<double>("clock");
-        QTest::newRow("nothing") << quint64(0) << 990.0;
-        QTest::newRow("clocks of the user") << quint64(userClocks) << 990.0;
-        QTest::newRow("a power cap at full speed") << quint64(powerCap) << 1'965.0;
-        QTest::newRow("heat that slows nothing yet") << quint64(hardwareThermal) << 1'980.0;
-        QTest::newRow("unread clocks") << quint64(hardwareThermal) << 0.0;
+        const test::Rows<quint64, double> row;
+        row("nothing", quint64(0), 990.0);
+        row("clocks of the user", quint64(userClocks), 990.0);
+        row("a power cap at full speed", quint64(powerCap), 1'965.0);
+        row("heat that slows nothing yet", quint64(hardwareThermal), 1'980.0);
+        row("unread clocks", quint64(hardwareThermal), 0.0);
     }
     void harmlessThrottleReasonsAreNoFinding() {
-        QFETCH(quint64, reasons);
-        QFETCH(double, clock);
+        const auto [reasons, clock] = test::row<quint64, double>();
         QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), &gpuThrottledRule) == nullptr);
     }
 
@@ -450,16 +451,14 @@ class tst_explain : public QObject {
         program.addCounter("clock.sm", CounterUnit::Hertz, 0, clocks);
         program.addCounter("throttle.reasons", CounterUnit::Flags, 0, reasons);
         const TracePtr trace = program.finish();
-        const Result<RunSummary> summary = summarizeRun(*trace);
-        QVERIFY(summary);
-        const Explanation explanation = explain::explain(*summary);
+        const RunSummary summary = test::orFail(summarizeRun(*trace));
+        const Explanation explanation = explain::explain(summary);
         const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(found->atNs);
         QCOMPARE(*found->atNs, 80 * ms);
-        const Result<FindingPlace> place = placeOf(*trace, *summary, *found);
-        QVERIFY(place);
-        QCOMPARE(place->range, (TimeRange{80 * ms, 120 * ms}));
+        const FindingPlace place = test::orFail(placeOf(*trace, summary, *found));
+        QCOMPARE(place.range, (TimeRange{80 * ms, 120 * ms}));
     }
 
     void slowingPowerCapIsReportedButNoFinding() {
@@ -522,23 +521,22 @@ class tst_explain : public QObject {
                            std::vector<double>(Program::steps, 0.5));
         program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex, std::vector<double>(Program::steps, 250));
         const TracePtr trace = program.finish();
-        const Result<RunSummary> made = summarizeRun(*trace);
-        QVERIFY(made.has_value());
+        const RunSummary made = test::orFail(summarizeRun(*trace));
         const auto path = folder / "run.sqlite";
         QVERIFY(writeTraceFile(*trace, path).has_value());
         Result<Database> database = openForWriting(path);
-        QVERIFY(database && writeRunSummary(*database, *made));
+        QVERIFY(database && writeRunSummary(*database, made));
         const std::optional<RunSummary> stored = readRunSummary(*database);
         QVERIFY(stored.has_value());
-        const WorkerSummary &before = made->workers[0], &after = stored->workers[0];
+        const WorkerSummary &before = made.workers[0], &after = stored->workers[0];
         QVERIFY(after.clocks == before.clocks && !after.clocks.empty());
         QVERIFY(after.pauses == before.pauses);
         QCOMPARE(after.highestSmClockHz, before.highestSmClockHz);
         QVERIFY(before.heldBackNs.has_value());
         QCOMPARE(*after.heldBackNs, *before.heldBackNs);
         QCOMPARE(stored->facts.cpuLimitPercent, int64_t{250});
-        QVERIFY(stored->workers == made->workers);
-        QVERIFY(explain::explain(*stored) == explain::explain(*made));
+        QVERIFY(stored->workers == made.workers);
+        QVERIFY(explain::explain(*stored) == explain::explain(made));
         QVERIFY(findingOf(explain::explain(*stored), &gpuThrottledRule) != nullptr);
         // Values that no program writes are rejected.
         for (const char* wrong : {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
@@ -580,14 +578,8 @@ class tst_explain : public QObject {
         const auto rulesWith = [](int64_t cpuNs, int64_t delayNs) {
             Program program;
             program.addSteps(4 * ms);
-            kinds::CpuState::Row row;
-            row.startNs = 0;
-            row.endNs = Program::steps * Program::stepNs;
-            row.thread = program.defaultThread();
-            row.state = ThreadState::Running;
-            row.cpuNs = cpuNs;
-            row.delayNs = delayNs;
-            program.add<kinds::CpuState>(row);
+            test::addState(program, program.defaultThread(), ThreadState::Running,
+                           {0, Program::steps * Program::stepNs}, cpuNs, delayNs);
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = rulesWith(50 * ms, 140 * ms);
@@ -610,14 +602,8 @@ class tst_explain : public QObject {
                 program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms, static_cast<uint32_t>(step) + 1);
                 program.addKernel(program.defaultStream(), "gemm", at + 4 * ms, at + Program::stepNs,
                                   static_cast<uint32_t>(step) + 1);
-                kinds::CpuState::Row row;
-                row.startNs = at;
-                row.endNs = at + 4 * ms;
-                row.thread = thread;
-                row.state = state;
-                row.cpuNs = state == ThreadState::Running ? 4 * ms : 0;
-                row.delayNs = state == ThreadState::Runnable ? 4 * ms : 0;
-                program.add<kinds::CpuState>(row);
+                test::addState(program, thread, state, {at, at + 4 * ms}, state == ThreadState::Running ? 4 * ms : 0,
+                               state == ThreadState::Runnable ? 4 * ms : 0);
             }
             return explain::explain(summaryOf(program));
         };

@@ -12,6 +12,7 @@
 #include "model/trace/kinds/Kernel.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -50,14 +51,7 @@ TracePtr programOf(const Shape& shape) {
             at = std::max(at, gpuNs) + 5 * us;
         }
         if (shape.isSampled && shape.busyNs > 0) {
-            kinds::CpuState::Row row;
-            row.startNs = at;
-            row.endNs = at + shape.busyNs;
-            row.thread = main;
-            row.state = ThreadState::Running;
-            row.stack = stack;
-            row.cpuNs = shape.busyNs;
-            made.add<kinds::CpuState>(row);
+            test::addState(made, main, ThreadState::Running, {at, at + shape.busyNs}, shape.busyNs, 0, stack);
         }
         at += shape.busyNs;
         made.addNvtx(main, "step " + std::to_string(step), startNs, at);
@@ -160,14 +154,7 @@ class tst_hostTime : public QObject {
                 launchAfter(busyNs);
                 made.addNvtx(main, "step " + std::to_string(step), startNs, at);
             }
-            kinds::CpuState::Row row;
-            row.startNs = 1 * ms;
-            row.endNs = at;
-            row.thread = main;
-            row.state = ThreadState::Running;
-            row.stack = stack;
-            row.cpuNs = at - 1 * ms;
-            made.add<kinds::CpuState>(row);
+            test::addState(made, main, ThreadState::Running, {1 * ms, at}, at - 1 * ms, 0, stack);
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
             const Finding* work = findingOf(explanation, &hostWorkRule);
             const Finding* launches = findingOf(explanation, &launchBoundRule);
@@ -190,15 +177,7 @@ class tst_hostTime : public QObject {
                 const int64_t at = 1 * ms + step * 60 * ms;
                 made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 50 * us);
                 made.addNvtx(main, "step " + std::to_string(step), at, at + 60 * ms);
-                kinds::CpuState::Row row;
-                row.startNs = at;
-                row.endNs = at + 60 * ms;
-                row.thread = main;
-                row.state = seen;
-                row.stack = stack;
-                row.cpuNs = 28 * ms;
-                row.delayNs = 32 * ms;
-                made.add<kinds::CpuState>(row);
+                test::addState(made, main, seen, {at, at + 60 * ms}, 28 * ms, 32 * ms, stack);
             }
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
             const Finding* waits = findingOf(explanation, &hostWaitsRule);
@@ -450,13 +429,7 @@ class tst_hostTime : public QObject {
             const uint32_t loader = program.addThread(process, 777, "pt_data_worker");
             const uint32_t other = program.addThread(process, 778, "resource_tracker");
             const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs, int64_t endNs) {
-                kinds::CpuState::Row row;
-                row.startNs = startNs;
-                row.endNs = endNs;
-                row.thread = thread;
-                row.state = is;
-                row.cpuNs = is == ThreadState::Running ? endNs - startNs : 0;
-                program.add<kinds::CpuState>(row);
+                test::addState(program, thread, is, {startNs, endNs}, is == ThreadState::Running ? endNs - startNs : 0);
             };
             constexpr int64_t allNs = steps * stepNs;
             state(loader, ThreadState::Running, 0, allNs / 2);
@@ -501,12 +474,7 @@ class tst_hostTime : public QObject {
         program.processes()[process].facts.edit().parentPid = 4242;
         const TimeRange all{-maxTimestampNs, maxTimestampNs};
         for (const uint32_t tid : {777, 778, 779}) {
-            kinds::CpuState::Row row;
-            row.startNs = all.startNs;
-            row.endNs = all.endNs;
-            row.thread = program.addThread(process, tid, "pt_data_worker");
-            row.state = ThreadState::Disk;
-            program.add<kinds::CpuState>(row);
+            test::addState(program, program.addThread(process, tid, "pt_data_worker"), ThreadState::Disk, all);
         }
         const TracePtr trace = program.finish();
         const LoaderTimes found = loaderTimes(StatesOfThreads(*trace), LoaderThreads(*trace).of(0), std::vector{all});

@@ -5,9 +5,11 @@
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/sqlite/LoadContext.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/notes.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -41,27 +43,19 @@ class tst_loadTrace : public QObject {
     std::filesystem::path file() const { return *folder_ / "trace"; }
     /// Writes a trace file with the rows that `sql` inserts.
     void write(const QString& sql) const {
-        auto database = Database::create(file());
-        QVERIFY(database);
-        QVERIFY(createTraceTables(*database));
-        const auto done = database->execute(sql.toUtf8().constData());
-        QVERIFY2(done, done ? "" : done.error().sentence.c_str());
+        auto database = test::orFail(Database::create(file()));
+        QVERIFY(createTraceTables(database));
+        test::orFail(database.execute(sql.toUtf8().constData()));
     }
-    TracePtr load() const {
-        const Result<TracePtr> trace = loadTrace(file());
-        if (!trace) qFatal("%s", trace.error().sentence.c_str());
-        return *trace;
-    }
+    TracePtr load() const { return test::orFail(loadTrace(file())); }
 
     std::unique_ptr<TemporaryFolder> folder_;
     /// Writes a trace file with the rows that `sql` inserts; "$pid" in it is the process.
     void writeRows(QString sql) const {
-        auto database = Database::create(file());
-        QVERIFY(database);
-        QVERIFY(createTraceTables(*database));
+        auto database = test::orFail(Database::create(file()));
+        QVERIFY(createTraceTables(database));
         sql.replace("$pid", QString::number(pid));
-        const auto done = database->execute(sql.toUtf8().constData());
-        QVERIFY2(done, done ? "" : done.error().sentence.c_str());
+        test::orFail(database.execute(sql.toUtf8().constData()));
     }
 
   private slots:
@@ -69,8 +63,7 @@ class tst_loadTrace : public QObject {
 
     void traceFileRoundTrips() {
         const TracePtr written = simulatedTraining({.ncclPlugin = true});
-        const auto done = writeTraceFile(*written, file());
-        QVERIFY2(done, done ? "" : done.error().sentence.c_str());
+        test::orFail(writeTraceFile(*written, file()));
         const TracePtr read = load();
         QVERIFY2(read->health.empty(), qPrintable(healthNotesOf(*read)));
         QCOMPARE(read->producer, written->producer);
@@ -310,18 +303,14 @@ class tst_loadTrace : public QObject {
     }
 
     void memoryKindsAreTranslated_data() {
-        QTest::addColumn<QString>("sql");
-        QTest::addColumn<int>("pageable");
-        QTest::addColumn<int>("device");
-        QTest::newRow("native numbers") << "" << 0 << 2;
-        QTest::newRow("numbers of the file") << "UPDATE ENUM_CUDA_MEM_KIND SET id = id + 20;" << 20 << 22;
-        QTest::newRow("no names, counted from 0") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 0 << 2;
-        QTest::newRow("no names, CUPTI's numbers") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 1 << 3;
+        const test::Rows<QString, int, int> row;
+        row("native numbers", "", 0, 2);
+        row("numbers of the file", "UPDATE ENUM_CUDA_MEM_KIND SET id = id + 20;", 20, 22);
+        row("no names, counted from 0", "DROP TABLE ENUM_CUDA_MEM_KIND;", 0, 2);
+        row("no names, CUPTI's numbers", "DROP TABLE ENUM_CUDA_MEM_KIND;", 1, 3);
     }
     void memoryKindsAreTranslated() {
-        QFETCH(QString, sql);
-        QFETCH(int, pageable);
-        QFETCH(int, device);
+        const auto [sql, pageable, device] = test::row<QString, int, int>();
         write(sql + QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId,"
                             " contextId, streamId, globalPid, bytes, copyKind, srcKind, dstKind)"
                             " VALUES (1, 2, 0, 1, 7, %1, 4, 1, %2, %3)")
@@ -364,19 +353,14 @@ class tst_loadTrace : public QObject {
     }
 
     void openErrorGivesTheReason_data() {
-        QTest::addColumn<QString>("sql");
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::addColumn<QString>("fragment");
-        QTest::newRow("missing") << QString() << QByteArray() << "no such file";
-        QTest::newRow("empty") << QString() << QByteArray("") << "is empty";
-        QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n") << "not a trace in a supported format";
-        QTest::newRow("other database") << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray()
-                                        << "not a trace in a supported format";
+        const test::Rows<QString, QByteArray, QString> row;
+        row("missing", QString(), QByteArray(), "no such file");
+        row("empty", QString(), "", "is empty");
+        row("text", QString(), "start,end\n1,2\n", "not a trace in a supported format");
+        row("other database", "CREATE TABLE bookmarks (url TEXT)", QByteArray(), "not a trace in a supported format");
     }
     void openErrorGivesTheReason() {
-        QFETCH(QString, sql);
-        QFETCH(QByteArray, bytes);
-        QFETCH(QString, fragment);
+        const auto [sql, bytes, fragment] = test::row<QString, QByteArray, QString>();
         if (!sql.isEmpty()) QVERIFY(Database::create(file())->execute(sql.toUtf8().constData()));
         if (!bytes.isNull()) std::ofstream(file(), std::ios::binary) << bytes.toStdString();
         const Result<TracePtr> trace = loadTrace(file());
@@ -441,26 +425,17 @@ class tst_loadTrace : public QObject {
     }
 
     void versionSuffixesOfApiNamesAreStripped_data() {
-        QTest::addColumn<QString>("entryPoint");
-        QTest::addColumn<QString>("expected");
-        QTest::newRow("runtime") << "cudaLaunchKernel_v7000"
-                                 << "cudaLaunchKernel";
-        QTest::newRow("per-thread stream") << "cudaMemcpyAsync_ptsz_v7000"
-                                           << "cudaMemcpyAsync";
-        QTest::newRow("five digits") << "cudaLaunchKernelExC_v11060"
-                                     << "cudaLaunchKernelExC";
-        QTest::newRow("driver") << "cuMemAlloc_v2"
-                                << "cuMemAlloc_v2";
-        QTest::newRow("plain") << "cudaFree"
-                               << "cudaFree";
-        QTest::newRow("no digits") << "cuda_value"
-                                   << "cuda_value";
-        QTest::newRow("empty") << ""
-                               << "";
+        const test::Rows<QString, QString> row;
+        row("runtime", "cudaLaunchKernel_v7000", "cudaLaunchKernel");
+        row("per-thread stream", "cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync");
+        row("five digits", "cudaLaunchKernelExC_v11060", "cudaLaunchKernelExC");
+        row("driver", "cuMemAlloc_v2", "cuMemAlloc_v2");
+        row("plain", "cudaFree", "cudaFree");
+        row("no digits", "cuda_value", "cuda_value");
+        row("empty", "", "");
     }
     void versionSuffixesOfApiNamesAreStripped() {
-        QFETCH(QString, entryPoint);
-        QFETCH(QString, expected);
+        const auto [entryPoint, expected] = test::row<QString, QString>();
         const std::string name = entryPoint.toStdString();
         QCOMPARE(std::string(plainApiName(name)), expected.toStdString());
     }

@@ -10,11 +10,14 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/processes.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/files.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/notes.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 
@@ -74,9 +77,8 @@ std::vector<uint32_t> rowsOf(const Trace& trace) {
 }
 
 TracePtr merged(const std::vector<TracePtr>& traces, const MergeOptions& options = {}) {
-    Result<TraceBuilder> builder = mergeTraces(traces, options);
-    if (!builder) qFatal("%s", builder.error().sentence.c_str());
-    return builder->take();
+    TraceBuilder builder = test::orFail(mergeTraces(traces, options));
+    return builder.take();
 }
 
 /// Maximum distance of the kernel ends of any collective.
@@ -164,9 +166,8 @@ TracePtr messages(int rank, std::string_view host, Clock clock, bool waits, bool
 }
 
 TracePtr mergedByClocks(const std::vector<TracePtr>& traces) {
-    Result<TraceBuilder> builder = mergeTraces(traces);
-    if (!builder) qFatal("%s", builder.error().sentence.c_str());
-    return builder->take();
+    TraceBuilder builder = test::orFail(mergeTraces(traces));
+    return builder.take();
 }
 
 /// Maximum distance of the kernel ends of each moment, without the `but` largest.
@@ -349,19 +350,16 @@ class tst_mergeTraces : public QObject {
         QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), files[0]));
         QVERIFY(writeTraceFile(*rankTrace(1, "b", 9 * ms), files[1]));
         const fs::path output = folder_ / "whole.sqlite";
-        const auto notes = mergeFiles(files, output);
-        QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+        const auto notes = test::orFail(mergeFiles(files, output));
         const TracePtr direct = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 9 * ms)});
-        const Result<TracePtr> opened = loadTrace(output);
-        QVERIFY(opened);
-        QCOMPARE(rowsOf(**opened), rowsOf(*direct));
-        QVERIFY(maxSpreadNs(**opened) <= 100);
-        QCOMPARE((*opened)->facts.hosts.size(), size_t{2});
-        QCOMPARE(hostOf((*opened)->processes[1].globalPid), 1u);
-        QCOMPARE((*opened)->gpus.size(), size_t{2});
-        const Result<ReportTable> lateness = makeReport(**opened, "nccl_lateness");
-        QVERIFY(lateness);
-        QCOMPARE(lateness->rows.size(), size_t{2});
+        const TracePtr opened = test::orFail(loadTrace(output));
+        QCOMPARE(rowsOf(*opened), rowsOf(*direct));
+        QVERIFY(maxSpreadNs(*opened) <= 100);
+        QCOMPARE(opened->facts.hosts.size(), size_t{2});
+        QCOMPARE(hostOf(opened->processes[1].globalPid), 1u);
+        QCOMPARE(opened->gpus.size(), size_t{2});
+        const ReportTable lateness = test::orFail(makeReport(*opened, "nccl_lateness"));
+        QCOMPARE(lateness.rows.size(), size_t{2});
         // Never over another file, and never from a single one.
         QVERIFY(!mergeFiles(files, output));
         QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
@@ -379,14 +377,13 @@ class tst_mergeTraces : public QObject {
         QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), native));
         const fs::path output = folder_ / "tools.sqlite";
         QVERIFY(mergeFiles(std::vector{torch, native}, output));
-        const Result<TracePtr> whole = loadTrace(output);
-        QVERIFY(whole);
-        QCOMPARE((*whole)->processes.size(), size_t{2});
+        const TracePtr whole = test::orFail(loadTrace(output));
+        QCOMPARE(whole->processes.size(), size_t{2});
         // The lower rank comes first.
-        QCOMPARE((*whole)->processes[0].rank, std::optional<int>(0));
-        QCOMPARE((*whole)->processes[1].rank, std::optional<int>(1));
-        QVERIFY((*whole)->producer.find("torch.profiler") != std::string::npos);
-        QVERIFY(rangeCalled(**whole, "aten::mm") != noIndex);
+        QCOMPARE(whole->processes[0].rank, std::optional<int>(0));
+        QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
+        QVERIFY(whole->producer.find("torch.profiler") != std::string::npos);
+        QVERIFY(rangeCalled(*whole, "aten::mm") != noIndex);
     }
 
     void equalLossesOfSeveralFilesAreAllReported() {
@@ -403,11 +400,10 @@ class tst_mergeTraces : public QObject {
         }
         const fs::path output = folder_ / "lost.sqlite";
         QVERIFY(mergeFiles(files, output));
-        const Result<TracePtr> whole = loadTrace(output);
-        QVERIFY(whole);
+        const TracePtr whole = test::orFail(loadTrace(output));
         int64_t lost = 0;
         std::set<std::string> names;
-        for (const HealthNote& note : (*whole)->health) {
+        for (const HealthNote& note : whole->health) {
             if (note.code != HealthCode::EventsDropped) continue;
             lost += note.count.value_or(0);
             names.insert(note.sentence.substr(0, note.sentence.find(": ")));
@@ -416,7 +412,7 @@ class tst_mergeTraces : public QObject {
         // Files of one name also show their folder.
         QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
         // A fact of every such file is reported once.
-        QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence), &HealthNote::sentence),
+        QCOMPARE(std::ranges::count(whole->health, std::string(ncclKernelsOnlySentence), &HealthNote::sentence),
                  std::ptrdiff_t{1});
     }
 
@@ -431,11 +427,10 @@ class tst_mergeTraces : public QObject {
         }
         const fs::path output = folder_ / "bad.sqlite";
         QVERIFY(mergeFiles(files, output));
-        const Result<TracePtr> whole = loadTrace(output);
-        QVERIFY(whole);
+        const TracePtr whole = test::orFail(loadTrace(output));
         int64_t rows = 0;
         size_t named = 0;
-        for (const HealthNote& note : (*whole)->health) {
+        for (const HealthNote& note : whole->health) {
             if (note.code != HealthCode::RowsLeftOut) continue;
             rows += note.count.value_or(0);
             named += note.sentence.starts_with("rank0.json: ") ? 1 : 0;
@@ -479,20 +474,17 @@ class tst_mergeTraces : public QObject {
             return list;
         };
         std::vector<fs::path> twins;
-        const auto all = filesMeantBy(std::vector{folder.string()}, &twins);
-        QVERIFY(all);
-        QCOMPARE(names(*all), (QStringList{"a.json", "b-pid1.log.gz", "node-1-pid7.log"}));
+        const auto all = test::orFail(filesMeantBy(std::vector{folder.string()}, &twins));
+        QCOMPARE(names(all), (QStringList{"a.json", "b-pid1.log.gz", "node-1-pid7.log"}));
         QCOMPARE(names(twins), (QStringList{"a.json.gz", "node-1-pid7.log.gz"}));
-        const auto fitting = filesMeantBy(std::vector{(folder / "a*").string()});
-        QVERIFY(fitting);
-        QCOMPARE(names(*fitting), QStringList{"a.json"});
+        const auto fitting = test::orFail(filesMeantBy(std::vector{(folder / "a*").string()}));
+        QCOMPARE(names(fitting), QStringList{"a.json"});
         // A file named explicitly is included, and once.
         twins.clear();
-        const auto named = filesMeantBy(
+        const auto named = test::orFail(filesMeantBy(
             std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(), (folder / "a.json").string()},
-            &twins);
-        QVERIFY(named);
-        QCOMPARE(names(*named), (QStringList{"a.json", "a.json.gz"}));
+            &twins));
+        QCOMPARE(names(named), (QStringList{"a.json", "a.json.gz"}));
         QVERIFY(twins.empty());
         QVERIFY(filesMeantBy(std::vector{folder.string(), (folder / "a.json.gz").string()}, &twins));
         QCOMPARE(names(twins), QStringList{"node-1-pid7.log.gz"});
@@ -513,22 +505,19 @@ class tst_mergeTraces : public QObject {
         const std::vector<fs::path> files{folder_ / "k0.sqlite", folder_ / "k1.sqlite"};
         QVERIFY(writeTraceFile(*rankTrace(0, "a", 0, 2), files[0]));
         QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 2), files[1]));
-        const auto first = openableMerge(files);
-        QVERIFY2(first, first ? "" : first.error().sentence.c_str());
-        QVERIFY(first->filename().string().ends_with(", 2 traces.sqlite"));
-        const auto writtenAt = fs::last_write_time(*first);
-        const auto second = openableMerge(files);
-        QVERIFY(second);
-        QCOMPARE(*second, *first);
-        QCOMPARE(fs::last_write_time(*second), writtenAt);
+        const auto first = test::orFail(openableMerge(files));
+        QVERIFY(first.filename().string().ends_with(", 2 traces.sqlite"));
+        const auto writtenAt = fs::last_write_time(first);
+        const auto second = test::orFail(openableMerge(files));
+        QCOMPARE(second, first);
+        QCOMPARE(fs::last_write_time(second), writtenAt);
         // A changed file is merged again, and of many the newest stay.
-        const fs::path kept = first->parent_path().parent_path();
+        const fs::path kept = first.parent_path().parent_path();
         for (int age = 0; age < 12; ++age) fs::create_directories(kept / std::to_string(age));
         fs::remove(files[1]);
         QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 3), files[1]));
-        const auto third = openableMerge(files);
-        QVERIFY(third);
-        QVERIFY(*third != *first);
+        const auto third = test::orFail(openableMerge(files));
+        QVERIFY(third != first);
         QCOMPARE(std::distance(fs::directory_iterator(kept), fs::directory_iterator()), ptrdiff_t{8});
         fs::remove(files[1]);
         QVERIFY(!openableMerge(files));
@@ -539,25 +528,17 @@ class tst_mergeTraces : public QObject {
         SimulatedTrace sim;
         const uint32_t line = sim.stack(noIndex, sim.intern("load"), sim.intern("data.py"), 88);
         sim.addApi(sim.defaultThread(), "cudaMalloc", 0, ms);
-        kinds::CpuState::Row row;
-        row.thread = sim.defaultThread();
-        row.startNs = 2 * ms;
-        row.endNs = 60 * ms;
-        row.state = ThreadState::Poll;
-        row.cpuNs = ms;
-        row.stack = line;
-        sim.add<kinds::CpuState>(row);
+        test::addState(sim, sim.defaultThread(), ThreadState::Poll, {2 * ms, 60 * ms}, ms, 0, line);
         const fs::path file = folder_ / "states.sqlite";
         QVERIFY(writeTraceFile(*sim.finish(), file));
-        const Result<TracePtr> kept = loadTrace(file);
-        QVERIFY(kept);
-        const CpuStateTable& states = (*kept)->cpuStates;
+        const TracePtr kept = test::orFail(loadTrace(file));
+        const CpuStateTable& states = kept->cpuStates;
         QCOMPARE(states.size(), 1U);
-        QCOMPARE(states.startNs[0], row.startNs);
-        QCOMPARE(states.endNs[0], row.endNs);
-        QCOMPARE(states.state[0], row.state);
-        QCOMPARE(states.cpuNs[0], row.cpuNs);
-        QCOMPARE((*kept)->stacks.line[states.stack[0]], 88U);
+        QCOMPARE(states.startNs[0], 2 * ms);
+        QCOMPARE(states.endNs[0], 60 * ms);
+        QCOMPARE(states.state[0], ThreadState::Poll);
+        QCOMPARE(states.cpuNs[0], ms);
+        QCOMPARE(kept->stacks.line[states.stack[0]], 88U);
     }
 
     /// torch.profiler files that are not part of the project.
@@ -567,14 +548,12 @@ class tst_mergeTraces : public QObject {
         if (data.empty() || !fs::exists(files[0]))
             QSKIP("LANESCOPE_TEST_DATA names no folder with kineto/hta-rank0.json.gz.");
         const fs::path output = folder_ / "real.sqlite";
-        const auto notes = mergeFiles(files, output);
-        QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
-        const Result<TracePtr> whole = loadTrace(output);
-        QVERIFY(whole);
+        const auto notes = test::orFail(mergeFiles(files, output));
+        const TracePtr whole = test::orFail(loadTrace(output));
         size_t events = 0;
         for (const fs::path& file : files) events += eventsIn(**loadTrace(file));
-        QCOMPARE(eventsIn(**whole), events);
-        QCOMPARE((*whole)->processes.size(), size_t{2});
+        QCOMPARE(eventsIn(*whole), events);
+        QCOMPARE(whole->processes.size(), size_t{2});
     }
 
     void clocksAreSynchronizedByMessages() {
@@ -598,14 +577,12 @@ class tst_mergeTraces : public QObject {
     }
 
     void changedClockIsRepairedAndReported_data() {
-        QTest::addColumn<int>("who");
-        QTest::addColumn<qint64>("byNs");
-        QTest::newRow("forward") << 1 << qint64{5 * ms};
-        QTest::newRow("back") << 1 << qint64{-3 * ms};
+        const test::Rows<int, qint64> row;
+        row("forward", 1, qint64{5 * ms});
+        row("back", 1, qint64{-3 * ms});
     }
     void changedClockIsRepairedAndReported() {
-        QFETCH(int, who);
-        QFETCH(qint64, byNs);
+        const auto [who, byNs] = test::row<int, qint64>();
         constexpr int64_t atNs = 811 * ms;
         const TracePtr whole =
             mergedByClocks({collectives(0, "a", aheadBy(0)), collectives(1, "b", setBy(byNs, atNs, 2 * ms))});
@@ -625,29 +602,26 @@ class tst_mergeTraces : public QObject {
 
     void sampledProcessIsMatchedToItsHost() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a")};
-        const auto placed = placeParts(ranks);
-        QVERIFY(placed.has_value());
-        QCOMPARE(placed->clocks.size(), size_t(1));
-        QVERIFY(placed->hosts.empty());
-        for (const auto& part : placed->parts)
+        const auto placed = test::orFail(placeParts(ranks));
+        QCOMPARE(placed.clocks.size(), size_t(1));
+        QVERIFY(placed.hosts.empty());
+        for (const auto& part : placed.parts)
             for (const int64_t id : part.globalPids) QCOMPARE(hostOf(id), 0u);
     }
 
     void twoBootsAreTwoMachines() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "b")};
-        const auto placed = placeParts(ranks);
-        QVERIFY(placed.has_value());
-        QCOMPARE(placed->clocks.size(), size_t(2));
-        for (const auto& part : placed->parts)
+        const auto placed = test::orFail(placeParts(ranks));
+        QCOMPARE(placed.clocks.size(), size_t(2));
+        for (const auto& part : placed.parts)
             for (const int64_t id : part.globalPids) QCOMPARE(hostOf(id), hostOf(part.globalPids.front()));
-        QVERIFY(hostOf(placed->parts[0].globalPids[0]) != hostOf(placed->parts[1].globalPids[0]));
+        QVERIFY(hostOf(placed.parts[0].globalPids[0]) != hostOf(placed.parts[1].globalPids[0]));
     }
 
     void workerServesTheRankThatStartedIt() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a")};
-        auto builder = mergeTraces(ranks, {}, {});
-        QVERIFY(builder.has_value());
-        const TracePtr merged = builder->take();
+        auto builder = test::orFail(mergeTraces(ranks, {}, {}));
+        const TracePtr merged = builder.take();
         const auto served = ranksServed(*merged);
         for (uint32_t process = 0; process < merged->processes.size(); ++process) {
             QVERIFY(served[process].has_value());

@@ -7,6 +7,7 @@
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -47,14 +48,8 @@ TracePtr programOf(const Shape& shape) {
     while (streams.size() < shape.gpus) streams.push_back(made.addStream(0, made.addGpu(), 7));
     const uint32_t stack = made.stack(noIndex, made.intern("take"), made.intern(shape.file), 10);
     const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs, int64_t endNs) {
-        kinds::CpuState::Row row;
-        row.startNs = startNs;
-        row.endNs = endNs;
-        row.thread = thread;
-        row.state = is;
-        row.stack = is == ThreadState::Running ? noIndex : stack;
-        row.cpuNs = is == ThreadState::Running ? endNs - startNs : 10 * us;
-        made.add<kinds::CpuState>(row);
+        test::addState(made, thread, is, {startNs, endNs}, is == ThreadState::Running ? endNs - startNs : 10 * us, 0,
+                       is == ThreadState::Running ? noIndex : stack);
     };
     int64_t at = 1 * ms;
     for (int64_t each = 0; each < requestCount; ++each) {

@@ -2,8 +2,10 @@
 #include "model/analysis/stepPatterns.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/worstInstance.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/idleCauses.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::analysis;
@@ -227,12 +229,7 @@ class tst_stepPatterns : public QObject {
     }
 
     void existingPatternsAreFound_data() {
-        QTest::addColumn<Change>("change");
-        QTest::addColumn<int>("kind");
-        QTest::addColumn<double>("least");
-        const auto add = [](const char* name, const Change& change, PatternKind kind, double least) {
-            QTest::newRow(name) << change << int(kind) << least;
-        };
+        const test::Rows<Change, PatternKind, double> add;
         add("every third, 10 %", everyThird(0.1), PatternKind::Period, 0.99);
         add("every third, 6 %", everyThird(0.06), PatternKind::Period, 0.8);
         add("two modes, 20 %", someOf(0.3, 0.2), PatternKind::TwoModes, 0.95);
@@ -243,9 +240,7 @@ class tst_stepPatterns : public QObject {
 
     /// Steps with a spread of 2 %, 60 of them.
     void existingPatternsAreFound() {
-        QFETCH(Change, change);
-        QFETCH(int, kind);
-        QFETCH(double, least);
+        const auto [change, kind, least] = test::row<Change, PatternKind, double>();
         Random random(6);
         constexpr int times = 500;
         int found = 0;
@@ -253,7 +248,7 @@ class tst_stepPatterns : public QObject {
             std::vector<double> series = normal(0.02)(random, 60);
             change(series);
             const auto pattern = patternOf(stepsOf(series));
-            found += pattern && int(pattern->kind) == kind ? 1 : 0;
+            found += pattern && pattern->kind == kind ? 1 : 0;
         }
         qInfo("%s: found in %.3f", QTest::currentDataTag(), double(found) / times);
         QVERIFY(double(found) / times >= least);
@@ -263,17 +258,16 @@ class tst_stepPatterns : public QObject {
         Random random(1);
         std::vector<double> series = normal(0.01)(random, 60);
         everyThird(0.5)(series);
-        const auto pattern = patternOf(stepsOf(series));
-        QVERIFY(pattern);
-        QCOMPARE(pattern->kind, PatternKind::Period);
-        QCOMPARE(pattern->period, 3);
-        QCOMPARE(pattern->firstNumber, 4);
-        QCOMPARE(pattern->affected.size(), size_t{20});
-        QVERIFY(std::abs(pattern->share - 1.0 / 3) < 1e-9);
-        QVERIFY(std::abs(double(pattern->excessNs) - 20e6) < 0.5e6);
-        QVERIFY(std::abs(double(pattern->costNs) - 20e6 / 3) < 0.2e6);
-        QCOMPARE(pattern->part, StepPart::LaunchBound);
-        QVERIFY(std::abs(double(pattern->partExcessNs) - 20e6) < 0.5e6);
+        const auto pattern = test::orFail(patternOf(stepsOf(series)));
+        QCOMPARE(pattern.kind, PatternKind::Period);
+        QCOMPARE(pattern.period, 3);
+        QCOMPARE(pattern.firstNumber, 4);
+        QCOMPARE(pattern.affected.size(), size_t{20});
+        QVERIFY(std::abs(pattern.share - 1.0 / 3) < 1e-9);
+        QVERIFY(std::abs(double(pattern.excessNs) - 20e6) < 0.5e6);
+        QVERIFY(std::abs(double(pattern.costNs) - 20e6 / 3) < 0.2e6);
+        QCOMPARE(pattern.part, StepPart::LaunchBound);
+        QVERIFY(std::abs(double(pattern.partExcessNs) - 20e6) < 0.5e6);
     }
 
     /// With accumulated gradients: every fourth step is long, and every second slightly longer.
@@ -283,22 +277,19 @@ class tst_stepPatterns : public QObject {
             std::vector<double> series = normal(0.01)(random, 120);
             for (size_t step = 0; step < series.size(); ++step)
                 series[step] += step % 4 == 3 ? 0.5 : step % 2 == 1 ? 0.05 : 0;
-            const auto fourth = patternOf(stepsOf(series));
-            QVERIFY(fourth);
-            QCOMPARE(fourth->kind, PatternKind::Period);
-            QCOMPARE(fourth->period, 4);
-            QCOMPARE(fourth->firstNumber, 6);
+            const auto fourth = test::orFail(patternOf(stepsOf(series)));
+            QCOMPARE(fourth.kind, PatternKind::Period);
+            QCOMPARE(fourth.period, 4);
+            QCOMPARE(fourth.firstNumber, 6);
             // Also if some of the steps between are occasionally longer.
             for (const size_t place : {1, 4, 9, 11, 15, 18, 24, 27}) series[4 * place + 1] += 0.6;
-            const auto mostly = patternOf(stepsOf(series));
-            QVERIFY(mostly);
-            QCOMPARE(mostly->period, 4);
+            const auto mostly = test::orFail(patternOf(stepsOf(series)));
+            QCOMPARE(mostly.period, 4);
             // And every second if that is all.
             series = normal(0.01)(random, 120);
             for (size_t step = 1; step < series.size(); step += 2) series[step] += 0.5;
-            const auto second = patternOf(stepsOf(series));
-            QVERIFY(second);
-            QCOMPARE(second->period, 2);
+            const auto second = test::orFail(patternOf(stepsOf(series)));
+            QCOMPARE(second.period, 2);
         }
     }
 
@@ -307,11 +298,10 @@ class tst_stepPatterns : public QObject {
         std::vector<double> series = normal(0.002)(random, 120);
         allTheWay(0.1)(series);
         for (const size_t step : {5, 17, 31, 38, 52, 59, 66, 73, 85, 97}) series[step] += 3;
-        const auto pattern = patternOf(stepsOf(series));
-        QVERIFY(pattern);
-        QCOMPARE(pattern->kind, PatternKind::Drift);
-        QVERIFY2(pattern->costNs > 0 && pattern->costNs < pattern->excessNs,
-                 qPrintable(QString("%1 of %2").arg(pattern->costNs).arg(pattern->excessNs)));
+        const auto pattern = test::orFail(patternOf(stepsOf(series)));
+        QCOMPARE(pattern.kind, PatternKind::Drift);
+        QVERIFY2(pattern.costNs > 0 && pattern.costNs < pattern.excessNs,
+                 qPrintable(QString("%1 of %2").arg(pattern.costNs).arg(pattern.excessNs)));
     }
 
     /// In growing steps, the last of every few is the longest, and the later half forms its own mode.
@@ -322,9 +312,8 @@ class tst_stepPatterns : public QObject {
             series[step] += step < 9 ? 0 : 2 + 0.05 * static_cast<double>(step);
         series[0] = 80;
         series[3] = 4;
-        const auto pattern = patternOf(stepsOf(series));
-        QVERIFY(pattern);
-        QCOMPARE(pattern->kind, PatternKind::Drift);
+        const auto pattern = test::orFail(patternOf(stepsOf(series)));
+        QCOMPARE(pattern.kind, PatternKind::Drift);
     }
 
     /// However the later ones rise: most of the change is sudden.
@@ -346,10 +335,9 @@ class tst_stepPatterns : public QObject {
             std::vector<double> series = normal(0.02)(random, 120);
             for (size_t step = 0; step < series.size(); ++step)
                 series[step] += 8 + slope * static_cast<double>(step) + (step % 4 == 3 ? 1.0 : 0.0);
-            const auto pattern = patternOf(stepsOf(series));
-            QVERIFY(pattern);
-            QCOMPARE(pattern->kind, PatternKind::Period);
-            QCOMPARE(pattern->period, 4);
+            const auto pattern = test::orFail(patternOf(stepsOf(series)));
+            QCOMPARE(pattern.kind, PatternKind::Period);
+            QCOMPARE(pattern.period, 4);
         }
     }
 
@@ -397,10 +385,9 @@ class tst_stepPatterns : public QObject {
             return runOf({stepsOf(series)});
         };
         const std::vector<RunSummary> before{flat(), flat(), flat()};
-        const auto found = comparePrograms(before, std::vector{uneven(), flat(), uneven()});
-        QVERIFY(found);
-        QCOMPARE(found->comparison.patterns.size(), size_t{1});
-        QCOMPARE(found->comparison.patterns.front().pattern.period, 3);
+        const auto found = test::orFail(comparePrograms(before, std::vector{uneven(), flat(), uneven()}));
+        QCOMPARE(found.comparison.patterns.size(), size_t{1});
+        QCOMPARE(found.comparison.patterns.front().pattern.period, 3);
         const auto none = comparePrograms(before, std::vector{flat(), flat(), uneven()});
         QVERIFY(none && none->comparison.patterns.empty());
     }

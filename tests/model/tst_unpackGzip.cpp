@@ -7,8 +7,10 @@
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/TraceSource.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -46,9 +48,8 @@ class tst_unpackGzip : public QObject {
     void initTestCase() {
         const TemporaryFolder folder;
         QVERIFY(writeTraceFile(*simulatedTraining(), folder / "trace"));
-        const auto loaded = loadTrace(folder / "trace");
-        QVERIFY(loaded);
-        trace_ = *loaded;
+        const auto loaded = test::orFail(loadTrace(folder / "trace"));
+        trace_ = loaded;
         plain_ = contentOf(folder / "trace");
         packed_ = gzipped(plain_);
         QVERIFY(packed_.size() < plain_.size());
@@ -58,9 +59,8 @@ class tst_unpackGzip : public QObject {
 
     void compressedTraceEqualsThePlainOne() {
         write(packed_);
-        const auto read = loadTrace(file());
-        QVERIFY2(read, read ? "" : read.error().sentence.c_str());
-        const Trace& trace = **read;
+        const auto read = test::orFail(loadTrace(file()));
+        const Trace& trace = *read;
         QCOMPARE(trace.path, file());
         QCOMPARE(trace.title, std::string("run.sqlite.gz"));
         QCOMPARE(trace.range, trace_->range);
@@ -90,9 +90,8 @@ class tst_unpackGzip : public QObject {
         const size_t cut = 37;  // Within SQLite's header.
         write(gzipped(plain_.substr(0, cut)) + gzipped(plain_.substr(cut, 5000)) + gzipped(plain_.substr(cut + 5000)) +
               Bytes(1000, '\0') + "rubbish");  // as gzip itself does
-        const auto read = loadTrace(file());
-        QVERIFY2(read, read ? "" : read.error().sentence.c_str());
-        QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
+        const auto read = test::orFail(loadTrace(file()));
+        QVERIFY(read->kernels.startNs == trace_->kernels.startNs);
     }
 
     void trailingDataIsReported_data() {
@@ -117,10 +116,9 @@ class tst_unpackGzip : public QObject {
         QFETCH(QByteArray, trailing);
         QFETCH(bool, isReported);
         write(gzipped(content.toStdString()) + trailing.toStdString());
-        const auto read = loadTrace(file());
-        QVERIFY2(read, read ? "" : read.error().sentence.c_str());
+        const auto read = test::orFail(loadTrace(file()));
         const auto isOfIt = [](const HealthNote& note) { return note.code == HealthCode::BytesBehindPacked; };
-        QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isReported ? 1 : 0);
+        QCOMPARE(std::ranges::count_if(read->health, isOfIt), isReported ? 1 : 0);
     }
 
     /// A small file can contain a gigantic one, of which only the size in the header is read.
@@ -142,17 +140,12 @@ class tst_unpackGzip : public QObject {
         Bytes wal = plain_;
         wal[18] = wal[19] = 2;  // SQLite's value for a file with a write-ahead log.
         write(gzipped(wal));
-        const auto read = loadTrace(file());
-        QVERIFY2(read, read ? "" : read.error().sentence.c_str());
-        QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
+        const auto read = test::orFail(loadTrace(file()));
+        QVERIFY(read->kernels.startNs == trace_->kernels.startNs);
     }
 
     void errorsGiveTheReason_data() {
-        QTest::addColumn<QByteArray>("content");
-        QTest::addColumn<QString>("sentence");
-        const auto row = [](const char* name, const Bytes& content, const char* sentence) {
-            QTest::newRow(name) << QByteArray::fromStdString(content) << sentence;
-        };
+        const test::Rows<Bytes, QString> row;
         const auto changed = [](Bytes content, size_t at) {
             content[at] = static_cast<char>(~content[at]);
             return content;
@@ -180,9 +173,8 @@ class tst_unpackGzip : public QObject {
                        " bytes are there. Copy it again."));
     }
     void errorsGiveTheReason() {
-        QFETCH(QByteArray, content);
-        QFETCH(QString, sentence);
-        write(content.toStdString());
+        const auto [content, sentence] = test::row<Bytes, QString>();
+        write(content);
         const auto read = loadTrace(file());
         QVERIFY(!read);
         QCOMPARE(QString::fromStdString(read.error().sentence), sentence.arg(QString::fromStdString(file().string())));
@@ -245,24 +237,21 @@ class tst_unpackGzip : public QObject {
         UnpackLimits limits;
         limits.folder = *folder_ / "unpacked";
         std::filesystem::create_directory(limits.folder);
-        const auto unpacked = unpackGzip(file(), limits, {});
-        QVERIFY(unpacked);
+        const auto unpacked = test::orFail(unpackGzip(file(), limits, {}));
         QVERIFY(std::filesystem::is_empty(limits.folder));
         struct stat status {};
-        QCOMPARE(::fstat(unpacked->file.descriptor(), &status), 0);
+        QCOMPARE(::fstat(unpacked.file.descriptor(), &status), 0);
         QCOMPARE(status.st_mode & 0777, 0600u);
         QCOMPARE(status.st_nlink, 0u);
         QCOMPARE(static_cast<size_t>(status.st_size), plain_.size());
         // Two at a time, each of which outlives the other.
-        const auto first = Database::openReadOnly(unpacked->file.descriptor(), file());
-        QVERIFY(first);
+        const auto first = test::orFail(Database::openReadOnly(unpacked.file.descriptor(), file()));
         {
-            const auto second = Database::openReadOnly(unpacked->file.descriptor(), file());
-            QVERIFY(second);
-            QCOMPARE(second->tables(), first->tables());
+            const auto second = test::orFail(Database::openReadOnly(unpacked.file.descriptor(), file()));
+            QCOMPARE(second.tables(), first.tables());
         }
-        QCOMPARE(first->rowCount("CUPTI_ACTIVITY_KIND_KERNEL"), static_cast<int64_t>(trace_->kernels.size()));
-        QCOMPARE(first->path(), file().string());
+        QCOMPARE(first.rowCount("CUPTI_ACTIVITY_KIND_KERNEL"), static_cast<int64_t>(trace_->kernels.size()));
+        QCOMPARE(first.path(), file().string());
     }
 
     void unpackingCanBeCancelled() {
