@@ -460,6 +460,11 @@ class tst_PairedRows : public QObject {
                 QVERIFY(areEqual(together.rectangles(lane), single.rectangles(lane)));
             }
             for (const uint32_t counter : counters) QVERIFY(together.columns(counter) == single.columns(counter));
+            // A second picture of the same view computes nothing again.
+            const void* const first = together.rectangles(lanes[0]).data();
+            together.prepare(lanes, counters);
+            QCOMPARE(together.cachedLaneCount(), lanes.size());
+            QCOMPARE(static_cast<const void*>(together.rectangles(lanes[0]).data()), first);
         }
     }
 
