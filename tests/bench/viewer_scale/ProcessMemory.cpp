@@ -2,7 +2,6 @@
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <fstream>
 #include <string>
@@ -19,18 +18,6 @@ ProcessMemory processMemory() {
         if (line.starts_with("RssFile:")) memory.mappedBytes = kilobytes() * 1024;
     }
     return memory;
-}
-
-PageFaults threadPageFaults() {
-    rusage usage{};
-    ::getrusage(RUSAGE_THREAD, &usage);
-    return {usage.ru_minflt, usage.ru_majflt};
-}
-
-double threadSystemMs() {
-    rusage usage{};
-    ::getrusage(RUSAGE_THREAD, &usage);
-    return static_cast<double>(usage.ru_stime.tv_sec) * 1e3 + static_cast<double>(usage.ru_stime.tv_usec) / 1e3;
 }
 
 }  // namespace lanescope

@@ -14,15 +14,4 @@ struct ProcessMemory {
 /// Returns zero if unknown.
 ProcessMemory processMemory();
 
-/// Number of page faults of this thread.
-struct PageFaults {
-    int64_t mapped = 0;  ///< Pages that were in RAM.
-    int64_t read = 0;    ///< Pages read from the disk.
-};
-
-PageFaults threadPageFaults();
-
-/// Returns the kernel CPU time of this thread so far, in milliseconds.
-double threadSystemMs();
-
 }  // namespace lanescope

@@ -11,7 +11,6 @@ namespace lanescope {
 class Times {
   public:
     void add(double ms) { ms_.push_back(ms); }
-    bool isEmpty() const { return ms_.empty(); }
     /// Returns the time not exceeded by `share` of all; 0.5 is the median. 0 if there are none.
     double quantile(double share) const;
     double median() const { return quantile(0.5); }

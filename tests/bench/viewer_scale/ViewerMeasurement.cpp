@@ -13,11 +13,9 @@
 #include "model/index/openTrace.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/search/findEvents.h"
-#include "tests/bench/viewer_scale/FrameTimes.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 #include "tests/bench/viewer_scale/Times.h"
 #include "views/timeline/TimelineView.h"
-#include "views/timeline/TrackLayout.h"
 
 namespace lanescope {
 
@@ -65,7 +63,6 @@ class Measurement {
             loop.quit();
         });
         double readMs = 0;
-        const int64_t faultsBefore = threadPageFaults().mapped;
         const double cpuBefore = processCpuMs();
         const double ms = millisecondsOf([&] {
             readMs = millisecondsOf([&] {
@@ -78,7 +75,6 @@ class Measurement {
         });
         openCpu_.add(processCpuMs() - cpuBefore);
         openRead_.add(readMs);
-        openFaults_.add(double(threadPageFaults().mapped - faultsBefore));
         view_ = std::move(view);
         trace_ = std::move(trace);
         return trace_ ? std::optional(ms) : std::nullopt;
@@ -126,7 +122,6 @@ class Measurement {
         values_["openBestMs"] = times.shortest();
         values_["openReadMs"] = openRead_.median();
         values_["openCpuMs"] = openCpu_.median();
-        values_["openFaults"] = openFaults_.median();
         return {};
     }
 
@@ -159,9 +154,13 @@ class Measurement {
 
     /// Moves the view and paints it completely.
     template <class Move>
-    void paintFrame(FrameTimes& frames, Move move) {
-        frames.paint(
-            move, [this] { view_->repaint(); }, [this] { return view_->state().range().axis().range(); });
+    void paintFrame(Move move) {
+        const double before = processCpuMs();
+        frameWall_.add(millisecondsOf([&] {
+            move();
+            view_->repaint();
+        }));
+        frameCpu_.add(processCpuMs() - before);
     }
 
     /// Three times in and out again, at other places, and along the trace in between.
@@ -172,43 +171,25 @@ class Measurement {
         view_->repaint();
         VisibleRange& visible = view_->state().range().axis();
         const TimeRange whole = visible.range();
-        FrameTimes frames;
-        const auto show = [&](TimeRange range) { paintFrame(frames, [&] { visible.setRange(range); }); };
+        const auto show = [&](TimeRange range) { paintFrame([&] { visible.setRange(range); }); };
         for (const double place : {0.1, 0.5, 0.83}) {
             const auto centerNs = whole.startNs + static_cast<int64_t>(place * double(whole.durationNs()));
             for (int step = 0; step < zoomSteps; ++step) {
-                paintFrame(frames, [&] { visible.zoomAt(centerNs, factor); });
+                paintFrame([&] { visible.zoomAt(centerNs, factor); });
                 if (step % 16 != 8) continue;
                 for (int pan = 0; pan < panSteps; ++pan) {
                     const int64_t byNs = visible.range().durationNs() / 20;
                     show(visible.range().shifted(pan < panSteps / 2 ? byNs : -byNs));
                 }
             }
-            for (int step = 0; step < zoomSteps; ++step)
-                paintFrame(frames, [&] { visible.zoomAt(centerNs, 1 / factor); });
+            for (int step = 0; step < zoomSteps; ++step) paintFrame([&] { visible.zoomAt(centerNs, 1 / factor); });
         }
-        values_["lanes"] = lanesOnScreen();
-        values_["frameP50Ms"] = frames.cpu().quantile(0.5);
-        values_["frameP95Ms"] = frames.cpu().quantile(0.95);
-        values_["frameP99Ms"] = frames.cpu().quantile(0.99);
-        values_["frameMaxMs"] = frames.cpu().longest();
-        values_["frameWallMaxMs"] = frames.wall().longest();
-        values_["frameFaultsMax"] = double(frames.maxFaults());
-        values_["frameReadsMax"] = double(frames.maxReads());
-        values_["slowestFrame"] = frames.slowest();
-        values_["histogram"] = frames.cpu().histogram();
-    }
-
-    int lanesOnScreen() const {
-        TrackLayout layout;
-        layout.setTracks(trace_->tracks);
-        layout.setMetrics(LayoutMetrics::forText(view_->fontMetrics().height(), RowHeight::Compact));
-        layout.setAllFolded(false);
-        int lanes = 0;
-        for (const LayoutRow& row : layout.rows())
-            for (int lane = 0; lane < row.laneCount; ++lane)
-                if (TrackLayout::laneTop(row, lane) + row.laneHeight <= screen.height()) ++lanes;
-        return lanes;
+        values_["frameP50Ms"] = frameCpu_.quantile(0.5);
+        values_["frameP95Ms"] = frameCpu_.quantile(0.95);
+        values_["frameP99Ms"] = frameCpu_.quantile(0.99);
+        values_["frameMaxMs"] = frameCpu_.longest();
+        values_["frameWallMaxMs"] = frameWall_.longest();
+        values_["histogram"] = frameCpu_.histogram();
     }
 
     void measureStatistics() {
@@ -266,7 +247,8 @@ class Measurement {
     const std::filesystem::path path_;
     const int rounds_;
     QJsonObject values_;
-    Times openRead_, openCpu_, openFaults_;  ///< Per opening.
+    Times openRead_, openCpu_;    ///< Per opening.
+    Times frameCpu_, frameWall_;  ///< Per frame; the CPU time is that of all threads.
     TracePtr trace_;
     std::unique_ptr<TimelineView> view_;
 };

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "app/viewer/windowStyle.h"
-#include "tests/bench/viewer_scale/MeasuredApplication.h"
 #include "tests/bench/viewer_scale/ViewerMeasurement.h"
 #include "tests/bench/viewer_scale/measureReading.h"
 #include "tests/bench/viewer_scale/measureStalls.h"
@@ -67,7 +66,7 @@ int measureAll(const QStringList& files, int rounds, const QString& jsonFile) {
 
 int main(int argc, char** argv) {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    MeasuredApplication application(argc, argv);
+    const QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("lanescope-measure-viewer"));
     registerIcons();
     QStringList arguments = QCoreApplication::arguments().mid(1);

@@ -21,13 +21,11 @@ constexpr double mib = 1.0 / (1 << 20);
 
 constexpr Row rows[] = {
     {"events", "events", 0},
-    {"lanes on the screen", "lanes", 0},
     {"open to the first full picture, ms (median)", "openMs", 1},
     {"- the quickest, ms", "openBestMs", 1},
     {"- the first time, ms", "openFirstMs", 1},
     {"- until the trace is there, ms", "openReadMs", 1},
     {"- CPU time of all threads, ms", "openCpuMs", 1},
-    {"- pages the GUI thread maps", "openFaults", 0},
     {"memory: anonymous, MiB", "anonymousBytes", 1, nullptr, mib},
     {"- mapped, MiB", "mappedBytes", 1, nullptr, mib},
     {"- both, bytes an event", "residentBytes", 1, "events"},
@@ -41,8 +39,6 @@ constexpr Row rows[] = {
     {"- p99, ms", "frameP99Ms", 2},
     {"- longest, ms", "frameMaxMs", 2},
     {"- longest, ms on the wall", "frameWallMaxMs", 2},
-    {"- most pages mapped in one", "frameFaultsMax", 0},
-    {"- most pages read from the disk in one", "frameReadsMax", 0},
     {"- p99 / floor", "frameP99Ms", 2, "floorMs"},
     {"longest stall while loading, ms", "stallLoadMs", 1},
     {"  - CPU time of the GUI thread, ms", "stallLoadCpuMs", 1},
@@ -89,9 +85,8 @@ QString measurementTable(const QJsonArray& files) {
         text += QLatin1Char('\n');
     }
     for (const QJsonValue& file : files)
-        text += QStringLiteral("\nFrames of %1:\n\n%2\nThe slowest: %3\n")
-                    .arg(file[QLatin1String("name")].toString(), file[QLatin1String("histogram")].toString(),
-                         file[QLatin1String("slowestFrame")].toString());
+        text += QStringLiteral("\nFrames of %1:\n\n%2")
+                    .arg(file[QLatin1String("name")].toString(), file[QLatin1String("histogram")].toString());
     return text;
 }
 
