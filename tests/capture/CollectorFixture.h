@@ -9,8 +9,10 @@
 
 #include "capture/collector/Collector.h"
 #include "model/format/Sqlite.h"
+#include "model/importers/TraceFormat.h"
 #include "tests/capture/TestLog.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/orFail.h"
 
 namespace lanescope::test {
 
@@ -58,12 +60,20 @@ class CollectorFixture {
     }
     capture::CollectedRun collect(std::optional<capture::MainProcess> mainProcess = {}) const {
         std::filesystem::create_directories(in("run"));
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
-        if (!collector) qFatal("%s", collector.error().sentence.c_str());
-        auto run = (*collector)->finish(mainProcess, false);
-        if (!run) qFatal("%s", run.error().sentence.c_str());
-        return *run;
+        auto collector = orFail(test::beginCollector(in("run"), in("out.sqlite"), info));
+        return orFail(collector->finish(mainProcess, false));
     }
+    /// Ends the log of process 4242 and collects it.
+    capture::CollectedRun collect(TestLog& log, int64_t endNs = startNs + 1000) const {
+        log.end(endNs);
+        return collectUnended(log);
+    }
+    capture::CollectedRun collectUnended(TestLog& log) const {
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        return collect();
+    }
+    TracePtr loaded() const { return orFail(loadTrace(in("out.sqlite"))); }
     /// Returns the first row of a query over the trace, cells joined by '|'.
     std::string row(const char* sql) const {
         const std::vector<std::string> all = select(sql);
@@ -80,13 +90,12 @@ class CollectorFixture {
     std::vector<std::string> select(const char* sql) const {
         std::vector<std::string> all;
         const auto database = Database::openReadOnly(in("out.sqlite"));
-        auto statement = database->prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
-        for (auto step = statement->step(); step && *step; step = statement->step()) {
+        auto statement = orFail(database->prepare(sql));
+        for (auto step = statement.step(); step && *step; step = statement.step()) {
             std::string text;
-            for (int column = 0; column < statement->columnCount(); ++column) {
+            for (int column = 0; column < statement.columnCount(); ++column) {
                 if (column > 0) text += '|';
-                text += statement->isNull(column) ? "NULL" : std::string(statement->text(column));
+                text += statement.isNull(column) ? "NULL" : std::string(statement.text(column));
             }
             all.push_back(std::move(text));
         }

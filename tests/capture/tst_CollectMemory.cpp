@@ -2,10 +2,10 @@
 #include <fstream>
 
 #include "capture/collector/compiledCode.h"
-#include "model/importers/TraceFormat.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"
+#include "tests/support/Rows.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -15,7 +15,7 @@ using namespace lanescope::test;
 
 namespace {
 
-/// A log with stack records of a program.
+/// A log with windows, and with stack records of a program.
 struct StackLog : TestLog {
     using TestLog::TestLog;
 
@@ -41,6 +41,11 @@ struct StackLog : TestLog {
         record.threadId = threadId;
         record.rangeId = event == NvtxEvent::Start || event == NvtxEvent::End ? 9 : 0;
         setStack(record, stackNumber);
+        add(record);
+    }
+    void window(int64_t afterNs, bool isBegin, uint32_t index = 0) {
+        WindowRecord record{.timestampNs = startNs + afterNs, .index = index};
+        record.isBegin = isBegin ? 1 : 0;
         add(record);
     }
     void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber, uint32_t threadId = 4242) {
@@ -73,7 +78,7 @@ class tst_CollectMemory : public QObject {
     std::unique_ptr<CollectorFixture> fixture_;
 
     std::string logPath(const std::string& name) const { return fixture_->logPath(name); }
-    CollectedRun collect() const { return fixture_->collect(); }
+    CollectedRun collect(TestLog& log, int64_t endNs = startNs + 1000) const { return fixture_->collect(log, endNs); }
     std::string row(const char* sql) const { return fixture_->row(sql); }
     std::string rows(const char* sql) const { return fixture_->rows(sql); }
 
@@ -91,10 +96,7 @@ class tst_CollectMemory : public QObject {
         graph.streamId = 7;
         graph.correlationId = 55;
         log.add(graph);
-        log.end(startNs + 1000);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        QCOMPARE(collect().counts.of(ImportedKind::Graph), 1);
+        QCOMPARE(collect(log).counts.of(ImportedKind::Graph), 1);
         QCOMPARE(row("SELECT start, \"end\", deviceId, contextId, streamId, correlationId, graphId,"
                      " graphExecId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
                  "100|900|1|2|7|55|5|5");
@@ -131,10 +133,7 @@ class tst_CollectMemory : public QObject {
         log.add(pool);
         pool.operation = 0;
         log.add(pool);
-        log.end(startNs + 100);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        QCOMPARE(collect().counts.of(ImportedKind::MemoryEvent), 3);
+        QCOMPARE(collect(log, startNs + 100).counts.of(ImportedKind::MemoryEvent), 3);
         const char* usage =
             "SELECT start, deviceId, contextId, address, bytes, memKind, memoryOperationType, name,"
             " correlationId, streamId, localMemoryPoolAddress, localMemoryPoolSize,"
@@ -159,21 +158,14 @@ class tst_CollectMemory : public QObject {
         log.add(memory);
         MemoryPoolRecord pool{.timestampNs = 0, .address = 0xabc000, .operation = 1, .poolType = 1};
         log.add(pool);
-        log.end(startNs + 100);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        QCOMPARE(collect().counts.of(ImportedKind::MemoryEvent), 2);
-        QCOMPARE(fixture_->rows("SELECT start FROM CUDA_GPU_MEMORY_USAGE_EVENTS"), "4");
-        QCOMPARE(fixture_->rows("SELECT tableName, deviceId FROM LANESCOPE_UNTIMED ORDER BY tableName"),
+        QCOMPARE(collect(log, startNs + 100).counts.of(ImportedKind::MemoryEvent), 2);
+        QCOMPARE(rows("SELECT start FROM CUDA_GPU_MEMORY_USAGE_EVENTS"), "4");
+        QCOMPARE(rows("SELECT tableName, deviceId FROM LANESCOPE_UNTIMED ORDER BY tableName"),
                  "CUDA_GPU_MEMORY_POOL_EVENTS|0, CUDA_GPU_MEMORY_USAGE_EVENTS|3");
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'untimed'"), "1");
     }
 
-    void reportsPartialManagedMemory_data() {
-        QTest::addColumn<bool>("isFaultThere");
-        QTest::newRow("whole") << true;
-        QTest::newRow("in part") << false;
-    }
+    void reportsPartialManagedMemory_data() { test::rows<bool>("isFaultThere", {{"whole", true}, {"in part", false}}); }
     void reportsPartialManagedMemory() {
         QFETCH(bool, isFaultThere);
         TestLog log;
@@ -190,10 +182,7 @@ class tst_CollectMemory : public QObject {
         };
         add(1, 65536, 0xffffffff, 0);  // to the GPU, after a page fault
         if (isFaultThere) add(4, 12, 0, 0);
-        log.end(startNs + 1000);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        collect();
+        collect(log);
         QCOMPARE(row("SELECT severity, count FROM LANESCOPE_HEALTH"
                      " WHERE code = 'unified-memory-in-part'"),
                  std::string(isFaultThere ? "0|1" : "1|1"));
@@ -224,10 +213,7 @@ class tst_CollectMemory : public QObject {
         add(6, 1, 3, 0, 0, 0);
         add(7, 4096, 1, 0, 0, 0);   // Remote mapping: nothing moved.
         add(99, 4096, 1, 0, 0, 0);  // From a future CUPTI.
-        log.end(startNs + 1000);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        const CollectedRun run = collect();
+        const CollectedRun run = collect(log);
         QCOMPARE(run.counts.of(ImportedKind::Memcpy), 0);
         QCOMPARE(run.counts.of(ImportedKind::Migration), 3);
         QCOMPARE(run.counts.of(ImportedKind::CpuPageFault), 1);
@@ -249,12 +235,7 @@ class tst_CollectMemory : public QObject {
     }
 
     void keepsOnlyWorkOfTheWindows() {
-        TestLog log;
-        const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
-            WindowRecord record{.timestampNs = startNs + atNs, .index = index};
-            record.isBegin = isBegin ? 1 : 0;
-            log.add(record);
-        };
+        StackLog log;
         const auto work = [&](int64_t atNs, uint32_t correlation) {
             KernelRecord record = kernel(atNs, log.string("gemm"));
             record.correlationId = correlation;
@@ -269,13 +250,13 @@ class tst_CollectMemory : public QObject {
             record.correlationId = correlation;
             log.add(record);
         };
-        window(1000, true, 0);
+        log.window(1000, true, 0);
         work(900, 1);   // Was running when the window began.
         work(1010, 2);  // Launched before, begun within.
         call(1100, 3);
-        window(2000, false, 0);
+        log.window(2000, false, 0);
         work(2050, 3);  // Launched within, begun after.
-        window(3000, true, 1);
+        log.window(3000, true, 1);
         work(2900, 4);
         call(3100, 5);
         work(3200, 5);
@@ -288,7 +269,7 @@ class tst_CollectMemory : public QObject {
         other.end(startNs + 4000);
         other.flush();
         other.writeTo(logPath("box.1.4243.log"));
-        collect();
+        fixture_->collect();
         QCOMPARE(rows("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE"
                       " (globalPid >> 24) & 16777215 = 4242 ORDER BY 1"),
                  "2, 3, 5");
@@ -303,41 +284,26 @@ class tst_CollectMemory : public QObject {
     }
 
     void windowsMayComeInAnyOrder() {
-        TestLog log;
-        const auto window = [&](int64_t atNs, bool isBegin) {
-            WindowRecord record{};
-            record.timestampNs = startNs + atNs;
-            record.isBegin = isBegin ? 1 : 0;
-            log.add(record);
-        };
-        window(50, false);  // An end whose beginning was lost.
-        window(100, true);
-        window(200, true);   // A beginning after a lost end.
-        window(150, false);  // Before its beginning.
-        window(300, true);   // Never ended.
+        StackLog log;
+        log.window(50, false);  // An end whose beginning was lost.
+        log.window(100, true);
+        log.window(200, true);   // A beginning after a lost end.
+        log.window(150, false);  // Before its beginning.
+        log.window(300, true);   // Never ended.
         log.add(kernel(310, log.string("gemm")));
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        collect();
+        fixture_->collectUnended(log);
         QCOMPARE(rows("SELECT startNs, endNs FROM LANESCOPE_WINDOWS"), "100|200, 200|200, 300|NULL");
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
     }
 
     void windowsMayBeAtAnyTime() {
-        TestLog log;
-        const auto window = [&](int64_t timestampNs, bool isBegin, uint32_t index) {
-            WindowRecord record{.timestampNs = timestampNs, .index = index};
-            record.isBegin = isBegin ? 1 : 0;
-            log.add(record);
-        };
+        StackLog log;
         for (const uint32_t index : {0, 1, 2}) {
-            window(startNs + std::numeric_limits<int64_t>::min() / 2 - 1, true, index);
-            window(std::numeric_limits<int64_t>::max(), false, index);
+            log.window(std::numeric_limits<int64_t>::min() / 2 - 1, true, index);
+            log.window(std::numeric_limits<int64_t>::max() - startNs, false, index);
         }
         log.add(kernel(310, log.string("gemm")));
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        collect();
+        fixture_->collectUnended(log);
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
                  "Process 4242: recorded in 3 windows, 13835058055.282 s in all. Its activity "
@@ -347,27 +313,20 @@ class tst_CollectMemory : public QObject {
     }
 
     void countsRepeatedWindowsOnce() {
-        TestLog log;
-        const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
-            WindowRecord record{.timestampNs = startNs + atNs, .index = index};
-            record.isBegin = isBegin ? 1 : 0;
-            log.add(record);
-        };
+        StackLog log;
         const auto repeatAll = [&] {
-            window(100, true, 0);
-            window(200, false, 0);
-            window(300, true, 1);
+            log.window(100, true, 0);
+            log.window(200, false, 0);
+            log.window(300, true, 1);
         };
         repeatAll();
         repeatAll();
-        window(400, false, 1);
+        log.window(400, false, 1);
         repeatAll();
-        window(400, false, 1);
-        window(500, true, 2);
+        log.window(400, false, 1);
+        log.window(500, true, 2);
         log.add(kernel(310, log.string("gemm")));
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        collect();
+        fixture_->collectUnended(log);
         QCOMPARE(rows("SELECT \"index\", startNs, endNs FROM LANESCOPE_WINDOWS"), "0|100|200, 1|300|400, 2|500|NULL");
     }
 
@@ -383,10 +342,7 @@ class tst_CollectMemory : public QObject {
         dropped(500, Loss::NvtxCalls);
         dropped(600, Loss::LogBlocks);
         dropped(150, Loss::NvtxCalls);  // Older than the latest event.
-        log.end(startNs + 1000);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        collect();
+        collect(log);
         QCOMPARE(rows("SELECT what, startNs, endNs, count FROM LANESCOPE_GAPS"),
                  "2|110|400|7, 1|200|500|7, 3|200|600|7, 1|150|150|7");
     }
@@ -410,10 +366,7 @@ class tst_CollectMemory : public QObject {
             log.add(nvtx(NvtxEvent::Mark, 10 + part, 0, log.string("mark")));
             log.flush();
         }
-        log.end(startNs + 1000);
-        log.flush();
-        log.writeTo(logPath("box.0.4242.log"));
-        collect();
+        collect(log);
         for (const char* table : {"TARGET_INFO_CUDA_DEVICE", "TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_STREAM",
                                   "TARGET_INFO_CUDA_NULL_STREAM"})
             QCOMPARE(row((std::string("SELECT count(*) FROM ") + table).c_str()), "1");
@@ -427,10 +380,7 @@ class tst_CollectMemory : public QObject {
         log.property("localRank", "1");
         log.property("worldSize", "many");
         log.add(kernel(100, log.string("gemm")));
-        log.end(startNs + 1000);
-        log.flush();
-        log.writeTo(logPath("box.5.4242.log"));
-        collect();
+        collect(log);
         QCOMPARE(row("SELECT rank, localRank, worldSize FROM LANESCOPE_PROCESSES"), "5|1|NULL");
     }
 
@@ -450,27 +400,23 @@ class tst_CollectMemory : public QObject {
         // Another part repeats it.
         log.stack(2, 1, "step", "/home/ada/train.py", 12);
         log.call(6, 2);
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
-        fixture_->collect();
-        QCOMPARE(fixture_->rows("SELECT s.id, parentId, f.value, g.value, line FROM LANESCOPE_STACKS s"
-                                " JOIN StringIds f ON f.id = functionId"
-                                " LEFT JOIN StringIds g ON g.id = fileId ORDER BY s.id"),
+        collect(log);
+        QCOMPARE(rows("SELECT s.id, parentId, f.value, g.value, line FROM LANESCOPE_STACKS s"
+                      " JOIN StringIds f ON f.id = functionId"
+                      " LEFT JOIN StringIds g ON g.id = fileId ORDER BY s.id"),
                  "1|NULL|<module>|/home/ada/train.py|30, 2|1|step|/home/ada/train.py|12, "
                  "3|2|(frames further out are left out)|NULL|NULL");
-        QCOMPARE(fixture_->rows("SELECT correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME"
-                                " ORDER BY correlationId"),
+        QCOMPARE(rows("SELECT correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+                      " ORDER BY correlationId"),
                  "1|2, 2|2, 3|3, 4|NULL, 5|NULL, 6|2");
 
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
-        QCOMPARE((*trace)->stacks.size(), 3u);
-        QCOMPARE((*trace)->apiCalls.size(), 6u);
-        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 0)), std::string("train.py:12 in step"));
-        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 2)), std::string("train.py:12 in step"));
-        QCOMPARE(frameText(**trace, 2), std::string("(frames further out are left out)"));
-        QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 3)), std::string());
+        const TracePtr trace = fixture_->loaded();
+        QCOMPARE(trace->stacks.size(), 3u);
+        QCOMPARE(trace->apiCalls.size(), 6u);
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 0)), std::string("train.py:12 in step"));
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 2)), std::string("train.py:12 in step"));
+        QCOMPARE(frameText(*trace, 2), std::string("(frames further out are left out)"));
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 3)), std::string());
     }
 
     void distinguishesFilesOfTheProgramsFolders() {
@@ -480,22 +426,18 @@ class tst_CollectMemory : public QObject {
         log.stack(3, 2, "tool", "/home/ada/tools/t.py", 3);
         log.stack(4, 3, "linear", "/usr/lib/python3/dist-packages/torch/nn/linear.py", 4);
         log.call(1, 4);
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
         fixture_->info.workingDirectory = "/home/ada/project";
         fixture_->info.homeDirectory = "/home/ada";
-        fixture_->collect();
-        QCOMPARE(fixture_->rows("SELECT value FROM LANESCOPE_STACKS s JOIN StringIds f"
-                                " ON f.id = fileId ORDER BY s.id"),
+        collect(log);
+        QCOMPARE(rows("SELECT value FROM LANESCOPE_STACKS s JOIN StringIds f"
+                      " ON f.id = fileId ORDER BY s.id"),
                  "train.py, train.py, ~/tools/t.py, "
                  "/usr/lib/python3/dist-packages/torch/nn/linear.py");
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
-        QCOMPARE(sourceFile(**trace, 0), std::string("/home/ada/project/train.py"));
-        QCOMPARE(sourceFile(**trace, 1), std::string("/home/ada/project/train.py"));
-        QCOMPARE(sourceFile(**trace, 2), std::string("/home/ada/tools/t.py"));
-        QCOMPARE(sourceFile(**trace, 3), std::string("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
+        const TracePtr trace = fixture_->loaded();
+        QCOMPARE(sourceFile(*trace, 0), std::string("/home/ada/project/train.py"));
+        QCOMPARE(sourceFile(*trace, 1), std::string("/home/ada/project/train.py"));
+        QCOMPARE(sourceFile(*trace, 2), std::string("/home/ada/tools/t.py"));
+        QCOMPARE(sourceFile(*trace, 3), std::string("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
     }
 
     void keepsTheStartOfRanges() {
@@ -511,26 +453,22 @@ class tst_CollectMemory : public QObject {
         log.range(NvtxEvent::End, "", 160, 0);
         log.range(NvtxEvent::Mark, "without Python", 170, 0, 0, 4243);
         log.range(NvtxEvent::Mark, "lost", 180, 0, 99);
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
-        fixture_->collect();
-        QCOMPARE(fixture_->rows("SELECT n.text, f.value, line FROM LANESCOPE_NVTX_STACKS s"
-                                " JOIN NVTX_EVENTS n ON n.rowid = nvtxRow"
-                                " JOIN LANESCOPE_STACKS t ON t.id = callchainId"
-                                " JOIN StringIds f ON f.id = functionId ORDER BY n.start"),
+        collect(log);
+        QCOMPARE(rows("SELECT n.text, f.value, line FROM LANESCOPE_NVTX_STACKS s"
+                      " JOIN NVTX_EVENTS n ON n.rowid = nvtxRow"
+                      " JOIN LANESCOPE_STACKS t ON t.id = callchainId"
+                      " JOIN StringIds f ON f.id = functionId ORDER BY n.start"),
                  "outer|<module>|30, inner|step|12, mark|step|12, across|<module>|30");
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
+        const TracePtr trace = fixture_->loaded();
         const std::vector<std::string> wanted{"train.py:30 in <module>",
                                               "train.py:12 in step",
                                               "train.py:12 in step",
                                               "train.py:30 in <module>",
                                               "called from train.py:30 in <module>",
                                               ""};
-        QCOMPARE((*trace)->nvtx.size(), uint32_t(wanted.size()));
+        QCOMPARE(trace->nvtx.size(), uint32_t(wanted.size()));
         for (uint32_t row = 0; row < wanted.size(); ++row)
-            QCOMPARE(pythonLine(**trace, EventRef(EventKind::Nvtx, row)), wanted[row]);
+            QCOMPARE(pythonLine(*trace, EventRef(EventKind::Nvtx, row)), wanted[row]);
     }
 
     void graphKernelsGetTheLineOfTheirNode() {
@@ -550,25 +488,21 @@ class tst_CollectMemory : public QObject {
         log.kernel(3, 41);
         log.kernel(4, 12);
         log.kernel(5, 0);
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
-        fixture_->collect();
-        QCOMPARE(fixture_->rows("SELECT graphNodeId, originalGraphNodeId, f.value"
-                                " FROM CUDA_GRAPH_NODE_EVENTS n"
-                                " LEFT JOIN LANESCOPE_GRAPH_NODE_STACKS s ON s.nodeRow = n.rowid"
-                                " LEFT JOIN LANESCOPE_STACKS t ON t.id = callchainId"
-                                " LEFT JOIN StringIds f ON f.id = functionId"
-                                " ORDER BY graphNodeId"),
+        collect(log);
+        QCOMPARE(rows("SELECT graphNodeId, originalGraphNodeId, f.value"
+                      " FROM CUDA_GRAPH_NODE_EVENTS n"
+                      " LEFT JOIN LANESCOPE_GRAPH_NODE_STACKS s ON s.nodeRow = n.rowid"
+                      " LEFT JOIN LANESCOPE_STACKS t ON t.id = callchainId"
+                      " LEFT JOIN StringIds f ON f.id = functionId"
+                      " ORDER BY graphNodeId"),
                  "11|NULL|forward, 12|NULL|NULL, 21|11|NULL, 31|21|NULL, 41|40|NULL");
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
+        const TracePtr trace = fixture_->loaded();
         const std::vector<std::string> wanted{
             "called at capture: train.py:88 in forward", "called at capture: train.py:88 in forward",
             "train.py:99 in replay", "called at capture from: train.py:88 in forward", "train.py:99 in replay"};
-        QCOMPARE((*trace)->kernels.size(), uint32_t(wanted.size()));
+        QCOMPARE(trace->kernels.size(), uint32_t(wanted.size()));
         for (uint32_t row = 0; row < wanted.size(); ++row)
-            QCOMPARE(pythonLine(**trace, EventRef(EventKind::Kernel, row)), wanted[row]);
+            QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, row)), wanted[row]);
     }
 
     /// The comments of code that torch.compile generated; excerpt of PyTorch 2.15's output.
@@ -623,12 +557,9 @@ class tst_CollectMemory : public QObject {
         log.stack(3, 1, "Runner.call", path, 15);
         log.stack(4, 1, "Runner.call", large, 18);
         for (const uint32_t correlation : {1u, 2u, 3u}) log.call(correlation, correlation + 1);
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
-        fixture_->collect();
-        QCOMPARE(fixture_->rows("SELECT t.line, o.value FROM LANESCOPE_STACKS t"
-                                " LEFT JOIN StringIds o ON o.id = operatorsId ORDER BY t.id"),
+        collect(log);
+        QCOMPARE(rows("SELECT t.line, o.value FROM LANESCOPE_STACKS t"
+                      " LEFT JOIN StringIds o ON o.id = operatorsId ORDER BY t.id"),
                  "3|NULL, 18|aten.gelu, aten.add of y, x, 15|NULL, 18|NULL");
     }
 
@@ -643,14 +574,10 @@ class tst_CollectMemory : public QObject {
             log.call(correlation, 0);
             log.kernel(correlation, correlation);
         }
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
-        fixture_->collect();
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        QVERIFY(trace);
-        for (uint32_t row = 0; row < (*trace)->kernels.size(); ++row)
-            QCOMPARE(pythonLine(**trace, EventRef(EventKind::Kernel, row)), std::string());
+        collect(log);
+        const TracePtr trace = fixture_->loaded();
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row)
+            QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, row)), std::string());
     }
 
     void survivesDanglingStacks() {
@@ -660,14 +587,9 @@ class tst_CollectMemory : public QObject {
         log.stack(0, 0, "none", "a.py", 3);
         log.stack(0xffffffff, 6, "last", "a.py", 0xffffffff);
         for (uint32_t number : {5u, 6u, 0u, 0xffffffffu}) log.call(number % 1'000 + 1, number);
-        log.end(startNs + 1'000);
-        log.flush();
-        log.writeTo(fixture_->logPath("box.0.4242.log"));
-        fixture_->collect();
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        QVERIFY(trace);
-        for (uint32_t row = 0; row < (*trace)->apiCalls.size(); ++row)
-            pythonLine(**trace, EventRef(EventKind::Api, row));
+        collect(log);
+        const TracePtr trace = fixture_->loaded();
+        for (uint32_t row = 0; row < trace->apiCalls.size(); ++row) pythonLine(*trace, EventRef(EventKind::Api, row));
     }
 };
 

@@ -6,6 +6,7 @@
 #include "model/live/LiveTrace.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -63,13 +64,7 @@ class tst_Collector : public QObject {
     std::string logPath(const std::string& name) const { return fixture_->logPath(name); }
     CollectedRun collect(std::optional<MainProcess> mainProcess = {}) const { return fixture_->collect(mainProcess); }
     std::string row(const char* sql) const { return fixture_->row(sql); }
-
-    CollectedRun collect(TestLog& log) {
-        log.end(startNs + 1000);
-        log.flush(startNs, startNs + 1000);
-        log.writeTo(fixture_->logPath("box.1.4242.log"));
-        return fixture_->collect();
-    }
+    CollectedRun collect(TestLog& log, int64_t endNs = startNs + 1000) const { return fixture_->collect(log, endNs); }
 
   private slots:
     void init() { fixture_ = std::make_unique<CollectorFixture>(); }
@@ -160,10 +155,7 @@ class tst_Collector : public QObject {
         ncclEnd.domain = 5;
         log.add(ncclEnd);
         log.add(nvtx(NvtxEvent::Mark, 130, 0, log.string("here")));
-        log.end(startNs + 200);
-        log.flush(startNs + 100, startNs + 200);
-        log.writeTo(logPath("box.-.4242.log"));
-        const CollectedRun run = collect();
+        const CollectedRun run = collect(log, startNs + 200);
         QCOMPARE(run.counts.of(ImportedKind::Nvtx), 3);
         QCOMPARE(run.counts.of(ImportedKind::Nccl), 1);
         QCOMPARE(run.counts.events(), 3);
@@ -196,12 +188,10 @@ class tst_Collector : public QObject {
             (*collector)->poll();
             auto mirror = TraceMirror::create(in("live.sqlite.partial"));
             QVERIFY(mirror->refresh().has_value());
-            const auto trace = loadOpenTrace(mirror->descriptor(), "live.sqlite");
-            QVERIFY(trace.has_value());
-            QCOMPARE((*trace)->processes.front().name, std::string("python"));
-            QVERIFY(std::ranges::any_of((*trace)->tracks, [](const Track& track) {
-                return track.title.find("training") != std::string::npos;
-            }));
+            const auto trace = test::orFail(loadOpenTrace(mirror->descriptor(), "live.sqlite"));
+            QCOMPARE(trace->processes.front().name, std::string("python"));
+            QVERIFY(std::ranges::any_of(
+                trace->tracks, [](const Track& track) { return track.title.find("training") != std::string::npos; }));
         }
         QCOMPARE(collect().processes, 1);
         QCOMPARE(row("SELECT count(*) FROM PROCESSES"), "1");
@@ -213,9 +203,7 @@ class tst_Collector : public QObject {
         log.property("program", "sh");
         NvtxDomainRecord domain{.domain = 1, .name = log.string("idle")};
         log.add(domain);
-        log.flush();
-        log.writeTo(logPath("box.-.1.log"));
-        QCOMPARE(collect().processes, 0);
+        QCOMPARE(fixture_->collectUnended(log).processes, 0);
         QCOMPARE(row("SELECT name FROM sqlite_schema WHERE name IN ('PROCESSES', 'NVTX_EVENTS')"), "no row");
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH"), "0");
     }
@@ -254,8 +242,7 @@ class tst_Collector : public QObject {
 
     void closingStepsOfAnEmptyRunAreReportedAsSkipped() {
         std::filesystem::create_directories(in("run"));
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
-        QVERIFY(collector);
+        auto collector = test::orFail(test::beginCollector(in("run"), in("out.sqlite"), runInfo()));
         std::string skipped;
         std::optional<ClosingSkip> cause;
         ClosingSteps closing;
@@ -264,7 +251,7 @@ class tst_Collector : public QObject {
             skipped = name.filename().string();
             cause = reason;
         };
-        QVERIFY((*collector)->finish({}, false, closing));
+        QVERIFY(collector->finish({}, false, closing));
         QCOMPARE(skipped, std::string("out.sqlite"));
         QVERIFY(cause == ClosingSkip::NothingRecorded);
     }
@@ -350,23 +337,22 @@ class tst_Collector : public QObject {
     void followsGrowingLogs() {
         TestLog log;
         std::filesystem::create_directories(in("run"));
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
-        QVERIFY(collector.has_value());
-        (*collector)->poll();
-        QCOMPARE((*collector)->logCount(), 0u);
+        auto collector = test::orFail(test::beginCollector(in("run"), in("out.sqlite"), runInfo()));
+        collector->poll();
+        QCOMPARE(collector->logCount(), 0u);
         for (int round = 1; round <= 5; ++round) {
             log.add(kernel(round * 100, log.string("k")));
             log.flush();
             log.writeTo(logPath("box.-.4242.log"));
-            (*collector)->poll();
-            QCOMPARE((*collector)->openProcesses(), std::vector<uint32_t>{4242});
+            collector->poll();
+            QCOMPARE(collector->openProcesses(), std::vector<uint32_t>{4242});
         }
         log.end(startNs + 900);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
-        (*collector)->poll();
-        QVERIFY((*collector)->openProcesses().empty());
-        QCOMPARE((*collector)->finish({}, false)->counts.of(ImportedKind::Kernel), 5);
+        collector->poll();
+        QVERIFY(collector->openProcesses().empty());
+        QCOMPARE(collector->finish({}, false)->counts.of(ImportedKind::Kernel), 5);
     }
 
     void overwritesOnlyOnRequest() {
@@ -390,17 +376,11 @@ class tst_Collector : public QObject {
         device.name = log.string("Simulated GPU");
         device.memoryBandwidthKBps = 1000;
         log.add(device);
-        log.end(startNs);
-        log.flush();
-        log.writeTo(logPath("box.-.4242.log"));
-        std::filesystem::create_directories(in("run"));
-        RunInfo info = runInfo();
         for (int index = 0; index < 4; ++index) {
             MachineGpu gpu{.index = index, .uuid = index == 2 ? "GPU-ab000000-0000-0000-0000-000000000000" : "other"};
-            info.machine.gpus.push_back(gpu);
+            fixture_->info.machine.gpus.push_back(gpu);
         }
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
-        QVERIFY((*collector)->finish({}, false).has_value());
+        collect(log, startNs);
         QCOMPARE(row("SELECT count(*), id, name, memoryBandwidth FROM TARGET_INFO_GPU"), "1|2|Simulated GPU|1000000");
         QCOMPARE(row("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE"), "2|0|4242");
     }
@@ -415,11 +395,7 @@ class tst_Collector : public QObject {
         }
         ThreadNameRecord named{.threadId = 4243, .name = log.string("loader")};
         log.add(named);
-        log.end(startNs + 9);
-        log.flush();
-        log.writeTo(logPath("box.-.4242.log"));
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), runInfo());
-        QVERIFY((*collector)->finish({}, false).has_value());
+        collect(log, startNs + 9);
         QCOMPARE(fixture_->rows("SELECT globalTid % 0x1000000, value FROM ThreadNames"
                                 " JOIN StringIds ON id = nameId ORDER BY globalTid"),
                  "4242|train.py, 4243|loader");
@@ -431,15 +407,9 @@ class tst_Collector : public QObject {
         device.uuid[0] = 0xab;
         device.name = log.string("Simulated H200 MIG 1g.18gb");
         log.add(device);
-        log.end(startNs);
-        log.flush();
-        log.writeTo(logPath("box.-.4242.log"));
-        std::filesystem::create_directories(in("run"));
-        RunInfo info = runInfo();
         MachineGpu whole{.uuid = "GPU-ab000000-0000-0000-0000-000000000000", .nvlinkCount = 18};
-        info.machine.gpus.push_back(whole);
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
-        QVERIFY((*collector)->finish({}, false).has_value());
+        fixture_->info.machine.gpus.push_back(whole);
+        collect(log, startNs);
         QCOMPARE(row("SELECT count(*), id, name, uuid FROM TARGET_INFO_GPU"),
                  "1|1|Simulated H200 MIG 1g.18gb|MIG-ab000000-0000-0000-0000-000000000000");
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_PROPERTIES WHERE name = 'gpu1.nvlinkCount'"), "0");
@@ -458,12 +428,9 @@ class tst_Collector : public QObject {
             log.add(api);
             log.add(kernel(at * 10, kernelName));
         }
-        log.end(startNs);
-        log.flush();
-        log.writeTo(logPath("box.-.4242.log"));
         QElapsedTimer timer;
         timer.start();
-        QCOMPARE(collect().counts.events(), 2 * pairs);
+        QCOMPARE(collect(log, startNs).counts.events(), 2 * pairs);
         qInfo("%.0f rows a second", 2e9 * pairs / static_cast<double>(timer.nsecsElapsed()));
     }
 
@@ -479,10 +446,7 @@ class tst_Collector : public QObject {
                      log.string("a\xfd\xfe"
                                 "b")));
         log.add(nvtx(NvtxEvent::Pop, 400, 0, 0));
-        log.end(startNs + 1000);
-        log.flush(startNs + 100, startNs + 400);
-        log.writeTo(logPath("box.-.4242.log"));
-        collect();
+        collect(log);
         QCOMPARE(row("SELECT count(*) FROM StringIds WHERE value = 'a\xef\xbf\xbd\xef\xbf\xbd' || 'b'"), "1");
         QCOMPARE(row("SELECT count(DISTINCT textId) FROM NVTX_EVENTS WHERE eventType = 59"), "1");
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'program'"), "/opt/\xef\xbf\xbd/python");
@@ -521,15 +485,8 @@ class tst_Collector : public QObject {
         log.add(static_cast<RecordKind>(999), nvtx(NvtxEvent::Mark, 150, 0, 0));
         const uint64_t more[2] = {1, 2};
         log.add(ClockRecord{}, more, sizeof more);
-        log.end(startNs + 500);
-        log.flush(startNs + 100, startNs + 150);
-        log.writeTo(logPath("box.-.4242.log"));
-        RunInfo info = runInfo();
-        info.version = "0.1.0";
-        auto collector = test::beginCollector(in("run"), in("out.sqlite"), info);
-        QVERIFY(collector);
-        const auto run = (*collector)->finish({}, false);
-        QVERIFY(run && run->warnings.empty());
+        fixture_->info.version = "0.1.0";
+        QVERIFY(collect(log, startNs + 500).warnings.empty());
         QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS"), "1");
         QCOMPARE(fixture_->rows("SELECT code, severity FROM LANESCOPE_HEALTH"), "versions-differ|0");
         QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH").starts_with("The agent has version 0.0.9, and"));

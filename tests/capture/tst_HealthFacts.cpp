@@ -5,6 +5,8 @@
 #include "model/trace/healthNotes.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -41,9 +43,7 @@ class tst_HealthFacts : public QObject {
     }
     TracePtr load() const {
         fixture_->collect();
-        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
-        if (!trace) qFatal("%s", trace.error().sentence.c_str());
-        return *trace;
+        return test::orFail(loadTrace(fixture_->in("out.sqlite")));
     }
     static std::vector<HealthNote> notesOfCode(const Trace& trace, HealthCode code) {
         std::vector<HealthNote> notes;
@@ -94,9 +94,8 @@ class tst_HealthFacts : public QObject {
         QCOMPARE(notes.size(), size_t{2});
         QCOMPARE(places.size(), size_t{2});
         for (const HealthNote& note : notes) {
-            const auto place = placeOf(*trace, places, note);
-            QVERIFY(place.has_value());
-            QCOMPARE(trace->processes[place->process].globalPid, *note.globalPid);
+            const auto place = test::orFail(placeOf(*trace, places, note));
+            QCOMPARE(trace->processes[place.process].globalPid, *note.globalPid);
         }
     }
 
@@ -114,12 +113,7 @@ class tst_HealthFacts : public QObject {
     }
 
     void everyLossIsLoadedAndDrawn_data() {
-        QTest::addColumn<uint32_t>("number");
-        QTest::addColumn<bool>("isOfNvtx");
-        QTest::addColumn<bool>("isOfStream");
-        const auto add = [](const char* name, Loss loss, bool isOfNvtx, bool isOfStream) {
-            QTest::newRow(name) << static_cast<uint32_t>(loss) << isOfNvtx << isOfStream;
-        };
+        const test::Rows<Loss, bool, bool> add;
         add("NVTX", Loss::NvtxCalls, true, false);
         add("CUDA", Loss::CudaActivity, false, true);
         add("blocks", Loss::LogBlocks, true, true);
@@ -130,24 +124,22 @@ class tst_HealthFacts : public QObject {
     }
 
     void everyLossIsLoadedAndDrawn() {
-        QFETCH(uint32_t, number);
-        QFETCH(bool, isOfNvtx);
-        QFETCH(bool, isOfStream);
+        const auto [loss, isOfNvtx, isOfStream] = test::row<Loss, bool, bool>();
         TestLog log = logOf(4242);
-        addLoss(log, static_cast<Loss>(number), 12, 950);
+        addLoss(log, loss, 12, 950);
         log.end(startNs + 1000);
         add(log, 4242);
         const TracePtr trace = load();
         const auto& gaps = processOf(*trace, 4242)->gaps;
         QCOMPARE(gaps.size(), size_t{1});
-        QCOMPARE(static_cast<uint32_t>(gaps[0].what), number);
+        QCOMPARE(gaps[0].what, loss);
         QCOMPARE(gaps[0].count, 12);
         QCOMPARE(isLossyAnywhere(*trace, TrackKind::ThreadNvtx), isOfNvtx);
         QCOMPARE(isLossyAnywhere(*trace, TrackKind::Stream), isOfStream);
         const auto notes = notesOfCode(*trace, HealthCode::EventsDropped);
         QCOMPARE(notes.size(), size_t{1});
         QCOMPARE(notes[0].count, int64_t{12});
-        QVERIFY(notes[0].sentence.find(nameOf(static_cast<Loss>(number)).cause) != std::string::npos);
+        QVERIFY(notes[0].sentence.find(nameOf(loss).cause) != std::string::npos);
         const auto place = placeOf(*trace, healthPlaces(*trace), notes[0]);
         QVERIFY(place && !place->isEnd);
         QCOMPARE(place->range, gaps[0].range);
