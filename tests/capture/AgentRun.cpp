@@ -47,6 +47,16 @@ AgentRun::AgentRun() {
                  .count();
 }
 
+AgentRun::AgentRun(const QStringList& arguments, const QMap<QString, QString>& environment) : AgentRun() {
+    this->arguments = arguments;
+    this->environment = environment;
+    if (!run()) qFatal("the training does not end");
+}
+
+void AgentRun::succeed() {
+    if (!run() || exitCode != 0) qFatal("%s", errors.constData());
+}
+
 bool AgentRun::run() {
     QProcessEnvironment variables = QProcessEnvironment::systemEnvironment();
     if (withAgent) {

@@ -130,6 +130,8 @@ struct ProcessLog {
 class AgentRun {
   public:
     AgentRun();
+    /// Runs the stand-in training to its end.
+    explicit AgentRun(const QStringList& arguments, const QMap<QString, QString>& environment = {});
 
     QString program;                     ///< Program instead of the stand-in training.
     QStringList arguments;               ///< For the stand-in, in addition to --base and --cupti.
@@ -140,6 +142,8 @@ class AgentRun {
 
     /// Runs the program to its end. Returns false, and fails the test, if it takes over 4 minutes.
     bool run();
+    /// Runs the program, and ends the test if the program fails.
+    void succeed();
 
     int64_t baseNs = 0;
     // After `run`:

@@ -2,6 +2,7 @@
 #include "capture/log/clocks.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
+#include "tests/support/Rows.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -120,8 +121,7 @@ class tst_Agent : public QObject {
             run.environment["LANESCOPE_CUPTI"] = library;
             run.arguments << "--cupti" << library;
         }
-        QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 0);
+        run.succeed();
         const TrainingPlan plan = planOf(run, 1, 40, 50, 7);
         QCOMPARE(run.output, printsTrained(plan.kernels()));
         QCOMPARE(run.errors, QByteArray());
@@ -149,11 +149,8 @@ class tst_Agent : public QObject {
     }
     void recordsRareKindsOnRequest() {
         QFETCH(QString, version);
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_VERSION"] = version;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "memory=1,um=1,graphs=whole";
-        run.arguments = {"--rare", "1"};
-        QVERIFY(run.run());
+        AgentRun run({"--rare", "1"},
+                     {{"STANDIN_CUPTI_VERSION", version}, {"LANESCOPE_AGENT_OPTIONS", "memory=1,um=1,graphs=whole"}});
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(run.errors, QByteArray());
         ProcessLog log = run.log();
@@ -197,9 +194,7 @@ class tst_Agent : public QObject {
     }
 
     void skipsRareKindsByDefault() {
-        AgentRun run;
-        run.arguments = {"--rare", "1"};
-        QVERIFY(run.run());
+        AgentRun run({"--rare", "1"});
         const ProcessLog& log = run.log();
         QVERIFY(log.graphs.empty() && log.memory.empty() && log.pools.empty());
         QVERIFY(log.unifiedMemory.empty());
@@ -207,20 +202,14 @@ class tst_Agent : public QObject {
     }
 
     void reportsManagedMemoryAsUnsupported() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_UM"] = "29";
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "um=1";
-        run.arguments = {"--rare", "1"};
-        QVERIFY(run.run());
+        AgentRun run({"--rare", "1"}, {{"STANDIN_CUPTI_UM", "29"}, {"LANESCOPE_AGENT_OPTIONS", "um=1"}});
         QCOMPARE(run.log().notes.count("no-unified-memory"), size_t{1});
         QVERIFY(run.log().unifiedMemory.empty());
         QCOMPARE(run.log().kernels.size(), size_t{61});
     }
 
     void reportsAnUnreadableBuffer() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_READABLE"] = "5000";
-        QVERIFY(run.run());
+        AgentRun run({}, {{"STANDIN_CUPTI_READABLE", "5000"}});
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(run.log().notes.count("buffer-unreadable"), size_t{1});
         QVERIFY(!run.log().kernels.empty());
@@ -228,24 +217,18 @@ class tst_Agent : public QObject {
     }
 
     void recordsManyThreads() {
-        AgentRun run;
-        run.arguments = {"--threads", "12", "--steps", "60", "--kernels", "40"};
-        QVERIFY(run.run());
+        AgentRun run({"--threads", "12", "--steps", "60", "--kernels", "40"});
         compareWithPlan(run.log(), planOf(run, 12, 60, 40));
         QCOMPARE(run.log().nvtx.size(), size_t{12 * 60 * 11});
     }
 
     void recordsAMillionKernels() {
-        AgentRun run;
-        run.arguments = {"--steps", "500", "--kernels", "2000", "--step-ms", "1"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "500", "--kernels", "2000", "--step-ms", "1"});
         compareWithPlan(run.log(), planOf(run, 1, 500, 2000));
     }
 
     void countsLossesOnTheSlowestDisk() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_DROPPED"] = "17";
-        QVERIFY(run.run());
+        AgentRun run({}, {{"STANDIN_CUPTI_DROPPED", "17"}});
         QCOMPARE(run.log().dropped(Loss::CudaActivity), 17u);
     }
 
@@ -263,18 +246,14 @@ class tst_Agent : public QObject {
     }
 
     void skipsQueryCalls_data() {
-        QTest::addColumn<QString>("options");
-        QTest::addColumn<int>("asking");
-        QTest::newRow("filtered") << "api=filtered" << 0;
-        QTest::newRow("all") << "api=all" << 10;
-        QTest::newRow("unknown options") << ",,api,=,cuda=maybe,fancy=1,=" << 0;
+        const test::Rows<QString, int> row;
+        row("filtered", "api=filtered", 0);
+        row("all", "api=all", 10);
+        row("unknown options", ",,api,=,cuda=maybe,fancy=1,=", 0);
     }
     void skipsQueryCalls() {
-        QFETCH(QString, options);
-        QFETCH(int, asking);
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
-        QVERIFY(run.run());
+        const auto [options, asking] = test::row<QString, int>();
+        AgentRun run({}, {{"LANESCOPE_AGENT_OPTIONS", options}});
         ProcessLog log = run.log();
         int found = 0;
         for (const log::ApiRecord& call : run.log().calls) {
@@ -286,19 +265,15 @@ class tst_Agent : public QObject {
     }
 
     void recordsOnlyRequestedCalls_data() {
-        QTest::addColumn<QString>("options");
-        QTest::addColumn<int>("calls");
-        QTest::addColumn<int>("waits");
+        const test::Rows<QString, int, int> row;
         const TrainingPlan plan;
-        QTest::newRow("default") << "" << int(plan.driverCalls()) << int(plan.waits());
-        QTest::newRow("launch") << "api=launch" << int(plan.driverCalls()) << int(plan.waits());
-        QTest::newRow("all") << "api=all" << int(plan.allCallsOfWork() + plan.steps) << int(plan.waits());
-        QTest::newRow("none") << "api=none" << 0 << 0;
+        row("default", "", int(plan.driverCalls()), int(plan.waits()));
+        row("launch", "api=launch", int(plan.driverCalls()), int(plan.waits()));
+        row("all", "api=all", int(plan.allCallsOfWork() + plan.steps), int(plan.waits()));
+        row("none", "api=none", 0, 0);
     }
     void recordsOnlyRequestedCalls() {
-        QFETCH(QString, options);
-        QFETCH(int, calls);
-        QFETCH(int, waits);
+        const auto [options, calls, waits] = test::row<QString, int, int>();
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
         const int64_t beforeNs = realtimeNs();
@@ -327,9 +302,7 @@ class tst_Agent : public QObject {
         QVERIFY(without.run());
         QVERIFY(without.log().memcpys.size() > 0);
         QCOMPARE(without.log().memsets.size(), size_t{0});
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "cuda=0";
-        QVERIFY(run.run());
+        AgentRun run({}, {{"LANESCOPE_AGENT_OPTIONS", "cuda=0"}});
         QCOMPARE(run.log().kernels.size(), size_t{0});
         QVERIFY(run.log().nvtx.size() > 0);
         AgentRun other;
@@ -432,9 +405,7 @@ class tst_Agent : public QObject {
     }
 
     void countsNvtxLevels() {
-        AgentRun run;
-        run.arguments = {"--steps", "0", "--depth", "500"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "0", "--depth", "500"});
         const auto& nvtx = run.log().nvtx;
         QCOMPARE(nvtx.size(), size_t{1000});  // the surplus end is absent
         for (int i = 0; i < 500; ++i) {
@@ -444,9 +415,7 @@ class tst_Agent : public QObject {
     }
 
     void distinguishesEndedThreads() {
-        AgentRun run;
-        run.arguments = {"--steps", "0", "--churn", "400", "--threads-per-round", "8"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "0", "--churn", "400", "--threads-per-round", "8"});
         int pushes = 0;
         for (const auto& [record, text, extended] : run.log().nvtx) {
             if (record.event != log::NvtxEvent::Push) continue;
@@ -458,9 +427,7 @@ class tst_Agent : public QObject {
     }
 
     void sharesDomainsAmongLibraries() {
-        AgentRun run;
-        run.arguments = {"--plugin", LANESCOPE_BINARY_DIR "/lib/standin/libstandin-nvtx-plugin.so"};
-        QVERIFY(run.run());
+        AgentRun run({"--plugin", LANESCOPE_BINARY_DIR "/lib/standin/libstandin-nvtx-plugin.so"});
         ProcessLog log = run.log();
         QCOMPARE(log.domains.size(), size_t{2});
         const auto& last = log.nvtx[log.nvtx.size() - 2];
@@ -469,35 +436,24 @@ class tst_Agent : public QObject {
     }
 
     void findsLoadedCupti() {
-        AgentRun run;
-        run.environment["LANESCOPE_CUPTI"] = "";
-        run.arguments = {"--cupti-first", "1"};
-        QVERIFY(run.run());
+        AgentRun run({"--cupti-first", "1"}, {{"LANESCOPE_CUPTI", ""}});
         compareWithPlan(run.log(), planOf(run, 1, 10, 6));
         QCOMPARE(run.log().properties.at("cuptiPath"), lanescope::test::standinCupti().toStdString());
     }
 
     void recordsWithNvtxBeforeCuda() {
-        AgentRun run;
-        run.arguments = {"--nvtx-first", "1"};
-        QVERIFY(run.run());
+        AgentRun run({"--nvtx-first", "1"});
         compareWithPlan(run.log(), planOf(run, 1, 10, 6));
         verifyEnd(run.log(), log::EndReason::Exit);
     }
 
     void recordsWithoutContextCallbacks() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_SILENT"] = "1";
-        run.arguments = {"--nvtx", "0"};
-        QVERIFY(run.run());
+        AgentRun run({"--nvtx", "0"}, {{"STANDIN_CUPTI_SILENT", "1"}});
         compareWithPlan(run.log(), planOf(run, 1, 10, 6));
     }
 
     void readsTheLastBuffersDuringASlowFlush() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_SLOW_MS"] = "150";
-        run.arguments = {"--step-ms", "37", "--steps", "20"};
-        QVERIFY(run.run());
+        AgentRun run({"--step-ms", "37", "--steps", "20"}, {{"STANDIN_CUPTI_SLOW_MS", "150"}});
         compareWithPlan(run.log(), planOf(run, 1, 20, 6));
     }
 
@@ -514,11 +470,7 @@ class tst_Agent : public QObject {
         file.write(annotated);
     }
 
-    void recordsPython_data() {
-        QTest::addColumn<QString>("method");
-        QTest::newRow("fork") << "fork";
-        QTest::newRow("spawn") << "spawn";
-    }
+    void recordsPython_data() { test::rows<QString>("method", {{"fork", "fork"}, {"spawn", "spawn"}}); }
     void recordsPython() {
         if (script_.isEmpty()) QSKIP("No nvtx package.");
         QFETCH(QString, method);

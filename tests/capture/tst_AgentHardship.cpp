@@ -179,9 +179,7 @@ class tst_AgentHardship : public QObject {
     }
 
     void ignoresChildrenWithLog() {
-        AgentRun run;
-        run.arguments = {"--fork", "nvtx"};
-        QVERIFY(run.run());
+        AgentRun run({"--fork", "nvtx"});
         QCOMPARE(run.log().notes.count("children-without-log"), size_t{0});
     }
 
@@ -208,8 +206,7 @@ class tst_AgentHardship : public QObject {
         run.arguments = {"--pid", "--fork", LANESCOPE_BINARY_DIR "/bin/standin-hardship", "term"};
         // Its leak check uses /proc, which has outside process numbers.
         if (test::hasAddressSanitizer) run.environment.insert("ASAN_OPTIONS", "detect_leaks=0");
-        QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 0);
+        run.succeed();
         QCOMPARE(run.errors, QByteArray());
         QCOMPARE(run.logs.size(), size_t{1});
         QCOMPARE(called(run.logs[0], "work"), 300);
@@ -219,24 +216,17 @@ class tst_AgentHardship : public QObject {
 
     void doesNothingWhenDisabled() {
         for (const char* value : {"1", "yes"}) {
-            AgentRun run;
-            run.environment["LANESCOPE_DISABLE"] = value;
-            QVERIFY(run.run());
+            AgentRun run({}, {{"LANESCOPE_DISABLE", value}});
             QCOMPARE(run.output, QByteArray("trained 60 kernels\n"));
             QVERIFY(QDir(run.folder).isEmpty());
         }
-        AgentRun run;
-        run.environment["LANESCOPE_DISABLE"] = "0";
-        QVERIFY(run.run());
+        AgentRun run({}, {{"LANESCOPE_DISABLE", "0"}});
         QCOMPARE(run.log().kernels.size(), size_t{60});
     }
 
     void endsBeforeTheDiskIsFull() {
-        AgentRun run;
         // More than any disk.
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "reserve-mb=1000000000";
-        run.arguments = {"--steps", "100", "--step-ms", "10"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "100", "--step-ms", "10"}, {{"LANESCOPE_AGENT_OPTIONS", "reserve-mb=1000000000"}});
         QCOMPARE(run.exitCode, 0);
         verifyWhole(run.log());
         QCOMPARE(run.log().ends.size(), size_t{1});

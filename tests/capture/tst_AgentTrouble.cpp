@@ -2,6 +2,8 @@
 #include <csignal>
 
 #include "tests/capture/AgentRun.h"
+#include "tests/support/Rows.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -35,25 +37,19 @@ class tst_AgentTrouble : public QObject {
 
   private slots:
     void passesExitCodes_data() {
-        QTest::addColumn<QString>("exitBy");
-        QTest::addColumn<int>("expected");
-        QTest::addColumn<bool>("ends");
-        QTest::newRow("return") << "return" << 3 << true;
-        QTest::newRow("exit") << "exit" << 3 << true;
-        QTest::newRow("_exit") << "_exit" << 3 << false;
-        QTest::newRow("abort") << "abort" << 128 + SIGABRT << false;
-        QTest::newRow("kill") << "kill" << 128 + SIGKILL << false;
-        QTest::newRow("own handler") << "term-handled" << 7 << false;
-        QTest::newRow("ignores Ctrl-C") << "int-ignored" << 3 << true;
+        const test::Rows<QString, int, bool> row;
+        row("return", "return", 3, true);
+        row("exit", "exit", 3, true);
+        row("_exit", "_exit", 3, false);
+        row("abort", "abort", 128 + SIGABRT, false);
+        row("kill", "kill", 128 + SIGKILL, false);
+        row("own handler", "term-handled", 7, false);
+        row("ignores Ctrl-C", "int-ignored", 3, true);
     }
     void passesExitCodes() {
-        QFETCH(QString, exitBy);
-        QFETCH(int, expected);
-        QFETCH(bool, ends);
-        AgentRun run;
+        const auto [exitBy, expected, ends] = test::row<QString, int, bool>();
         // Half a second passes, so everything except its end must be present.
-        run.arguments = {"--exit-by", exitBy, "--exit-code", "3", "--steps", "100", "--step-ms", "20"};
-        QVERIFY(run.run());
+        AgentRun run({"--exit-by", exitBy, "--exit-code", "3", "--steps", "100", "--step-ms", "20"});
         verifyUntouched(run, expected, "trained 600 kernels\n");
         QCOMPARE(run.log().ends.size(), ends ? size_t{1} : size_t{0});
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
@@ -64,16 +60,14 @@ class tst_AgentTrouble : public QObject {
     }
 
     void endsBySignal_data() {
-        QTest::addColumn<QString>("exitBy");
-        QTest::addColumn<int>("signal");
-        QTest::newRow("main thread") << "term" << SIGTERM;
-        QTest::newRow("other thread") << "term-thread" << SIGTERM;
-        QTest::newRow("Ctrl-C") << "int" << SIGINT;
-        QTest::newRow("terminal closed") << "hup" << SIGHUP;
+        const test::Rows<QString, int> row;
+        row("main thread", "term", SIGTERM);
+        row("other thread", "term-thread", SIGTERM);
+        row("Ctrl-C", "int", SIGINT);
+        row("terminal closed", "hup", SIGHUP);
     }
     void endsBySignal() {
-        QFETCH(QString, exitBy);
-        QFETCH(int, signal);
+        const auto [exitBy, signal] = test::row<QString, int>();
         AgentRun run;
         run.inChild = [] {
             for (const int all : {SIGTERM, SIGINT, SIGHUP}) std::signal(all, SIG_DFL);
@@ -89,9 +83,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void logIsCompleteAfterSigterm() {
-        AgentRun run;
-        run.arguments = {"--exit-by", "term-late"};
-        QVERIFY(run.run());
+        AgentRun run({"--exit-by", "term-late"});
         verifyUntouched(run, 128 + SIGTERM);
         QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
         QCOMPARE(run.log().ends.size(), size_t{1});
@@ -100,18 +92,13 @@ class tst_AgentTrouble : public QObject {
     }
 
     void survivesAHangingFlush_data() {
-        QTest::addColumn<QString>("exitBy");
-        QTest::addColumn<int>("expected");
-        QTest::newRow("return") << "return" << 0;
-        QTest::newRow("term") << "term" << 128 + SIGTERM;
+        const test::Rows<QString, int> row;
+        row("return", "return", 0);
+        row("term", "term", 128 + SIGTERM);
     }
     void survivesAHangingFlush() {
-        QFETCH(QString, exitBy);
-        QFETCH(int, expected);
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_HANG"] = "flush";
-        run.arguments = {"--exit-by", exitBy, "--step-ms", "50"};
-        QVERIFY(run.run());
+        const auto [exitBy, expected] = test::row<QString, int>();
+        AgentRun run({"--exit-by", exitBy, "--step-ms", "50"}, {{"STANDIN_CUPTI_HANG", "flush"}});
         verifyUntouched(run, expected);
         QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
         QCOMPARE(steps(run.log()), 10);  // NVTX does not depend on CUPTI
@@ -146,24 +133,20 @@ class tst_AgentTrouble : public QObject {
     }
 
     void takesLocksInOneOrder_data() {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<QString>("options");
-        QTest::addColumn<bool>("isOrdered");
+        const test::Rows<QStringList, QString, bool> row;
         const QStringList live{"--live",    "1", "--tells-early", "1", "--steps", "40",
                                "--threads", "4", "--step-ms",     "5"};
-        QTest::newRow("all calls") << live << "api=all" << true;
-        QTest::newRow("steps") << live << "steps=3-9" << true;
-        QTest::newRow("calls open windows")
-            << live + QStringList{"--profile-from", "3", "--profile-to", "5"} << "range=cudaProfilerApi" << true;
-        QTest::newRow("full log") << live << "max-log-mb=1" << true;
-        QTest::newRow("killed") << live + QStringList{"--exit-by", "term"} << "" << true;
-        QTest::newRow("forks") << live + QStringList{"--fork", "nvtx"} << "" << true;
-        QTest::newRow("badly, to see that it is found") << QStringList{"--locks-badly", "1"} << "" << false;
+        row("all calls", live, "api=all", true);
+        row("steps", live, "steps=3-9", true);
+        row("calls open windows", live + QStringList{"--profile-from", "3", "--profile-to", "5"},
+            "range=cudaProfilerApi", true);
+        row("full log", live, "max-log-mb=1", true);
+        row("killed", live + QStringList{"--exit-by", "term"}, "", true);
+        row("forks", live + QStringList{"--fork", "nvtx"}, "", true);
+        row("badly, to see that it is found", {"--locks-badly", "1"}, "", false);
     }
     void takesLocksInOneOrder() {
-        QFETCH(QStringList, arguments);
-        QFETCH(QString, options);
-        QFETCH(bool, isOrdered);
+        const auto [arguments, options, isOrdered] = test::row<QStringList, QString, bool>();
         if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         AgentRun run;
         const QString found = run.folder + "/orders";
@@ -192,36 +175,15 @@ class tst_AgentTrouble : public QObject {
     }
 
     void reportsWhyCudaIsMissing_data() {
-        QTest::addColumn<QString>("variable");
-        QTest::addColumn<QString>("value");
-        QTest::addColumn<QString>("code");
-        QTest::addColumn<QString>("word");
-        QTest::newRow("taken") << "STANDIN_CUPTI_SUBSCRIBE"
-                               << "39"
-                               << "cupti-taken"
-                               << "SimulatedRival";
-        QTest::newRow("no driver") << "STANDIN_CUPTI_SUBSCRIBE"
-                                   << "999"
-                                   << "no-driver"
-                                   << "driver";
-        QTest::newRow("not ready") << "STANDIN_CUPTI_SUBSCRIBE"
-                                   << "15"
-                                   << "no-driver"
-                                   << "driver";
-        QTest::newRow("else") << "STANDIN_CUPTI_SUBSCRIBE"
-                              << "38"
-                              << "cupti-failed"
-                              << "CUPTI";
-        QTest::newRow("too old") << "STANDIN_CUPTI_VERSION"
-                                 << "17"
-                                 << "cupti-missing"
-                                 << "older than";
+        const test::Rows<QString, QString, QString, QString> row;
+        row("taken", "STANDIN_CUPTI_SUBSCRIBE", "39", "cupti-taken", "SimulatedRival");
+        row("no driver", "STANDIN_CUPTI_SUBSCRIBE", "999", "no-driver", "driver");
+        row("not ready", "STANDIN_CUPTI_SUBSCRIBE", "15", "no-driver", "driver");
+        row("else", "STANDIN_CUPTI_SUBSCRIBE", "38", "cupti-failed", "CUPTI");
+        row("too old", "STANDIN_CUPTI_VERSION", "17", "cupti-missing", "older than");
     }
     void reportsWhyCudaIsMissing() {
-        QFETCH(QString, variable);
-        QFETCH(QString, value);
-        QFETCH(QString, code);
-        QFETCH(QString, word);
+        const auto [variable, value, code, word] = test::row<QString, QString, QString, QString>();
         AgentRun run;
         run.environment[variable] = value;
         QVERIFY(run.run());
@@ -236,10 +198,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void reportsBuffersTakenByAnotherTool() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_STOLEN_MS"] = "500";
-        run.arguments = {"--steps", "160", "--kernels", "50", "--step-ms", "50"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "160", "--kernels", "50", "--step-ms", "50"}, {{"STANDIN_CUPTI_STOLEN_MS", "500"}});
         verifyUntouched(run, 0, "trained 8000 kernels\n");
         QCOMPARE(run.log().notes.count("cupti-silent"), size_t{1});
         QVERIFY(run.log().kernels.size() > 0 && run.log().kernels.size() < 8000);
@@ -247,28 +206,20 @@ class tst_AgentTrouble : public QObject {
     }
 
     void reportsNothingForAnIdleProgram() {
-        AgentRun run;
-        run.arguments = {"--steps", "3", "--kernels", "1500", "--step-ms", "2600"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "3", "--kernels", "1500", "--step-ms", "2600"});
         QVERIFY(run.log().notes.empty());
         QCOMPARE(run.log().kernels.size(), size_t{4500});
     }
 
     void reportsABufferOfAnotherTool() {
-        AgentRun run;
-        run.environment["STANDIN_CUPTI_STOLEN_MS"] = "100";
-        run.environment["STANDIN_CUPTI_MIXED"] = "1";
-        run.arguments = {"--step-ms", "50"};
-        QVERIFY(run.run());
+        AgentRun run({"--step-ms", "50"}, {{"STANDIN_CUPTI_STOLEN_MS", "100"}, {"STANDIN_CUPTI_MIXED", "1"}});
         verifyUntouched(run);
         QCOMPARE(run.log().notes.count("cupti-shared"), size_t{1});
     }
 
     void daemonIsRecordedOn() {
         if (test::hasAddressSanitizer) QSKIP("A daemon closes all descriptors, the sanitizer's too.");
-        AgentRun run;
-        run.arguments = {"--fork", "daemon"};
-        QVERIFY(run.run());
+        AgentRun run({"--fork", "daemon"});
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(run.log().ends.size(), size_t{1});
         // A daemon's calls are in its own log, including those from before it closed all
@@ -282,9 +233,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void threadsMayGoOnWhileTheProgramExits() {
-        AgentRun run;
-        run.arguments = {"--stray-threads", "2", "--exit-code", "3"};
-        QVERIFY(run.run());
+        AgentRun run({"--stray-threads", "2", "--exit-code", "3"});
         QCOMPARE(run.exitCode, 3);
         QCOMPARE(run.errors, QByteArray());
         QCOMPARE(run.log().ends.size(), size_t{1});
@@ -294,10 +243,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void survivesAMissingCupti() {
-        AgentRun run;
-        run.environment["LANESCOPE_CUPTI"] = "/nonexistent/libcupti.so.13";
-        run.arguments = {"--cupti", ""};
-        QVERIFY(run.run());
+        AgentRun run({"--cupti", ""}, {{"LANESCOPE_CUPTI", "/nonexistent/libcupti.so.13"}});
         verifyUntouched(run);
         // A machine with CUDA but without a GPU has a CUPTI, which then finds no driver.
         const size_t reasons = run.log().notes.count("cupti-missing") + run.log().notes.count("no-driver") +
@@ -308,26 +254,20 @@ class tst_AgentTrouble : public QObject {
     }
 
     void forkedChildrenAreUntouched_data() {
-        QTest::addColumn<QString>("how");
-        QTest::addColumn<int>("logs");
-        QTest::addColumn<int>("status");
-        QTest::newRow("nvtx") << "nvtx" << 4 << 0;
-        QTest::newRow("nothing") << "nothing" << 1 << 0;
-        QTest::newRow("quiet") << "quiet" << 1 << 0;
-        QTest::newRow("term") << "term" << 1 << SIGTERM;
-        QTest::newRow("vfork") << "vfork" << 1 << SIGTERM;
+        const test::Rows<QString, int, int> row;
+        row("nvtx", "nvtx", 4, 0);
+        row("nothing", "nothing", 1, 0);
+        row("quiet", "quiet", 1, 0);
+        row("term", "term", 1, SIGTERM);
+        row("vfork", "vfork", 1, SIGTERM);
     }
     void forkedChildrenAreUntouched() {
-        QFETCH(QString, how);
-        QFETCH(int, logs);
-        QFETCH(int, status);
+        const auto [how, logs, status] = test::row<QString, int, int>();
         if (test::hasThreadSanitizer && status != 0)
             QSKIP("The sanitizer keeps a forked child from its signal, and makes vfork a fork.");
         if (test::hasAddressSanitizer && how == "nvtx")
             QSKIP("The sanitizer's own start in the child is taken for trouble.");
-        AgentRun run;
-        run.arguments = {"--fork", how};
-        QVERIFY(run.run());
+        AgentRun run({"--fork", how});
         QByteArray output = tenSteps;
         for (int i = 0; i < 3; ++i) {
             output += "child " + QByteArray::number(i) + " ended with " + QByteArray::number(status) + "\n";
@@ -350,9 +290,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void forkedWorkerThatExitsKeepsNearlyAll() {
-        AgentRun run;
-        run.arguments = {"--fork", "worker"};
-        QVERIFY(run.run());
+        AgentRun run({"--fork", "worker"});
         QCOMPARE(int(run.logs.size()), 4);
         for (size_t i = 1; i < run.logs.size(); ++i) {
             qInfo("%zu of 1000 ranges survive", run.logs[i].nvtx.size() / 2);
@@ -362,10 +300,8 @@ class tst_AgentTrouble : public QObject {
     }
 
     void worksWithoutFolder_data() {
-        QTest::addColumn<QString>("folder");
-        QTest::newRow("missing") << "/nonexistent/folder";
-        QTest::newRow("not a folder") << "/dev/null";
-        QTest::newRow("not writable") << "/proc/1";
+        test::rows<QString>(
+            "folder", {{"missing", "/nonexistent/folder"}, {"not a folder", "/dev/null"}, {"not writable", "/proc/1"}});
     }
     void worksWithoutFolder() {
         QFETCH(QString, folder);
@@ -378,22 +314,17 @@ class tst_AgentTrouble : public QObject {
     }
 
     void recordsOnlyRequestedPrograms_data() {
-        QTest::addColumn<QString>("patterns");
-        QTest::addColumn<bool>("recorded");
-        QTest::newRow("its name") << "standin-training" << true;
-        QTest::newRow("pattern") << "python*:stand?n-*" << true;
-        QTest::newRow("whole path") << "*/bin/standin-training" << true;
-        QTest::newRow("comma") << "a%2Cb:standin%2Dtraining" << true;
-        QTest::newRow("another") << "python*:train" << false;
-        QTest::newRow("part of a name") << "standin" << false;
+        const test::Rows<QString, bool> row;
+        row("its name", "standin-training", true);
+        row("pattern", "python*:stand?n-*", true);
+        row("whole path", "*/bin/standin-training", true);
+        row("comma", "a%2Cb:standin%2Dtraining", true);
+        row("another", "python*:train", false);
+        row("part of a name", "standin", false);
     }
     void recordsOnlyRequestedPrograms() {
-        QFETCH(QString, patterns);
-        QFETCH(bool, recorded);
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "only=" + patterns;
-        run.arguments = {"--fork", "quiet"};
-        QVERIFY(run.run());
+        const auto [patterns, recorded] = test::row<QString, bool>();
+        AgentRun run({"--fork", "quiet"}, {{"LANESCOPE_AGENT_OPTIONS", "only=" + patterns}});
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(run.errors, QByteArray());
         QCOMPARE(run.logs.size(), size_t(recorded));
@@ -401,9 +332,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void leavesCuptiToOtherTools() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "yield=1";
-        QVERIFY(run.run());
+        AgentRun run({}, {{"LANESCOPE_AGENT_OPTIONS", "yield=1"}});
         verifyUntouched(run);
         QCOMPARE(run.log().notes.count("cupti-yielded"), size_t{1});
         QCOMPARE(run.log().kernels.size(), size_t{0});
@@ -411,18 +340,14 @@ class tst_AgentTrouble : public QObject {
     }
 
     void doesNothingUnrequested() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_DIR"] = "";
-        QVERIFY(run.run());
+        AgentRun run({}, {{"LANESCOPE_AGENT_DIR", ""}});
         verifyUntouched(run);
         QVERIFY(run.logs.empty());
         QVERIFY(QDir::current().entryList({"*.log"}).isEmpty());
     }
 
     void emptyRunLeavesNoLog() {
-        AgentRun run;
-        run.arguments = {"--nvtx", "0", "--driver", "0"};
-        QVERIFY(run.run());
+        AgentRun run({"--nvtx", "0", "--driver", "0"});
         verifyUntouched(run);
         QVERIFY(QDir(run.folder).isEmpty());
     }
@@ -434,18 +359,14 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.run());
         verifyUntouched(run);
         for (int i = 0; i < 20; ++i) {
-            QFile file(victims + QString::number(i));
-            QVERIFY(file.open(QIODevice::ReadOnly));
-            QCOMPARE(file.readAll(), QByteArray("mine"));
+            QCOMPARE(test::fileBytes(victims + QString::number(i)), QByteArray("mine"));
         }
         QVERIFY(steps(run.log()) >= 1);
         QVERIFY(!run.log().isCorrupt);
     }
 
     void doesNotUseClosedStandardOutput() {
-        AgentRun run;
-        run.arguments = {"--close-standard", "1", "--step-ms", "30"};
-        QVERIFY(run.run());
+        AgentRun run({"--close-standard", "1", "--step-ms", "30"});
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(steps(run.log()), 10);
         QVERIFY(!run.log().isCorrupt);

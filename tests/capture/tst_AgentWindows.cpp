@@ -3,6 +3,8 @@
 
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/Rows.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -97,15 +99,17 @@ using log::NcclEvent;
 
 namespace {
 
-/// Runs the NCCL stand-in with the agent as its plugin.
-void runNccl(AgentRun& run, int version, const char* scenario) {
-    run.program = LANESCOPE_BINARY_DIR "/bin/standin-nccl";
-    run.arguments = {QString::number(version), scenario};
-    run.environment["NCCL_PROFILER_PLUGIN"] = agentLibrary();
-    QVERIFY(run.run());
-    if (run.exitCode != 0) qWarning() << run.errors;
-    QCOMPARE(run.exitCode, 0);
-}
+/// A run of the NCCL stand-in with the agent as its plugin.
+struct NcclRun : AgentRun {
+    NcclRun(int version, const char* scenario, bool hasAgent = true) {
+        program = LANESCOPE_BINARY_DIR "/bin/standin-nccl";
+        arguments = {QString::number(version), scenario};
+        environment["NCCL_PROFILER_PLUGIN"] = agentLibrary();
+        withAgent = hasAgent;
+        if (!hasAgent) environment["LANESCOPE_AGENT_DIR"] = "";
+        succeed();
+    }
+};
 
 std::vector<ProcessLog::Nccl> of(const ProcessLog& log, NcclEvent event) {
     std::vector<ProcessLog::Nccl> found;
@@ -179,11 +183,7 @@ class tst_AgentWindows : public QObject {
         QCOMPARE(run.log().nvtx.back().record.timestampNs, run.log().windows[1].timestampNs);
     }
 
-    void keepsStepsOfAllThreads_data() {
-        QTest::addColumn<bool>("isRough");
-        QTest::newRow("smooth") << false;
-        QTest::newRow("rough") << true;
-    }
+    void keepsStepsOfAllThreads_data() { test::rows<bool>("isRough", {{"smooth", false}, {"rough", true}}); }
     void keepsStepsOfAllThreads() {
         QFETCH(bool, isRough);
         AgentRun run;
@@ -206,36 +206,25 @@ class tst_AgentWindows : public QObject {
     }
 
     void repeatsSteps() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=2-3,repeat=2";
-        run.arguments = {"--live", "1", "--steps", "16", "--kernels", "10", "--step-ms", "4"};
-        QVERIFY(run.run());
+        AgentRun run({"--live", "1", "--steps", "16", "--kernels", "10", "--step-ms", "4"},
+                     {{"LANESCOPE_AGENT_OPTIONS", "steps=2-3,repeat=2"}});
         verifyGated(run.log());
         QCOMPARE(kernelsByStep(run.log()), (Steps{{3, 10}, {4, 10}, {7, 10}, {8, 10}}));
         QCOMPARE(run.log().windows.size(), size_t{4});
     }
 
     void keepsRanges_data() {
-        QTest::addColumn<QString>("range");
-        QTest::addColumn<QString>("expected");
-        QTest::newRow("domain") << "nvtx:forward@trainer,repeat=2"
-                                << "1 2";
-        QTest::newRow("any domain") << "nvtx:forw*"
-                                    << "1";
-        QTest::newRow("start and end") << "nvtx:optimizer%20*,repeat=0"
-                                       << "1 2 3 4 5 6 7 8";
-        QTest::newRow("default domain") << "nvtx:step%205@"
-                                        << "6 6";
-        QTest::newRow("another domain") << "nvtx:forward@other"
-                                        << "";
+        const test::Rows<QString, QString> row;
+        row("domain", "nvtx:forward@trainer,repeat=2", "1 2");
+        row("any domain", "nvtx:forw*", "1");
+        row("start and end", "nvtx:optimizer%20*,repeat=0", "1 2 3 4 5 6 7 8");
+        row("default domain", "nvtx:step%205@", "6 6");
+        row("another domain", "nvtx:forward@other", "");
     }
     void keepsRanges() {
-        QFETCH(QString, range);
-        QFETCH(QString, expected);
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "range=" + range;
-        run.arguments = {"--live", "1", "--steps", "8", "--kernels", "10", "--step-ms", "5", "--gpu-delay-us", "3000"};
-        QVERIFY(run.run());
+        const auto [range, expected] = test::row<QString, QString>();
+        AgentRun run({"--live", "1", "--steps", "8", "--kernels", "10", "--step-ms", "5", "--gpu-delay-us", "3000"},
+                     {{"LANESCOPE_AGENT_OPTIONS", "range=" + range}});
         verifyGated(run.log());
         // Half of a step's kernels are launched in its forward pass, half in the optimizer.
         Steps steps;
@@ -245,11 +234,9 @@ class tst_AgentWindows : public QObject {
     }
 
     void keepsWindowsRequestedByTheProgram() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "range=cudaProfilerApi,repeat=0";
-        run.arguments = {"--live",  "1",  "--profile-from", "3",  "--profile-to", "4", "--profile-every", "6",
-                         "--steps", "12", "--kernels",      "10", "--step-ms",    "5", "--gpu-delay-us",  "8000"};
-        QVERIFY(run.run());
+        AgentRun run({"--live", "1", "--profile-from", "3", "--profile-to", "4", "--profile-every", "6", "--steps",
+                      "12", "--kernels", "10", "--step-ms", "5", "--gpu-delay-us", "8000"},
+                     {{"LANESCOPE_AGENT_OPTIONS", "range=cudaProfilerApi,repeat=0"}});
         verifyGated(run.log());
         QCOMPARE(kernelsByStep(run.log()), (Steps{{3, 10}, {4, 10}, {9, 10}, {10, 10}}));
     }
@@ -296,10 +283,8 @@ class tst_AgentWindows : public QObject {
     }
 
     void endsAWindowThatLastsTooLong() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=1-999,duration-ms=100";
-        run.arguments = {"--live", "1", "--steps", "100", "--kernels", "5", "--step-ms", "5"};
-        QVERIFY(run.run());
+        AgentRun run({"--live", "1", "--steps", "100", "--kernels", "5", "--step-ms", "5"},
+                     {{"LANESCOPE_AGENT_OPTIONS", "steps=1-999,duration-ms=100"}});
         verifyGated(run.log());
         const auto& windows = run.log().windows;
         QCOMPARE(windows.size(), size_t{2});
@@ -307,26 +292,16 @@ class tst_AgentWindows : public QObject {
     }
 
     void reportsAMissingWindow_data() {
-        QTest::addColumn<QString>("options");
-        QTest::addColumn<QString>("word");
-        QTest::newRow("time") << "delay-ms=600000"
-                              << "before the recording window";
-        QTest::newRow("range") << "range=nvtx:nowhere"
-                               << "NVTX range";
-        QTest::newRow("profiler") << "range=cudaProfilerApi"
-                                  << "cudaProfilerStart";
-        QTest::newRow("steps") << "steps=499-599"
-                               << "steps";
-        QTest::newRow("step range") << "steps=0-1,step-range=epoch"
-                                    << "steps";
+        const test::Rows<QString, QString> row;
+        row("time", "delay-ms=600000", "before the recording window");
+        row("range", "range=nvtx:nowhere", "NVTX range");
+        row("profiler", "range=cudaProfilerApi", "cudaProfilerStart");
+        row("steps", "steps=499-599", "steps");
+        row("step range", "steps=0-1,step-range=epoch", "steps");
     }
     void reportsAMissingWindow() {
-        QFETCH(QString, options);
-        QFETCH(QString, word);
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
-        run.arguments = {"--live", "1", "--step-ms", "5"};
-        QVERIFY(run.run());
+        const auto [options, word] = test::row<QString, QString>();
+        AgentRun run({"--live", "1", "--step-ms", "5"}, {{"LANESCOPE_AGENT_OPTIONS", options}});
         verifyGated(run.log());
         QVERIFY(run.log().kernels.empty() && run.log().nvtx.empty() && run.log().calls.empty());
         QCOMPARE(run.log().notes.count("no-window"), size_t{1});
@@ -351,10 +326,8 @@ class tst_AgentWindows : public QObject {
     }
 
     void splitsALongLogIntoFiles() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "part-mb=1";
-        run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "200", "--kernels", "200", "--step-ms", "5"},
+                     {{"LANESCOPE_AGENT_OPTIONS", "part-mb=1"}});
         verifyUntouched(run, 40'000);
         QVERIFY(QDir(run.folder).entryList({"*.log.*"}).size() >= 4);
         QCOMPARE(run.logs.size(), size_t{1});
@@ -383,10 +356,8 @@ class tst_AgentWindows : public QObject {
     }
 
     void endsRecordingAtTheLimit() {
-        AgentRun run;
-        run.environment["LANESCOPE_AGENT_OPTIONS"] = "max-log-mb=3,part-mb=1";
-        run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
-        QVERIFY(run.run());
+        AgentRun run({"--steps", "200", "--kernels", "200", "--step-ms", "5"},
+                     {{"LANESCOPE_AGENT_OPTIONS", "max-log-mb=3,part-mb=1"}});
         verifyUntouched(run, 40'000);
         const ProcessLog& log = run.log();
         QCOMPARE(log.ends.size(), size_t{1});
@@ -407,22 +378,13 @@ class tst_AgentWindows : public QObject {
     }
 
     void switchesOffAtTheLimit_data() {
-        QTest::addColumn<QString>("version");
-        QTest::addColumn<QString>("options");
-        QTest::addColumn<bool>("kindsOff");
-        QTest::addColumn<bool>("callsOff");
-        QTest::newRow("13.0 update 1") << "130001"
-                                       << "" << true << true;
-        QTest::newRow("all calls") << "130001"
-                                   << ",api=all" << true << false;
-        QTest::newRow("13.0.0, which that can lock up") << "130000"
-                                                        << "" << false << true;
+        const test::Rows<QString, QString, bool, bool> row;
+        row("13.0 update 1", "130001", "", true, true);
+        row("all calls", "130001", ",api=all", true, false);
+        row("13.0.0, which that can lock up", "130000", "", false, true);
     }
     void switchesOffAtTheLimit() {
-        QFETCH(QString, version);
-        QFETCH(QString, options);
-        QFETCH(bool, kindsOff);
-        QFETCH(bool, callsOff);
+        const auto [version, options, kindsOff, callsOff] = test::row<QString, QString, bool, bool>();
         AgentRun run;
         QTemporaryDir elsewhere;
         const QString path = elsewhere.filePath("disabled");
@@ -434,9 +396,7 @@ class tst_AgentWindows : public QObject {
         verifyUntouched(run, 20'000);
         QCOMPARE(run.log().ends.size(), size_t{1});
         QCOMPARE(run.log().ends[0].reason, log::EndReason::LogFull);
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        const QList<QByteArray> lines = file.readAll().split('\n');
+        const QList<QByteArray> lines = test::fileBytes(path).split('\n');
         constexpr int concurrentKernel = 10, memcpy = 1;  // of CUPTI
         for (const int kind : {concurrentKernel, memcpy})
             QCOMPARE(lines.count(QByteArray::number(kind)), qsizetype(kindsOff));
@@ -446,8 +406,7 @@ class tst_AgentWindows : public QObject {
     void recordsOperations_data() { addVersions(); }
     void recordsOperations() {
         QFETCH(int, version);
-        AgentRun run;
-        runNccl(run, version, "plain");
+        NcclRun run(version, "plain");
         const ProcessLog& log = run.log();
         const auto tasks = of(log, NcclEvent::Task);
         QCOMPARE(tasks.size(), size_t{2});
@@ -477,8 +436,7 @@ class tst_AgentWindows : public QObject {
 
     void recordsCallsAndLaunchesSinceVersion5() {
         for (const int version : {4, 5, 6, 7}) {
-            AgentRun run;
-            runNccl(run, version, "plain");
+            NcclRun run(version, "plain");
             const auto calls = of(run.log(), NcclEvent::Call);
             const auto launches = of(run.log(), NcclEvent::Launch);
             QCOMPARE(calls.size(), size_t{version < 5 ? 0u : 2u});
@@ -498,8 +456,7 @@ class tst_AgentWindows : public QObject {
 
     void recordsCommunicators() {
         for (const int version : {3, 4, 5, 6, 7}) {
-            AgentRun run;
-            runNccl(run, version, "plain");
+            NcclRun run(version, "plain");
             QCOMPARE(run.log().communicators.size(), size_t{version < 4 ? 0u : 1u});
             if (version < 4) continue;
             const auto& [record, name] = run.log().communicators[0];
@@ -515,17 +472,13 @@ class tst_AgentWindows : public QObject {
     void requestsOnlyTheEventsItKeeps_data() { addVersions(); }
     void requestsOnlyTheEventsItKeeps() {
         QFETCH(int, version);
-        AgentRun run;
-        runNccl(run, version, "plain");
+        NcclRun run(version, "plain");
         const char* wanted = version < 5 ? "Lanescope 7\n" : version < 6 ? "Lanescope f07\n" : "Lanescope 1f07\n";
         QCOMPARE(run.output, QByteArray(wanted));
     }
 
     void requestsNothingWithoutAnAgent() {
-        AgentRun run;
-        run.withAgent = false;
-        run.environment["LANESCOPE_AGENT_DIR"] = "";
-        runNccl(run, 5, "plain");
+        const NcclRun run(5, "plain", false);
         QCOMPARE(run.output, QByteArray("Lanescope 0\n"));
         QVERIFY(run.logs.empty());
     }
@@ -533,8 +486,7 @@ class tst_AgentWindows : public QObject {
     void separatesTheOperationsOfAGroup_data() { addVersions(); }
     void separatesTheOperationsOfAGroup() {
         QFETCH(int, version);
-        AgentRun run;
-        runNccl(run, version, "group");
+        NcclRun run(version, "group");
         const auto tasks = of(run.log(), NcclEvent::Task);
         QCOMPARE(tasks.size(), size_t{3});
         std::set<uint64_t> ids, parents;
@@ -549,8 +501,7 @@ class tst_AgentWindows : public QObject {
     }
 
     void recordsManyThreads() {
-        AgentRun run;
-        runNccl(run, 5, "threads");
+        NcclRun run(5, "threads");
         const ProcessLog& log = run.log();
         QCOMPARE(log.dropped(Loss::NcclEvents), uint64_t{0});
         std::map<uint64_t, std::vector<int64_t>> sequences;
@@ -574,8 +525,7 @@ class tst_AgentWindows : public QObject {
     void survivesImpossibleEvents_data() { addVersions(); }
     void survivesImpossibleEvents() {
         QFETCH(int, version);
-        AgentRun run;
-        runNccl(run, version, "odd");
+        NcclRun run(version, "odd");
         const ProcessLog& log = run.log();
         QCOMPARE(log.ends.size(), size_t{1});
         const auto tasks = of(log, NcclEvent::Task);
@@ -592,8 +542,7 @@ class tst_AgentWindows : public QObject {
             QSKIP(
                 "The sanitizer's allocator may be locked by another thread when the child is "
                 "made.");
-        AgentRun run;
-        runNccl(run, 5, "fork");
+        NcclRun run(5, "fork");
         QCOMPARE(run.logs.size(), size_t{2});
         QCOMPARE(of(run.logs[0], NcclEvent::Task).size(), size_t{2});
         QCOMPARE(of(run.logs[1], NcclEvent::Task).size(), size_t{2});
@@ -630,8 +579,7 @@ class tst_AgentWindows : public QObject {
     }
 
     void recordsCopyEnginesSinceVersion6() {
-        AgentRun run;
-        runNccl(run, 6, "copy-engine");
+        NcclRun run(6, "copy-engine");
         const auto copies = of(run.log(), NcclEvent::CopyEngine);
         QCOMPARE(copies.size(), size_t{1});
         QCOMPARE(copies[0].function, "AllGather");

@@ -3,6 +3,7 @@
 #include "capture/python/frameWalk.h"
 #include "capture/python/moduleFacts.h"
 #include "tests/capture/AgentRun.h"
+#include "tests/support/Rows.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -228,8 +229,7 @@ class tst_PythonStacks : public QObject {
         AgentRun run;
         run.program = "python3";
         run.arguments = {modulesScript, launcher, folder_.path(), test::agentLibrary(), test::standinCupti()};
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         const ProcessLog& log = run.log();
         std::map<uint64_t, const log::GraphNodeRecord*> nodes;
         for (const log::GraphNodeRecord& node : log.graphNodes) nodes[node.node] = &node;
@@ -257,8 +257,7 @@ class tst_PythonStacks : public QObject {
         QFETCH(QString, python);
         const QString notes = folder_.filePath("notes.json");
         AgentRun run = launches(python, notes);
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         QCOMPARE(run.errors, QByteArray());
         QCOMPARE(run.output, QByteArray());
         const Comparison all = compared(run.log(), notes);
@@ -273,8 +272,7 @@ class tst_PythonStacks : public QObject {
     void leavesPythonAloneIfDisabled() {
         AgentRun run = launches("python3", folder_.filePath("notes.json"), 1);
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "python=0";
-        QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 0);
+        run.succeed();
         QVERIFY(!run.log().calls.empty());
         QVERIFY(run.log().stacks.empty());
         for (const log::ApiRecord& call : run.log().calls) QCOMPARE(call.stack, 0u);
@@ -284,8 +282,7 @@ class tst_PythonStacks : public QObject {
         const QString notes = folder_.filePath("notes.json");
         AgentRun run = launches("python3", notes, 40);
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "part-mb=1";
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         const Comparison all = compared(run.log(), notes);
         QVERIFY(all.notes > 10'000);
         QVERIFY2(all.different == 0, qPrintable(all.first));
@@ -318,8 +315,7 @@ for pid in children:
         AgentRun run;
         run.program = "python3";
         run.arguments = {path, launcher, test::agentLibrary(), test::standinCupti()};
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         QCOMPARE(run.logs.size(), size_t{3});
         for (const ProcessLog& log : run.logs) {
             QCOMPARE(log.calls.size(), size_t{1});
@@ -343,8 +339,7 @@ for pid in children:
         AgentRun run;
         run.program = LANESCOPE_BINARY_DIR "/bin/standin-embedding";
         run.arguments = {library, launcher, test::agentLibrary(), test::standinCupti()};
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         const std::vector<log::ApiRecord>& calls = run.log().calls;
         QCOMPARE(calls.size(), size_t{62});
         QCOMPARE(calls.front().stack, 0u);  // before there was a Python
@@ -355,8 +350,7 @@ for pid in children:
 
     void recordsProgramsWithoutPython() {
         AgentRun run;
-        QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 0);
+        run.succeed();
         QVERIFY(!run.log().kernels.empty());
         QVERIFY(run.log().stacks.empty());
         QCOMPARE(run.log().notes.count("python-unknown"), size_t{0});
@@ -365,8 +359,7 @@ for pid in children:
 
     void rangesAndMarksHaveTheirLine() {
         AgentRun run = calls("nvtx");
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         QCOMPARE(run.log().nvtx.size(), size_t{5});
         QCOMPARE(placesOfNvtx(run.log()), placesOfCalls());
         // The end of a range has the place of its beginning.
@@ -379,8 +372,7 @@ for pid in children:
     void rangesHaveNoLineIfDisabled() {
         AgentRun run = calls("nvtx");
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "python=0";
-        QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 0);
+        run.succeed();
         QCOMPARE(run.log().nvtx.size(), size_t{5});
         QVERIFY(run.log().stacks.empty());
     }
@@ -388,8 +380,7 @@ for pid in children:
     /// A benchmark does so to compare both in one run.
     void stacksAreSwitchedOffAndOn() {
         AgentRun run = calls("switch");
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         const auto places = placesOfNvtx(run.log());
         QCOMPARE(places.size(), size_t{3});
         QVERIFY(!places.at("before").isEmpty());
@@ -400,24 +391,21 @@ for pid in children:
     /// From its first call on: it inherits its parent's knowledge of Python.
     void forkedChildrenHaveTheirLines() {
         AgentRun run = calls("fork");
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         QCOMPARE(run.logs.size(), size_t{2});
         QCOMPARE(placesOfNvtx(run.logs[1]), placesOfCalls());
     }
 
     void callsOfNcclHaveTheirLine() {
         AgentRun run = calls("nccl");
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         QCOMPARE(run.log().nccl.size(), size_t{1});
         QCOMPARE(placeOf(run.log(), run.log().nccl[0].record.stack), place("all_reduce", "NCCL: call"));
     }
 
     void nodesOfGraphsHaveTheLineOfTheirCapture() {
         AgentRun run = calls("graphs");
-        QVERIFY(run.run());
-        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        run.succeed();
         const ProcessLog& log = run.log();
         QCOMPARE(log.graphNodes.size(), size_t{4});
         QCOMPARE(log.graphNodes[0].node, uint64_t{11});
@@ -433,16 +421,13 @@ for pid in children:
     }
 
     void graphNodesAreNotRequestedNeedlessly_data() {
-        QTest::addColumn<QString>("options");
-        QTest::newRow("graphs as a whole") << "graphs=whole";
-        QTest::newRow("no lines") << "python=0";
+        test::rows<QString>("options", {{"graphs as a whole", "graphs=whole"}, {"no lines", "python=0"}});
     }
     void graphNodesAreNotRequestedNeedlessly() {
         QFETCH(QString, options);
         AgentRun run = calls("graphs");
         run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
-        QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 0);
+        run.succeed();
         QVERIFY(run.log().graphNodes.empty());
         QCOMPARE(run.log().calls.size(), size_t{4});
     }
@@ -452,8 +437,7 @@ for pid in children:
         for (const char* options : {"python=0", "python=1", "python=0", "python=1"}) {
             AgentRun run = calls("cost");
             run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
-            QVERIFY(run.run());
-            QVERIFY2(run.exitCode == 0, run.errors.constData());
+            run.succeed();
             qInfo("%s: push and pop below %s", options, run.output.trimmed().constData());
             QVERIFY(run.log().nvtx.size() > 100'000);
         }
