@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/format/Sqlite.h"
+#include "tests/support/orFail.h"
 
 namespace lanescope {
 
@@ -44,25 +45,19 @@ class SamplerRun {
         return record(name, variables(nvml), options, {"sleep", seconds});
     }
 
-    Database open(const char* name) const {
-        auto database = Database::openReadOnly(path(name).toStdString());
-        if (!database) qFatal("%s", database.error().sentence.c_str());
-        return std::move(*database);
-    }
+    Database open(const char* name) const { return test::orFail(Database::openReadOnly(path(name).toStdString())); }
 
     static double number(const Database& database, const std::string& sql) {
-        auto statement = database.prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
-        const Result<bool> row = statement->step();
+        auto statement = test::orFail(database.prepare(sql));
+        const Result<bool> row = statement.step();
         if (!row || !*row) return -1;
-        return statement->isNull(0) ? -2 : statement->real(0);
+        return statement.isNull(0) ? -2 : statement.real(0);
     }
     static QString text(const Database& database, const std::string& sql) {
-        auto statement = database.prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
-        const Result<bool> row = statement->step();
+        auto statement = test::orFail(database.prepare(sql));
+        const Result<bool> row = statement.step();
         if (!row || !*row) return {};
-        return QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
+        return QString::fromUtf8(statement.text(0).data(), int(statement.text(0).size()));
     }
     static QString sentence(const Database& database, const std::string& code) {
         return text(database,

@@ -12,6 +12,7 @@
 #include "capture/log/LogReader.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/Rows.h"
 #include "tests/support/runTest.h"
 
 #include <cupti_activity_deprecated.h>
@@ -175,9 +176,8 @@ class tst_ActivityDecoder : public QObject {
 
   private slots:
     void kernelRecordIsDecoded_data() {
-        QTest::addColumn<int>("kind");
-        QTest::newRow("concurrent") << int(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-        QTest::newRow("serial") << int(CUPTI_ACTIVITY_KIND_KERNEL);
+        test::rows<int>("kind", {{"concurrent", int(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)},
+                                 {"serial", int(CUPTI_ACTIVITY_KIND_KERNEL)}});
     }
     void kernelRecordIsDecoded() {
         QFETCH(int, kind);
@@ -273,17 +273,13 @@ class tst_ActivityDecoder : public QObject {
     }
 
     void callRecordIsDecoded_data() {
-        QTest::addColumn<bool>("isDriver");
-        QTest::addColumn<uint>("id");
-        QTest::addColumn<QString>("name");
-        QTest::newRow("runtime") << false << 7u << "cudaCall";
-        QTest::newRow("driver") << true << 7u << "cuCall";
-        QTest::newRow("unknown") << true << 8u << "driver call 8";
+        const test::Rows<bool, uint, QString> row;
+        row("runtime", false, 7u, "cudaCall");
+        row("driver", true, 7u, "cuCall");
+        row("unknown", true, 8u, "driver call 8");
     }
     void callRecordIsDecoded() {
-        QFETCH(bool, isDriver);
-        QFETCH(uint, id);
-        QFETCH(QString, name);
+        const auto [isDriver, id, name] = test::row<bool, uint, QString>();
         Values values;
         auto from = rubbish<CUpti_ActivityAPI>(isDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME);
         log::ApiRecord to{};
@@ -358,10 +354,9 @@ class tst_ActivityDecoder : public QObject {
     }
 
     void deviceMemoryRecordIsDecoded_data() {
-        QTest::addColumn<int>("pool");
-        QTest::newRow("of this process") << int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL);
-        QTest::newRow("imported") << int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED);
-        QTest::newRow("none") << int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID);
+        test::rows<int>("pool", {{"of this process", int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL)},
+                                 {"imported", int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED)},
+                                 {"none", int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID)}});
     }
     void deviceMemoryRecordIsDecoded() {
         QFETCH(int, pool);
@@ -440,11 +435,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from)->unifiedMemory, to, 0);
     }
 
-    void deviceRecordIsDecoded_data() {
-        QTest::addColumn<bool>("isSlice");
-        QTest::newRow("whole") << false;
-        QTest::newRow("slice") << true;
-    }
+    void deviceRecordIsDecoded_data() { test::rows<bool>("isSlice", {{"whole", false}, {"slice", true}}); }
     void deviceRecordIsDecoded() {
         QFETCH(bool, isSlice);
         Values values;

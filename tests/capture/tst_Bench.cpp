@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
+#include "tests/support/Rows.h"
+#include "tests/support/fileBytes.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
-namespace {
+using namespace lanescope;
 
-struct Ended {
-    int status = -1;
-    QByteArray out, err;
-};
-
-}  // namespace
+using lanescope::test::Ended;
+using lanescope::test::endOf;
 
 /// End-to-end tests of `bench` and `record --repeat` with a simulated GPU.
 class tst_Bench : public QObject {
@@ -33,8 +32,7 @@ class tst_Bench : public QObject {
     Ended run(const QStringList& words) const {
         QProcess process;
         start(process, words);
-        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+        return endOf(process);
     }
 
     /// A training with steps of slightly more than that time.
@@ -60,10 +58,7 @@ class tst_Bench : public QObject {
         return QDir(in(folder)).entryList({"*.sqlite"}, QDir::Files, QDir::Name);
     }
 
-    QByteArray textOf(const QString& name) const {
-        QFile file(in(name));
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
+    QByteArray textOf(const QString& name) const { return test::fileBytes(in(name)); }
 
   private slots:
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
@@ -141,11 +136,7 @@ class tst_Bench : public QObject {
         QVERIFY(!bench.err.contains("B1"));
     }
 
-    void signalKeepsFinishedRuns_data() {
-        QTest::addColumn<int>("number");
-        QTest::newRow("Ctrl-C") << SIGINT;
-        QTest::newRow("SIGTERM") << SIGTERM;
-    }
+    void signalKeepsFinishedRuns_data() { test::rows<int>("number", {{"Ctrl-C", SIGINT}, {"SIGTERM", SIGTERM}}); }
     void signalKeepsFinishedRuns() {
         if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
         QFETCH(int, number);
@@ -154,33 +145,27 @@ class tst_Bench : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(in("b/B1.sqlite.partial")), waitMs);
         QTest::qWait(300);
         ::kill(static_cast<pid_t>(process.processId()), number);
-        QVERIFY(process.waitForFinished(waitMs));
-        const QByteArray errors = process.readAllStandardError();
-        QCOMPARE(process.exitCode(), 128 + number);
-        QVERIFY2(errors.contains("Run B1 was interrupted, so it does not count."), errors);
-        QVERIFY2(errors.contains("The trace of A1 is in b."), errors);
+        const Ended bench = endOf(process);
+        QCOMPARE(bench.status, 128 + number);
+        QVERIFY2(bench.err.contains("Run B1 was interrupted, so it does not count."), bench.err);
+        QVERIFY2(bench.err.contains("The trace of A1 is in b."), bench.err);
         QStringList left = QDir(in("b")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name);
         left.removeAll("A1.sqlite.lanescope-index");
         QCOMPARE(left, QStringList({"A1.log", "A1.sqlite", "B1.log"}));
     }
 
     void wrongArgumentsAreRefused_data() {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QString>("sentence");
-        QTest::newRow("one program") << QStringList{"--", "true"} << "separated by ---";
-        QTest::newRow("no candidate") << QStringList{"--", "true", "---"} << "separated by ---";
-        QTest::newRow("no baseline") << QStringList{"--", "---", "true"} << "separated by ---";
-        QTest::newRow("one run") << QStringList{"--runs", "1", "--", "true", "---", "true"}
-                                 << "1 is out of range (2 to";
-        QTest::newRow("table") << QStringList{"--table", "parts", "--", "true", "---", "true"} << "Add -f csv";
-        QTest::newRow("recording") << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"}
-                                   << "nothing is left to record";
-        QTest::newRow("unknown") << QStringList{"--repeat", "3", "true", "---", "true"}
-                                 << "'lanescope bench': unknown option --repeat";
+        const test::Rows<QStringList, QString> row;
+        row("one program", {"--", "true"}, "separated by ---");
+        row("no candidate", {"--", "true", "---"}, "separated by ---");
+        row("no baseline", {"--", "---", "true"}, "separated by ---");
+        row("one run", {"--runs", "1", "--", "true", "---", "true"}, "1 is out of range (2 to");
+        row("table", {"--table", "parts", "--", "true", "---", "true"}, "Add -f csv");
+        row("recording", {"--no-cuda", "--no-nvtx", "true", "---", "true"}, "nothing is left to record");
+        row("unknown", {"--repeat", "3", "true", "---", "true"}, "'lanescope bench': unknown option --repeat");
     }
     void wrongArgumentsAreRefused() {
-        QFETCH(QStringList, words);
-        QFETCH(QString, sentence);
+        const auto [words, sentence] = test::row<QStringList, QString>();
         const Ended bench = run(QStringList{"bench"} + words);
         QCOMPARE(bench.status, 2);
         QVERIFY2(bench.err.contains(sentence.toUtf8()), bench.err);
@@ -205,8 +190,7 @@ class tst_Bench : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(in("r-1.sqlite.partial")), waitMs);
         QTest::qWait(300);
         ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
-        QVERIFY(process.waitForFinished(waitMs));
-        QCOMPARE(process.exitCode(), 128 + SIGTERM);
+        QCOMPARE(endOf(process).status, 128 + SIGTERM);
         // The interrupted run keeps its events so far.
         QCOMPARE(tracesIn("."), QStringList{"r-1.sqlite"});
     }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
+#include "tests/support/Rows.h"
+#include "tests/support/fileBytes.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
-namespace {
+using namespace lanescope;
 
-struct Ended {
-    int status = -1;
-    QByteArray out, err;
-};
-
-}  // namespace
+using lanescope::test::Ended;
+using lanescope::test::endOf;
 
 /// End-to-end tests of `bisect` with small repositories and a simulated GPU. The program of each commit reads the
 /// number of its kernels per step from a file of that commit. This number is the metric, because times depend on the
@@ -30,18 +29,15 @@ class tst_Bisect : public QObject {
         QFile file(in(name));
         QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
     }
-    QByteArray textOf(const QString& name) const {
-        QFile file(in(name));
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
+    QByteArray textOf(const QString& name) const { return test::fileBytes(in(name)); }
 
     QByteArray git(const QStringList& words) const {
         QProcess process;
         process.setWorkingDirectory(in("repo"));
         process.start("git", words);
-        if (!process.waitForFinished(waitMs) || process.exitCode() != 0)
-            qFatal("git: %s", process.readAllStandardError().constData());
-        return process.readAllStandardOutput().trimmed();
+        const Ended ended = endOf(process);
+        if (ended.status != 0) qFatal("git: %s", ended.err.constData());
+        return ended.out.trimmed();
     }
 
     void start(QProcess& process, const QStringList& words, const QString& folder) const {
@@ -57,8 +53,7 @@ class tst_Bisect : public QObject {
     Ended run(const QStringList& words, const QString& folder = "repo") const {
         QProcess process;
         start(process, words, folder);
-        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+        return endOf(process);
     }
 
     /// Makes a repository with a commit for each number of kernels; 0 does not build.
@@ -130,11 +125,7 @@ class tst_Bisect : public QObject {
         QVERIFY2(recorded.status == 3 && recorded.err.contains("Choose another with -o"), recorded.err);
     }
 
-    void interruptedSearchContinues_data() {
-        QTest::addColumn<int>("signal");
-        QTest::newRow("Ctrl-C") << SIGINT;
-        QTest::newRow("kill") << SIGTERM;
-    }
+    void interruptedSearchContinues_data() { test::rows<int>("signal", {{"Ctrl-C", SIGINT}, {"kill", SIGTERM}}); }
     void interruptedSearchContinues() {
         QFETCH(int, signal);
         if (lanescope::test::hasThreadSanitizer) QSKIP("It keeps signals back while a program is waited for.");
@@ -148,10 +139,9 @@ class tst_Bisect : public QObject {
         const Ended second = run(words);
         QVERIFY2(second.status == 3 && second.err.contains("another bisect uses this folder"), second.err);
         ::kill(static_cast<pid_t>(process.processId()), signal);
-        QVERIFY(process.waitForFinished(waitMs));
-        const QByteArray errors = process.readAllStandardError();
-        QVERIFY2(process.exitCode() == 128 + signal, errors);
-        QVERIFY2(errors.contains("The same command continues there."), errors);
+        const Ended first = endOf(process);
+        QVERIFY2(first.status == 128 + signal, first.err);
+        QVERIFY2(first.err.contains("The same command continues there."), first.err);
         QCOMPARE(worktrees(), 1);
         QVERIFY(QFile::remove(in("hold")));
         const auto kept = traces();
@@ -218,23 +208,18 @@ class tst_Bisect : public QObject {
     }
 
     void wrongArgumentsAreRefused_data() {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<int>("status");
-        QTest::addColumn<QString>("sentence");
-        QTest::newRow("no program") << QStringList{"HEAD~1", "HEAD"} << 2 << "Name the program after --";
-        QTest::newRow("one commit") << QStringList{"HEAD", "--", "true"} << 2 << "Name two commits";
-        QTest::newRow("same") << QStringList{"HEAD", "main", "--", "true"} << 2 << "are one commit";
-        QTest::newRow("unknown") << QStringList{"HEAD", "nothing", "--", "true"} << 2 << "nothing: no commit";
-        QTest::newRow("reverse") << QStringList{"main", "main~1", "--", "true"} << 2 << "is no ancestor of";
-        QTest::newRow("verdict") << QStringList{"--fail-if", "slower", "main~1", "main", "--", "true"} << 2
-                                 << "needs one quantity";
-        QTest::newRow("no place") << QStringList{"--versions", "pip", "1", "2", "--", "true"} << 2 << "has no {}";
-        QTest::newRow("no folder") << QStringList{"--folders", "1", "2", "--", "true"} << 2 << "1: no folder";
+        const test::Rows<QStringList, int, QString> row;
+        row("no program", {"HEAD~1", "HEAD"}, 2, "Name the program after --");
+        row("one commit", {"HEAD", "--", "true"}, 2, "Name two commits");
+        row("same", {"HEAD", "main", "--", "true"}, 2, "are one commit");
+        row("unknown", {"HEAD", "nothing", "--", "true"}, 2, "nothing: no commit");
+        row("reverse", {"main", "main~1", "--", "true"}, 2, "is no ancestor of");
+        row("verdict", {"--fail-if", "slower", "main~1", "main", "--", "true"}, 2, "needs one quantity");
+        row("no place", {"--versions", "pip", "1", "2", "--", "true"}, 2, "has no {}");
+        row("no folder", {"--folders", "1", "2", "--", "true"}, 2, "1: no folder");
     }
     void wrongArgumentsAreRefused() {
-        QFETCH(QStringList, words);
-        QFETCH(int, status);
-        QFETCH(QString, sentence);
+        const auto [words, status, sentence] = test::row<QStringList, int, QString>();
         makeRepository({4, 4});
         const Ended ended = run(words);
         QVERIFY2(ended.status == status, ended.err);

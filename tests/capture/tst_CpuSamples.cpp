@@ -21,6 +21,7 @@
 #include "tests/capture/PerfBytes.h"
 #include "tests/capture/byPath.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -137,6 +138,23 @@ uint64_t addressOf(int (*function)(int)) { return reinterpret_cast<uintptr_t>(fu
 
 constexpr int64_t ms = 1'000'000;
 
+/// A log of perf events, and a trace to import it into.
+struct PerfTrace {
+    explicit PerfTrace(const PerfBytes& made, uint64_t maxBytes = 1 << 20) {
+        auto log = test::orFail(PerfLog::create(folderOf(path), nameOf(path), {}, maxBytes));
+        log.add(0, made.all);
+        log.end(1'000'000'000, 1'000'000);
+    }
+    auto import() {
+        PerfImporter importer(*writer, log::eventOffsetNs());
+        return test::orFail(importer.import(folderOf(path), nameOf(path), 0, false));
+    }
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("box.-.9.perf").toStdString();
+    const std::string database = folder.filePath("t.sqlite").toStdString();
+    std::unique_ptr<TraceWriter> writer = test::orFail(TraceWriter::create(database));
+};
+
 class Runs {
   public:
     void operator()(const log::ThreadRunRecord& record) { all.push_back(record); }
@@ -174,8 +192,6 @@ class tst_CpuSamples : public QObject {
 
   private slots:
     void pythonFramesReplaceInterpreterFrames() {
-        const QTemporaryDir folder;
-        const std::string path = folder.filePath("box.-.9.perf").toStdString();
         constexpr int64_t base = 1'000'000'000;
         PerfBytes made;
         made.name(7, 7, 0, "python", true);
@@ -192,42 +208,31 @@ class tst_CpuSamples : public QObject {
         sample(base + 100'000'000);  // without any state sample
         made.change(7, 7, base, true).change(7, 7, base + 5, false, true);
         made.change(8, 8, base, true);  // of a process without a sample
-        {
-            auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20);
-            QVERIFY(log);
-            log->add(0, made.all);
-            log->end(1'000'000'000, 1'000'000);
-        }
-        const std::string database = folder.filePath("t.sqlite").toStdString();
-        auto writer = TraceWriter::create(database);
-        QVERIFY(writer);
-        TraceWriter& trace = **writer;
+        PerfTrace perf(made);
+        TraceWriter& trace = *perf.writer;
         const int64_t main = trace.intern({0, trace.intern("main"), trace.intern("a.py"), 3});
         const int64_t load = trace.intern({main, trace.intern("load"), trace.intern("a.py"), 88});
         constexpr const auto& t = tables::threadStates;
         trace.add(t, t.start = base - 10'000'000, t.end = base + 10'000'000, t.globalTid = globalTid(7, 7), t.state = 1,
                   t.callchainId = load, t.cpuNs = 0, t.delayNs = 0);
         PerfImporter importer(trace, log::eventOffsetNs());
-        const auto counts = importer.import(folderOf(path), nameOf(path), 0, false);
-        QVERIFY(counts);
-        QCOMPARE(counts->samples, int64_t{3});
+        const auto counts = test::orFail(importer.import(folderOf(perf.path), nameOf(perf.path), 0, false));
+        QCOMPARE(counts.samples, int64_t{3});
         // It is also given a core on exec.
-        QCOMPARE(counts->switches, int64_t{4});
-        QCOMPARE(counts->inPython, int64_t{3});
-        QCOMPARE(counts->withPython, int64_t{2});
+        QCOMPARE(counts.switches, int64_t{4});
+        QCOMPARE(counts.inPython, int64_t{3});
+        QCOMPARE(counts.withPython, int64_t{2});
         // The same from another machine, without an end: its stacks are separate, and its Python frames unknown.
-        const std::string other = folder.filePath("other.-.9.perf").toStdString();
-        std::filesystem::copy_file(path, other);
+        const std::string other = perf.folder.filePath("other.-.9.perf").toStdString();
+        std::filesystem::copy_file(perf.path, other);
         std::filesystem::resize_file(other, std::filesystem::file_size(other) - 1);
-        const auto ofOther = importer.import(folderOf(other), nameOf(other), 1, false);
-        QVERIFY(ofOther);
-        QCOMPARE(ofOther->samples, int64_t{3});
-        QCOMPARE(ofOther->withPython, int64_t{0});
+        const auto ofOther = test::orFail(importer.import(folderOf(other), nameOf(other), 1, false));
+        QCOMPARE(ofOther.samples, int64_t{3});
+        QCOMPARE(ofOther.withPython, int64_t{0});
         QVERIFY(trace.finish());
-        writer->reset();
-        const auto loaded = loadTrace(database, {});
-        QVERIFY(loaded);
-        const Trace& read = **loaded;
+        perf.writer.reset();
+        const auto loaded = test::orFail(loadTrace(perf.database, {}));
+        const Trace& read = *loaded;
         QCOMPARE(std::ranges::count(read.health, HealthCode::LogCut, &HealthNote::code), 1);
         std::vector<std::string> stacks;
         const CpuStateTable& states = read.cpuStates;
@@ -251,26 +256,15 @@ class tst_CpuSamples : public QObject {
 
     /// Each thread has its own sampling period, so a thread with less core time is never sampled.
     void unsampledTimeIsReported() {
-        const QTemporaryDir folder;
-        const std::string path = folder.filePath("box.-.9.perf").toStdString();
         constexpr int64_t base = 1'000'000'000, ms = 1'000'000;
         PerfBytes made;
         for (uint32_t process = 100; process < 700; ++process)
             made.change(process, process, base + process * ms, true)
                 .change(process, process, base + process * ms + 70'000, false);
-        {
-            auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20);
-            QVERIFY(log);
-            log->add(0, made.all);
-            log->end(1'000'000'000, 1'000'000);
-        }
-        auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
-        QVERIFY(writer);
-        PerfImporter importer(**writer, log::eventOffsetNs());
-        const auto counts = importer.import(folderOf(path), nameOf(path), 0, false);
-        QVERIFY(counts);
-        QCOMPARE(counts->switches, int64_t{1000});  // of the first 500
-        const std::string said = healthOf(**writer);
+        PerfTrace trace(made);
+        const auto counts = trace.import();
+        QCOMPARE(counts.switches, int64_t{1000});  // of the first 500
+        const std::string said = healthOf(*trace.writer);
         QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") != std::string::npos,
                  said.c_str());
         QVERIFY2(said.find("Skipped 100 processes without samples") != std::string::npos, said.c_str());
@@ -278,8 +272,6 @@ class tst_CpuSamples : public QObject {
     }
 
     void manyThreadsAreReportedAsFarAsKnown() {
-        const QTemporaryDir folder;
-        const std::string path = folder.filePath("box.-.9.perf").toStdString();
         constexpr uint32_t threads = 200'001;
         constexpr int64_t base = 1'000'000'000;
         PerfBytes made;
@@ -287,19 +279,10 @@ class tst_CpuSamples : public QObject {
             made.change(7, thread, base + thread * 10, true).change(7, thread, base + thread * 10 + 5, false);
         // The first thread is known and stays so.
         made.change(7, 1, base * 2, true).change(7, 1, base * 3, false);
-        {
-            auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 26);
-            QVERIFY(log);
-            log->add(0, made.all);
-            log->end(1'000'000'000, 1'000'000);
-        }
-        auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
-        QVERIFY(writer);
-        PerfImporter importer(**writer, log::eventOffsetNs());
-        const auto counts = importer.import(folderOf(path), nameOf(path), 0, false);
-        QVERIFY(counts);
-        QCOMPARE(counts->switches, int64_t{threads} * 2 + 2);
-        const std::string said = healthOf(**writer);
+        PerfTrace trace(made, 1 << 26);
+        const auto counts = trace.import();
+        QCOMPARE(counts.switches, int64_t{threads} * 2 + 2);
+        const std::string said = healthOf(*trace.writer);
         QVERIFY2(said.find("100.0 % of 1.001 s of CPU time") != said.npos, said.c_str());
         QVERIFY2(said.find(" 2 samples and context switches of threads beyond the first 200000") != said.npos,
                  said.c_str());
@@ -310,8 +293,6 @@ class tst_CpuSamples : public QObject {
         for (const auto& [count, words] : {std::pair(1u, "Data of p0 is missing: it has another user's rights"),
                                            std::pair(6u, "Data of p0, p1, p2, p3, p4 and p5 is missing: they have"),
                                            std::pair(7u, "Data of p0, p1, p2, p3, p4 and 2 others is missing")}) {
-            const QTemporaryDir folder;
-            const std::string path = folder.filePath("box.-.9.perf").toStdString();
             constexpr int64_t base = 1'000'000'000, us = 1'000;
             PerfBytes made;
             for (uint32_t each = 0; each <= count; ++each) {
@@ -323,17 +304,9 @@ class tst_CpuSamples : public QObject {
                 made.name(process, process, base + us, name.c_str(), true);
                 made.exit(process, process, base + 9 * us);
             }
-            {
-                auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20);
-                QVERIFY(log);
-                log->add(0, made.all);
-                log->end(1'000'000'000, 1'000'000);
-            }
-            auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
-            QVERIFY(writer);
-            PerfImporter importer(**writer, log::eventOffsetNs());
-            QVERIFY(importer.import(folderOf(path), nameOf(path), 0, false));
-            const std::string said = healthOf(**writer);
+            PerfTrace trace(made);
+            trace.import();
+            const std::string said = healthOf(*trace.writer);
             QVERIFY2(said.find(words) != said.npos, said.c_str());
         }
     }
@@ -427,11 +400,10 @@ class tst_CpuSamples : public QObject {
                  QStringList());
         // The trace is made of the samples even if the recording process is killed.
         QCOMPARE(QProcess::execute(lanescope, record + QStringList{python, "-c", script, "kill"}), 0);
-        const auto trace = loadTrace(output.toStdString(), {});
-        QVERIFY(trace);
+        const auto trace = test::orFail(loadTrace(output.toStdString(), {}));
         int64_t samples = 0;
-        for (uint32_t row = 0; row < (*trace)->cpuStates.size(); ++row)
-            samples += (*trace)->cpuStates.source[row] == StateSource::Samples ? 1 : 0;
+        for (uint32_t row = 0; row < trace->cpuStates.size(); ++row)
+            samples += trace->cpuStates.source[row] == StateSource::Samples ? 1 : 0;
         QVERIFY(samples > 80);
     }
 

@@ -10,8 +10,10 @@
 #include "model/text/formatTable.h"
 #include "tests/capture/byPath.h"
 #include "tests/capture/simulatedEveryKind.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -124,21 +126,15 @@ class tst_GoldenCapture : public QObject {
     void addCapture(const QString& name, const std::filesystem::path& logs, const std::filesystem::path& golden,
                     const std::optional<MainProcess>& mainProcess) {
         Capture capture{.logs = logs, .golden = golden, .trace = folder_ / qPrintable(name + ".sqlite")};
-        const auto done = collect(logs, capture.trace, mainProcess);
-        QVERIFY2(done, done ? "" : done.error().sentence.c_str());
+        test::orFail(collect(logs, capture.trace, mainProcess));
         readOutput(capture);
-        const auto loaded = loadTrace(capture.trace);
-        QVERIFY2(loaded, loaded ? "" : loaded.error().sentence.c_str());
-        capture.loaded = *loaded;
+        const auto loaded = test::orFail(loadTrace(capture.trace));
+        capture.loaded = loaded;
         captures_[name] = std::move(capture);
     }
 
   private slots:
-    void initTestCase_data() {
-        QTest::addColumn<QString>("capture");
-        QTest::newRow("simulated") << "simulated";
-        QTest::newRow("recorded") << "recorded";
-    }
+    void initTestCase_data() { test::rows<QString>("capture", {{"simulated", "simulated"}, {"recorded", "recorded"}}); }
 
     void initTestCase() {
         qputenv("TZ", "UTC");  // The trace also contains its wall-clock time.
@@ -146,15 +142,13 @@ class tst_GoldenCapture : public QObject {
         const auto simulated = folder_ / "simulated";
         std::filesystem::create_directories(simulated);
         test::writeSimulatedEveryKind(simulated);
-        const auto first = collect(simulated, folder_ / "first.sqlite", MainProcess{4242, 0, 0});
-        QVERIFY2(first, first ? "" : first.error().sentence.c_str());
+        test::orFail(collect(simulated, folder_ / "first.sqlite", MainProcess{4242, 0, 0}));
         QVERIFY(compress(folder_ / "first.sqlite", simulated / "every-kind.sqlite.gz"));
         addCapture("simulated", simulated, goldenFolder / "every-kind-simulated", MainProcess{4242, 0, 0});
         const auto recorded = goldenFolder / "every-kind";
         if (!std::filesystem::exists(recorded / runInfoFileName)) return;
-        const auto shipped = openUnpacked(recorded / "every-kind.sqlite.gz");
-        QVERIFY2(shipped, shipped ? "" : shipped.error().sentence.c_str());
-        addCapture("recorded", recorded, recorded, mainProcessOf(*shipped));
+        const auto shipped = test::orFail(openUnpacked(recorded / "every-kind.sqlite.gz"));
+        addCapture("recorded", recorded, recorded, mainProcessOf(shipped));
     }
 
     void init() {
@@ -359,14 +353,13 @@ class tst_GoldenCapture : public QObject {
         for (const std::string& table : recorded->tables()) {
             if (table.starts_with("ENUM_") || table.starts_with("sqlite_")) continue;
             // By the columns of the older file: later versions may add some.
-            const auto statement = recorded->prepare(fmt::format("SELECT * FROM \"{}\"", table));
-            QVERIFY(statement);
+            const auto statement = test::orFail(recorded->prepare(fmt::format("SELECT * FROM \"{}\"", table)));
             std::string columns, named;
-            for (int i = 0; i < statement->columnCount(); ++i) {
-                const auto column = fmt::format("{}\"{}\"", i > 0 ? ", " : "", statement->columnName(i));
+            for (int i = 0; i < statement.columnCount(); ++i) {
+                const auto column = fmt::format("{}\"{}\"", i > 0 ? ", " : "", statement.columnName(i));
                 columns += column;
                 // At that time, only StringIds contained the name of a range.
-                const bool isName = table == "NVTX_EVENTS" && statement->columnName(i) == "text";
+                const bool isName = table == "NVTX_EVENTS" && statement.columnName(i) == "text";
                 named += isName ? ", coalesce(\"text\", (SELECT value FROM StringIds WHERE id = "
                                   "textId))"
                                 : column;
@@ -398,9 +391,8 @@ class tst_GoldenCapture : public QObject {
         const bool isUpdate = qEnvironmentVariableIntValue("LANESCOPE_UPDATE_GOLDEN") != 0;
         for (const Report* report : allReports()) {
             const ReportInfo& info = report->info;
-            const auto table = makeReport(*c.loaded, info.name);
-            QVERIFY(table);
-            const QByteArray actual = QByteArray::fromStdString(formatTable(*table, TableFormat::Csv));
+            const auto table = test::orFail(makeReport(*c.loaded, info.name));
+            const QByteArray actual = QByteArray::fromStdString(formatTable(table, TableFormat::Csv));
             const QString name =
                 QString::fromStdString((c.golden / std::string(info.name)).string()).replace(':', '-') + ".csv";
             QFile file(name);

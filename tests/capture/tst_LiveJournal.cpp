@@ -8,6 +8,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/live/LiveTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -48,9 +49,8 @@ class tst_LiveJournal : public QObject {
     void init() {
         folder_ = std::make_unique<TemporaryFolder>();
         path_ = *folder_ / "out.sqlite.partial";
-        auto writer = TraceWriter::create(path_);
-        QVERIFY(writer.has_value());
-        writer_ = std::move(*writer);
+        auto writer = test::orFail(TraceWriter::create(path_));
+        writer_ = std::move(writer);
     }
     void cleanup() { writer_.reset(); }
 
@@ -59,9 +59,8 @@ class tst_LiveJournal : public QObject {
         Reader reader(path_);
         QVERIFY(reader.run("SELECT 1 FROM NVTX_EVENTS"));
         QVERIFY(writer_->commit().has_value());
-        const auto database = Database::openReadOnly(path_);
-        QVERIFY(database.has_value());
-        QCOMPARE(database->rowCount("NVTX_EVENTS"), int64_t(1));
+        const auto database = test::orFail(Database::openReadOnly(path_));
+        QCOMPARE(database.rowCount("NVTX_EVENTS"), int64_t(1));
     }
 
     void readerDoesNotBlockTheWriter() {
@@ -99,10 +98,9 @@ class tst_LiveJournal : public QObject {
         QVERIFY(writer_->commit().has_value());
         const std::filesystem::path killed = copyOfUnfinished();
         QVERIFY(std::filesystem::file_size(killed) < std::filesystem::file_size(killed.string() + "-wal"));
-        const auto trace = loadTrace(killed);
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        QCOMPARE((*trace)->nvtx.size(), 10'000u);
-        for (const HealthNote& note : (*trace)->health) QVERIFY(note.code != HealthCode::TableDamaged);
+        const auto trace = test::orFail(loadTrace(killed));
+        QCOMPARE(trace->nvtx.size(), 10'000u);
+        for (const HealthNote& note : trace->health) QVERIFY(note.code != HealthCode::TableDamaged);
     }
 
     /// A killed writer may have copied only the first pages of its log to the file.
@@ -115,17 +113,15 @@ class tst_LiveJournal : public QObject {
         std::ifstream(path_, std::ios::binary).read(page.data(), static_cast<std::streamsize>(page.size()));
         page[18] = page[19] = 2;  // still with a log
         std::fstream(killed, std::ios::binary | std::ios::in | std::ios::out) << page;
-        const auto trace = loadTrace(killed);
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        QCOMPARE((*trace)->nvtx.size(), 10'000u);
+        const auto trace = test::orFail(loadTrace(killed));
+        QCOMPARE(trace->nvtx.size(), 10'000u);
     }
 
     void traceWithoutJournalIsRefusedUntilItIsWhole() {
         const std::filesystem::path path = *folder_ / "alone.sqlite.partial";
-        auto writer = TraceWriter::create(path, Journal::None);
-        QVERIFY(writer.has_value());
-        for (int i = 0; i < 1000; ++i) addRange(**writer, i, i + 1, "range");
-        QVERIFY((*writer)->commit().has_value());
+        auto writer = test::orFail(TraceWriter::create(path, Journal::None));
+        for (int i = 0; i < 1000; ++i) addRange(*writer, i, i + 1, "range");
+        QVERIFY(writer->commit().has_value());
         const std::filesystem::path killed = *folder_ / "killed.sqlite.partial";
         std::filesystem::copy_file(path, killed);
         const auto trace = loadTrace(killed);
@@ -134,17 +130,16 @@ class tst_LiveJournal : public QObject {
         auto mirror = TraceMirror::create(killed);
         QVERIFY(mirror && !mirror->refresh().has_value());
         std::string journal;
-        QVERIFY((*writer)
+        QVERIFY(writer
                     ->finish([&](Database& database) {
                         auto mode = database.prepare("PRAGMA journal_mode");
                         if (mode && mode->step()) journal = mode->text(0);
-                        const auto whole = loadTrace(path);
-                        QVERIFY(whole.has_value());
-                        QCOMPARE((*whole)->nvtx.size(), 1000u);
+                        const auto whole = test::orFail(loadTrace(path));
+                        QCOMPARE(whole->nvtx.size(), 1000u);
                     })
                     .has_value());
         QCOMPARE(journal, std::string("delete"));
-        writer->reset();
+        writer.reset();
         QCOMPARE((*loadTrace(path))->nvtx.size(), 1000u);
     }
 
@@ -225,35 +220,30 @@ class tst_LiveJournal : public QObject {
     }
 
     void mirrorReadsNewRows() {
-        auto mirror = TraceMirror::create(path_);
-        QVERIFY2(mirror.has_value(), mirror ? "" : mirror.error().sentence.c_str());
+        auto mirror = test::orFail(TraceMirror::create(path_));
         addRange(*writer_, 1, 2, "one");
         QVERIFY(writer_->commit().has_value());
-        const auto first = mirror->refresh();
-        QVERIFY2(first.has_value(), first ? "" : first.error().sentence.c_str());
-        QCOMPARE(*first, int64_t(2));  // the range and its name
-        QCOMPARE(*mirror->refresh(), int64_t(0));
+        const auto first = test::orFail(mirror.refresh());
+        QCOMPARE(first, int64_t(2));  // the range and its name
+        QCOMPARE(*mirror.refresh(), int64_t(0));
         addRange(*writer_, 3, 4, "one");
-        QCOMPARE(*mirror->refresh(), int64_t(0));
+        QCOMPARE(*mirror.refresh(), int64_t(0));
         QVERIFY(writer_->commit().has_value());
-        QCOMPARE(*mirror->refresh(), int64_t(1));
+        QCOMPARE(*mirror.refresh(), int64_t(1));
     }
 
     void mirrorIsReadLikeATrace() {
-        auto mirror = TraceMirror::create(path_);
-        QVERIFY(mirror.has_value());
+        auto mirror = test::orFail(TraceMirror::create(path_));
         for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
         QVERIFY(writer_->commit().has_value());
-        QVERIFY(mirror->refresh().has_value());
-        const auto trace = loadOpenTrace(mirror->descriptor(), path_);
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        QCOMPARE((*trace)->nvtx.size(), 1000u);
-        QCOMPARE((*trace)->nameOf(EventRef(EventKind::Nvtx, 3)), std::string("range"));
+        QVERIFY(mirror.refresh().has_value());
+        const auto trace = test::orFail(loadOpenTrace(mirror.descriptor(), path_));
+        QCOMPARE(trace->nvtx.size(), 1000u);
+        QCOMPARE(trace->nameOf(EventRef(EventKind::Nvtx, 3)), std::string("range"));
         finish();
-        const auto finished = loadTrace(path_);
-        QVERIFY(finished.has_value());
-        QCOMPARE((*finished)->nvtx.size(), 1000u);
-        QCOMPARE((*finished)->range, (*trace)->range);
+        const auto finished = test::orFail(loadTrace(path_));
+        QCOMPARE(finished->nvtx.size(), 1000u);
+        QCOMPARE(finished->range, trace->range);
     }
 
     void mirrorPausesAtItsLimit() {
@@ -282,9 +272,8 @@ class tst_LiveJournal : public QObject {
     }
 
     void mirrorReportsErrors() {
-        auto missing = TraceMirror::create(*folder_ / "missing.partial");
-        QVERIFY(missing.has_value());
-        QVERIFY(!missing->refresh().has_value());
+        auto missing = test::orFail(TraceMirror::create(*folder_ / "missing.partial"));
+        QVERIFY(!missing.refresh().has_value());
         std::ofstream(*folder_ / "bad.partial")
             << "no database at all, but long enough to resemble one" << std::string(5000, 'x');
         auto bad = TraceMirror::create(*folder_ / "bad.partial");

@@ -14,6 +14,7 @@
 #include "tests/capture/PerfBytes.h"
 #include "tests/support/CpuTimer.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -237,9 +238,8 @@ class tst_PerfParts : public QObject {
     }
 
     void symbolsComeFromTheFile() {
-        auto own = ElfFile::open("/proc/self/exe");
-        QVERIFY(own);
-        QVERIFY(own->entry() != 0);
+        auto own = test::orFail(ElfFile::open("/proc/self/exe"));
+        QVERIFY(own.entry() != 0);
         // The mapping gives the file offset of a function of this program.
         const auto address = reinterpret_cast<uintptr_t>(&readPerfRecords);
         std::ifstream maps("/proc/self/maps");
@@ -250,13 +250,12 @@ class tst_PerfParts : public QObject {
             if (std::sscanf(line.c_str(), "%lx-%lx %*s %lx", &from, &until, &offset) != 3 || address < from ||
                 address >= until)
                 continue;
-            const auto bias = own->bias(from, offset);
-            QVERIFY(bias);
-            QVERIFY(own->nameAt(address + 1 - *bias).find("readPerfRecords") != std::string_view::npos);
+            const auto bias = test::orFail(own.bias(from, offset));
+            QVERIFY(own.nameAt(address + 1 - bias).find("readPerfRecords") != std::string_view::npos);
             wasFound = true;
         }
         QVERIFY(wasFound);
-        QVERIFY(own->nameAt(1).empty());
+        QVERIFY(own.nameAt(1).empty());
     }
 
     void randomFileIsNoneOrHarmless() {
@@ -307,9 +306,8 @@ class tst_PerfParts : public QObject {
         put(0, head);
         std::fill(made.begin() + bytes / 2, made.end(), std::byte{0});
         test::CpuTimer timer;
-        auto none = ElfFile::at(made);
-        QVERIFY(none);
-        QVERIFY(none->nameAt(5).empty());
+        auto none = test::orFail(ElfFile::at(made));
+        QVERIFY(none.nameAt(5).empty());
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
 
         std::fill(made.begin() + bytes / 2, made.end(), std::byte{'x'});
@@ -326,9 +324,8 @@ class tst_PerfParts : public QObject {
         symbol.st_size = 0x1000;
         symbol.st_name = bytes / 2 + 100;
         put(bytes / 2, symbol);
-        auto one = ElfFile::at(made);
-        QVERIFY(one);
-        QCOMPARE(one->nameAt(0x1800).size(), size_t{65'536});
+        auto one = test::orFail(ElfFile::at(made));
+        QCOMPARE(one.nameAt(0x1800).size(), size_t{65'536});
     }
 
     void truncatedLogIsReadToItsEnd() {
@@ -336,22 +333,20 @@ class tst_PerfParts : public QObject {
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
         const PerfBytes made = everything();
         {
-            auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20);
-            QVERIFY(log);
+            auto log = test::orFail(PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20));
             QVERIFY(!PerfLog::create(folderOf(path), nameOf(path), {}, 1 << 20));
-            log->add(0, made.all);
-            log->add(1, made.all);
-            log->end(100, 5);
+            log.add(0, made.all);
+            log.add(1, made.all);
+            log.end(100, 5);
         }
         Reported read;
         {
-            auto file = PerfLogFile::open(folderOf(path), nameOf(path));
-            QVERIFY(file);
-            QVERIFY(!file->end());
-            QCOMPARE(file->read(read), uint64_t{0});
-            QVERIFY(file->end());
-            QCOMPARE(file->end()->cpuNs, int64_t{5});
-            QCOMPARE(file->end()->bytesNotKept, uint64_t{0});
+            auto file = test::orFail(PerfLogFile::open(folderOf(path), nameOf(path)));
+            QVERIFY(!file.end());
+            QCOMPARE(file.read(read), uint64_t{0});
+            QVERIFY(file.end());
+            QCOMPARE(file.end()->cpuNs, int64_t{5});
+            QCOMPARE(file.end()->bytesNotKept, uint64_t{0});
         }
         QCOMPARE(read.said.size(), size_t{18});
         const auto whole = static_cast<size_t>(std::filesystem::file_size(path));
@@ -373,17 +368,15 @@ class tst_PerfParts : public QObject {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
         const PerfBytes made = everything();
-        auto log = PerfLog::create(folderOf(path), nameOf(path), {}, 4096 + 40 + 16 + made.all.size());
-        QVERIFY(log);
-        log->add(0, made.all);
-        log->add(0, made.all);
-        log->end(100, 5);
-        auto file = PerfLogFile::open(folderOf(path), nameOf(path));
-        QVERIFY(file);
+        auto log = test::orFail(PerfLog::create(folderOf(path), nameOf(path), {}, 4096 + 40 + 16 + made.all.size()));
+        log.add(0, made.all);
+        log.add(0, made.all);
+        log.end(100, 5);
+        auto file = test::orFail(PerfLogFile::open(folderOf(path), nameOf(path)));
         Reported read;
-        QCOMPARE(file->read(read), uint64_t{0});
+        QCOMPARE(file.read(read), uint64_t{0});
         QCOMPARE(read.said.size(), size_t{9});
-        QCOMPARE(file->end()->bytesNotKept, uint64_t{made.all.size()});
+        QCOMPARE(file.end()->bytesNotKept, uint64_t{made.all.size()});
     }
 
     /// A stack that ended at its first frame was not followed to its start.
@@ -475,8 +468,7 @@ class tst_PerfParts : public QObject {
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         std::array<int, 2> pipe{};
         QCOMPARE(::pipe2(pipe.data(), O_CLOEXEC), 0);
-        auto log = PerfLog::into(pipe[1], {}, 1 << 20);
-        QVERIFY(log);
+        auto log = test::orFail(PerfLog::into(pipe[1], {}, 1 << 20));
         // Full.
         QCOMPARE(::fcntl(pipe[1], F_SETFL, O_NONBLOCK), 0);
         const std::array<char, 4096> some{};
@@ -484,9 +476,8 @@ class tst_PerfParts : public QObject {
         }
         QCOMPARE(::fcntl(pipe[1], F_SETFL, 0), 0);
         const Child child;
-        auto events = PerfEvents::open(child.pid(), {});
-        QVERIFY2(events, events ? "" : events.error().sentence.c_str());
-        PerfDrain drain(std::move(*events), std::move(*log));
+        auto events = test::orFail(PerfEvents::open(child.pid(), {}));
+        PerfDrain drain(std::move(events), std::move(log));
         QVERIFY(drain.start());
         QElapsedTimer clock;
         clock.start();
@@ -500,11 +491,9 @@ class tst_PerfParts : public QObject {
     void endsAtOnceOtherwise() {
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         const Child child;
-        auto events = PerfEvents::open(child.pid(), {});
-        QVERIFY2(events, events ? "" : events.error().sentence.c_str());
-        auto log = PerfLog::into(::open("/dev/null", O_WRONLY | O_CLOEXEC), {}, 1 << 20);
-        QVERIFY(log);
-        PerfDrain drain(std::move(*events), std::move(*log));
+        auto events = test::orFail(PerfEvents::open(child.pid(), {}));
+        auto log = test::orFail(PerfLog::into(::open("/dev/null", O_WRONLY | O_CLOEXEC), {}, 1 << 20));
+        PerfDrain drain(std::move(events), std::move(log));
         QVERIFY(drain.start());
         QVERIFY(drain.end());
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/sample/runSampler.h"
 #include "model/format/Sqlite.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -33,16 +35,13 @@ class tst_PmSampling : public QObject {
         // A thread sanitizer takes many times as long for 10,000 samples per second.
         if (!process.waitForFinished(test::hasThreadSanitizer ? 600'000 : 60'000) || process.exitCode() != 0)
             qFatal("%s", process.readAllStandardError().constData());
-        auto database = Database::openReadOnly(path(name).toStdString());
-        if (!database) qFatal("%s", database.error().sentence.c_str());
-        return std::move(*database);
+        return test::orFail(Database::openReadOnly(path(name).toStdString()));
     }
 
     static QStringList rows(const Database& database, const char* sql) {
-        auto statement = database.prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        auto statement = test::orFail(database.prepare(sql));
         QStringList all;
-        while (*statement->step()) all += QString::fromUtf8(statement->text(0).data(), int(statement->text(0).size()));
+        while (*statement.step()) all += QString::fromUtf8(statement.text(0).data(), int(statement.text(0).size()));
         return all;
     }
     static double number(const Database& database, const char* sql) { return rows(database, sql).value(0).toDouble(); }
@@ -55,19 +54,17 @@ class tst_PmSampling : public QObject {
   private slots:
     /// However CUPTI fills the counter data, each sample comes exactly once.
     void readsEachSampleOnce_data() {
-        QTest::addColumn<QByteArray>("settings");
-        QTest::addColumn<QString>("option");
-        QTest::newRow("goes on") << QByteArray() << "--gpu-metrics";
-        QTest::newRow("begins at the front") << QByteArray("restart=1") << "--gpu-metrics";
-        QTest::newRow("fresh only") << QByteArray("fresh=1") << "--gpu-metrics";
-        QTest::newRow("10 kHz") << QByteArray() << "--gpu-metrics=10000";
-        QTest::newRow("10 kHz at the front") << QByteArray("restart=1") << "--gpu-metrics=10000";
-        QTest::newRow("10 kHz, fresh only") << QByteArray("fresh=1") << "--gpu-metrics=10000";
-        QTest::newRow("20 Hz") << QByteArray() << "--gpu-metrics=20";
+        const test::Rows<QByteArray, QString> row;
+        row("goes on", QByteArray(), "--gpu-metrics");
+        row("begins at the front", "restart=1", "--gpu-metrics");
+        row("fresh only", "fresh=1", "--gpu-metrics");
+        row("10 kHz", QByteArray(), "--gpu-metrics=10000");
+        row("10 kHz at the front", "restart=1", "--gpu-metrics=10000");
+        row("10 kHz, fresh only", "fresh=1", "--gpu-metrics=10000");
+        row("20 Hz", QByteArray(), "--gpu-metrics=20");
     }
     void readsEachSampleOnce() {
-        QFETCH(QByteArray, settings);
-        QFETCH(QString, option);
+        const auto [settings, option] = test::row<QByteArray, QString>();
         const QString name = QString(QTest::currentDataTag()).replace(' ', '-') + ".sqlite";
         const Database database = record(name, variables(settings), option);
         QCOMPARE(refusals(database), QStringList());
@@ -137,29 +134,16 @@ class tst_PmSampling : public QObject {
 
     /// One line in the health notes of the trace for any number of GPUs, and never an error.
     void reportsWhySamplingIsUnavailable_data() {
-        QTest::addColumn<QByteArray>("settings");
-        QTest::addColumn<QString>("variable");
-        QTest::addColumn<QString>("value");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("no permission") << QByteArray("refuse=35") << QString() << QString()
-                                       << "GPUs 0, 1: this user may not read hardware counters";
-        QTest::newRow("another tool") << QByteArray("refuse=38") << QString() << QString()
-                                      << "CUPTI answered SIMULATED_ERROR (38)";
-        QTest::newRow("no driver") << QByteArray() << "LANESCOPE_CUDA"
-                                   << "/nonexistent/libcuda.so"
-                                   << "no NVIDIA driver";
-        QTest::newRow("old CUPTI") << QByteArray() << "LANESCOPE_CUPTI"
-                                   << LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12"
-                                   << "Use CUPTI of CUDA 12.6 or newer";
-        QTest::newRow("no GPU") << QByteArray() << "STANDIN_CUDA"
-                                << "none"
-                                << "CUDA finds no GPU";
+        const test::Rows<QByteArray, QString, QString, QString> row;
+        row("no permission", "refuse=35", QString(), QString(), "GPUs 0, 1: this user may not read hardware counters");
+        row("another tool", "refuse=38", QString(), QString(), "CUPTI answered SIMULATED_ERROR (38)");
+        row("no driver", QByteArray(), "LANESCOPE_CUDA", "/nonexistent/libcuda.so", "no NVIDIA driver");
+        row("old CUPTI", QByteArray(), "LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12",
+            "Use CUPTI of CUDA 12.6 or newer");
+        row("no GPU", QByteArray(), "STANDIN_CUDA", "none", "CUDA finds no GPU");
     }
     void reportsWhySamplingIsUnavailable() {
-        QFETCH(QByteArray, settings);
-        QFETCH(QString, variable);
-        QFETCH(QString, value);
-        QFETCH(QString, says);
+        const auto [settings, variable, value, says] = test::row<QByteArray, QString, QString, QString>();
         QProcessEnvironment environment = variables(settings);
         environment.insert("PATH", "/bin:/usr/bin");
         if (!variable.isEmpty()) environment.insert(variable, value);
@@ -182,9 +166,7 @@ class tst_PmSampling : public QObject {
     }
 
     void findsTheCuptiOfPython_data() {
-        QTest::addColumn<QString>("packages");
-        QTest::newRow("CUDA 12") << "nvidia/cuda_cupti/lib";
-        QTest::newRow("CUDA 13") << "nvidia/cu13/lib";
+        test::rows<QString>("packages", {{"CUDA 12", "nvidia/cuda_cupti/lib"}, {"CUDA 13", "nvidia/cu13/lib"}});
     }
     void findsTheCuptiOfPython() {
         QFETCH(QString, packages);

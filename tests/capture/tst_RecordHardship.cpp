@@ -4,21 +4,15 @@
 
 #include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
+#include "tests/support/Rows.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
 using namespace lanescope;
 
-namespace {
-
-constexpr int waitMs = 120'000;
-
-struct Ended {
-    int status = -1;
-    QByteArray out, err;
-};
-
-}  // namespace
+using lanescope::test::Ended;
+using lanescope::test::endOf;
 
 /// Tests of `record` with the real agent in programs that change user, root, limits or the clock.
 /// Tests of `record` around launchers, inside them, and until its windows end, with a simulated GPU.
@@ -38,10 +32,7 @@ class tst_RecordHardship : public QObject {
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       QStringList{"record", "-o", "out.sqlite", "--no-sample", "--no-cuda"} + options +
                           QStringList{"--"} + words);
-        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        const bool isNormal = process.exitStatus() == QProcess::NormalExit;
-        return {isNormal ? process.exitCode() : -process.exitCode(), process.readAllStandardOutput(),
-                process.readAllStandardError()};
+        return endOf(process);
     }
     /// The result of a query with one number.
     int64_t number(const char* sql) const {
@@ -74,9 +65,7 @@ class tst_RecordHardship : public QObject {
         process.setProcessEnvironment(environment);
         process.setWorkingDirectory(folder_->path());
         process.start(program, arguments);
-        if (!process.waitForFinished(waitMs)) qFatal("The run does not end");
-        if (process.exitStatus() != QProcess::NormalExit) qFatal("The run crashed");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+        return endOf(process);
     }
     /// A command that runs `words` as `ranks` ranks, also on a small machine, and as the user that runs the tests.
     QStringList mpi(int ranks, const QStringList& words) const {
@@ -170,10 +159,9 @@ class tst_RecordHardship : public QObject {
                                              "out.sqlite -- sh -c '%3 ranges 200000; exit 3'")
                                          .arg(kilobytes)
                                          .arg(LANESCOPE_BINARY_DIR "/bin/lanescope", hardship_)});
-        QVERIFY(process.waitForFinished(waitMs));
-        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
-        QCOMPARE(process.exitCode(), 3);
-        QVERIFY(process.readAllStandardError().contains("out.sqlite"));
+        const Ended ended = endOf(process);
+        QCOMPARE(ended.status, 3);
+        QVERIFY(ended.err.contains("out.sqlite"));
     }
 
     void programWithUnreadableFilesIsDisabled() {
@@ -295,17 +283,14 @@ class tst_RecordHardship : public QObject {
     }
 
     void recordsOnlyTheRequestedWindows_data() {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QList<int>>("steps");
-        QTest::newRow("a range") << QStringList{"--capture-range", "nvtx:step 5"} << QList<int>{5};
-        QTest::newRow("three ranges") << QStringList{"--capture-range", "nvtx:step ?", "--ranges", "3"}
-                                      << QList<int>{1, 2, 3};
-        QTest::newRow("steps") << QStringList{"--steps", "2-4"} << QList<int>{3, 4, 5};
-        QTest::newRow("named steps") << QStringList{"--steps", "1", "--step-range", "step *"} << QList<int>{2};
+        const test::Rows<QStringList, QList<int>> row;
+        row("a range", {"--capture-range", "nvtx:step 5"}, QList<int>{5});
+        row("three ranges", {"--capture-range", "nvtx:step ?", "--ranges", "3"}, QList<int>{1, 2, 3});
+        row("steps", {"--steps", "2-4"}, QList<int>{3, 4, 5});
+        row("named steps", {"--steps", "1", "--step-range", "step *"}, QList<int>{2});
     }
     void recordsOnlyTheRequestedWindows() {
-        QFETCH(QStringList, words);
-        QFETCH(QList<int>, steps);
+        const auto [words, steps] = test::row<QStringList, QList<int>>();
         const Ended ended =
             run(lanescope_, QStringList{"record", "-o", "t.sqlite", "--kill", "sigterm"} + words +
                                 QStringList{"--", survivor_, "--progress", in("progress"), "--steps", "100000"});
@@ -323,10 +308,9 @@ class tst_RecordHardship : public QObject {
     }
 
     void waitsForEveryWindow_data() {
-        QTest::addColumn<QString>("windows");
-        QTest::newRow("too few") << leaveLog_ + " 4 --windows 1 --pause 2500";
-        QTest::newRow("one is open") << leaveLog_ + " 4 --windows 2; " + leaveLog_ +
-                                            " 4 --windows 1 --open --pause 2500";
+        test::rows<QString>("windows", {{"too few", leaveLog_ + " 4 --windows 1 --pause 2500"},
+                                        {"one is open", leaveLog_ + " 4 --windows 2; " + leaveLog_ +
+                                                            " 4 --windows 1 --open --pause 2500"}});
     }
     void waitsForEveryWindow() {
         QFETCH(QString, windows);

@@ -9,20 +9,20 @@
 #include "capture/record/ChildProcess.h"
 #include "capture/record/RunFolder.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;
 using namespace lanescope::log;
 
+using lanescope::test::Ended;
+
 namespace {
 
 constexpr int waitMs = 60'000;
-
-struct Ended {
-    int status = -1;
-    QByteArray out, err;
-};
 
 void clearLauncherVariables() {
     for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
@@ -41,13 +41,7 @@ class tst_RecordOptions : public QObject {
 
     std::unique_ptr<QTemporaryDir> folder_;
 
-    Ended lanescope(const QStringList& arguments) const {
-        QProcess process;
-        process.setWorkingDirectory(folder_->path());
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
-        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
+    Ended lanescope(const QStringList& arguments) const { return test::runLanescope(arguments, folder_->path()); }
     /// Agent environment that `record` sets with these options.
     QByteArray optionsOf(const QStringList& words) const {
         return lanescope(QStringList{"record", "--agent", "agent.so"} + words +
@@ -95,11 +89,7 @@ class tst_RecordOptions : public QObject {
     }
 
     void wrongOptionsAreRefused_data() {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QString>("sentence");
-        const auto row = [](const char* name, const QStringList& words, const char* sentence) {
-            QTest::newRow(name) << words << sentence;
-        };
+        const test::Rows<QStringList, QString> row;
         row("samples", {"--cpu-samples-hz", "200"}, "needs --cpu-samples perf");
         row("api", {"--api", "some"}, "\"some\"; choose from: filtered");
         row("delay", {"--delay", "soon"}, "\"soon\" is not a time");
@@ -123,8 +113,7 @@ class tst_RecordOptions : public QObject {
         row("steps without NVTX", {"--no-nvtx", "--steps", "1"}, "--steps: needs NVTX");
     }
     void wrongOptionsAreRefused() {
-        QFETCH(QStringList, words);
-        QFETCH(QString, sentence);
+        const auto [words, sentence] = test::row<QStringList, QString>();
         const Ended run = lanescope(QStringList{"record"} + words + QStringList{"--", "touch", "x"});
         QCOMPARE(run.status, 2);
         QVERIFY2(run.err.contains(sentence.toUtf8()), run.err);
@@ -158,11 +147,7 @@ class tst_RecordOptions : public QObject {
     }
 
     void launcherVariablesAreRead_data() {
-        QTest::addColumn<QStringList>("variables");
-        QTest::addColumn<QString>("expected");
-        const auto row = [](const char* name, const char* variables, const char* expected) {
-            QTest::newRow(name) << QString(variables).split(' ', Qt::SkipEmptyParts) << expected;
-        };
+        const test::Rows<QString, QString> row;
         row("none", "", "///");
         row("torchrun", "RANK=3 LOCAL_RANK=1 WORLD_SIZE=4 LOCAL_WORLD_SIZE=2", "3/1/4/2");
         row("Open MPI",
@@ -185,9 +170,8 @@ class tst_RecordOptions : public QObject {
         row("no numbers", "RANK=first WORLD_SIZE=-2", "///");
     }
     void launcherVariablesAreRead() {
-        QFETCH(QStringList, variables);
-        QFETCH(QString, expected);
-        for (const QString& each : variables) {
+        const auto [variables, expected] = test::row<QString, QString>();
+        for (const QString& each : variables.split(' ', Qt::SkipEmptyParts)) {
             const QStringList parts = each.split('=');
             qputenv(parts[0].toUtf8(), parts[1].toUtf8());
         }
@@ -253,16 +237,15 @@ class tst_RecordOptions : public QObject {
     void signalMayComeBeforeTheProgram() {
         ::signal(SIGPIPE, SIG_IGN);
         for (const int signal : {SIGUSR1, SIGKILL}) {
-            auto child = ChildProcess::fork("/bin/true", {"true"}, {});
-            QVERIFY(child);
-            ::kill(child->pid(), signal);
+            auto child = test::orFail(ChildProcess::fork("/bin/true", {"true"}, {}));
+            ::kill(child.pid(), signal);
             // Its end of the gate closes when it exits.
             siginfo_t info{};
-            ::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT);
-            const Result<void, StartProblem> begun = child->begin({"A=b"});
+            ::waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT);
+            const Result<void, StartProblem> begun = child.begin({"A=b"});
             QVERIFY(!begun);
             QCOMPARE(begun.error().signal, signal);
-            QVERIFY(child->hasEnded());
+            QVERIFY(child.hasEnded());
         }
         ::signal(SIGPIPE, SIG_DFL);
     }
@@ -294,11 +277,7 @@ class tst_RecordOptions : public QObject {
     }
 
     void secretsAreMasked_data() {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QStringList>("expected");
-        const auto row = [](const char* name, const QStringList& words, const QStringList& expected) {
-            QTest::newRow(name) << words << expected;
-        };
+        const test::Rows<QStringList, QStringList> row;
         row("option and value", {"train", "--api-key", "abc", "--lr", "1"}, {"train", "--api-key", "***", "--lr", "1"});
         row("option with sign", {"--hf-token=abc"}, {"--hf-token=***"});
         row("capitals inside", {"--hfToken=abc", "--wandbApiKey", "abc"}, {"--hfToken=***", "--wandbApiKey", "***"});
@@ -315,8 +294,7 @@ class tst_RecordOptions : public QObject {
         row("empty value", {"--token="}, {"--token="});
     }
     void secretsAreMasked() {
-        QFETCH(QStringList, words);
-        QFETCH(QStringList, expected);
+        const auto [words, expected] = test::row<QStringList, QStringList>();
         QCOMPARE(masked(words), expected);
     }
 
@@ -364,10 +342,7 @@ class tst_RecordOptions : public QObject {
     }
 
     /// Each template argument is the previous one, twice: 24 of them are a gigabyte, 40 never end.
-    void hugeExpansionStaysMangled_data() {
-        QTest::addColumn<int>("depth");
-        for (const int depth : {14, 24, 40}) QTest::addRow("%d", depth) << depth;
-    }
+    void hugeExpansionStaysMangled_data() { test::numberRows<int>("depth", {14, 24, 40}); }
     void hugeExpansionStaysMangled() {
         QFETCH(int, depth);
         // f(a<b, b>, a<S, S>, a<S1, S1>, ...), with substitutions for earlier parts.
@@ -388,35 +363,22 @@ class tst_RecordOptions : public QObject {
     }
 
     void shortensNames_data() {
-        QTest::addColumn<QString>("full");
-        QTest::addColumn<QString>("brief");
-        QTest::newRow("plain") << "gemm"
-                               << "gemm";
-        QTest::newRow("parameters") << "saxpy(int, float*)"
-                                    << "saxpy";
-        QTest::newRow("template") << "void at::native::fill<4, std::array<char*, 1ul> >(int)"
-                                  << "fill";
-        QTest::newRow("anonymous") << "void (anonymous namespace)::kernel<float>(float)"
-                                   << "kernel";
-        QTest::newRow("inner anonymous")
-            << "void at::native::(anonymous namespace)::softmax<8>(int, (anonymous namespace)::T)"
-            << "softmax";
-        QTest::newRow("call operator") << "void Functor::operator()<int>(int) const"
-                                       << "operator()";
-        QTest::newRow("shift operator") << "Stream& operator<<<int>(Stream&, int)"
-                                        << "operator<<";
-        QTest::newRow("clone") << "foo(int) [clone .kd]"
-                               << "foo";
-        QTest::newRow("scoped template") << "Outer<a::B>::run<c::D>(e::F)"
-                                         << "run";
-        QTest::newRow("empty") << ""
-                               << "";
-        QTest::newRow("unbalanced") << "foo<bar("
-                                    << "foo";
+        const test::Rows<QString, QString> row;
+        row("plain", "gemm", "gemm");
+        row("parameters", "saxpy(int, float*)", "saxpy");
+        row("template", "void at::native::fill<4, std::array<char*, 1ul> >(int)", "fill");
+        row("anonymous", "void (anonymous namespace)::kernel<float>(float)", "kernel");
+        row("inner anonymous", "void at::native::(anonymous namespace)::softmax<8>(int, (anonymous namespace)::T)",
+            "softmax");
+        row("call operator", "void Functor::operator()<int>(int) const", "operator()");
+        row("shift operator", "Stream& operator<<<int>(Stream&, int)", "operator<<");
+        row("clone", "foo(int) [clone .kd]", "foo");
+        row("scoped template", "Outer<a::B>::run<c::D>(e::F)", "run");
+        row("empty", "", "");
+        row("unbalanced", "foo<bar(", "foo");
     }
     void shortensNames() {
-        QFETCH(QString, full);
-        QFETCH(QString, brief);
+        const auto [full, brief] = test::row<QString, QString>();
         const std::string name = full.toStdString();
         QCOMPARE(QString::fromStdString(std::string(shortFunctionName(name))), brief);
     }

@@ -7,6 +7,8 @@
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
+#include "tests/support/orFail.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -23,10 +25,8 @@ class tst_RecordTraining : public QObject {
 
     QTemporaryDir folder_;
 
-    struct Run {
+    struct Run : test::Ended {
         TrainingPlan plan;
-        QByteArray output, errors;
-        int exitCode = -1;
     };
 
     static void start(QProcess& process, const QStringList& arguments) {
@@ -34,6 +34,12 @@ class tst_RecordTraining : public QObject {
         variables.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/libcupti.so.13");
         process.setProcessEnvironment(variables);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+    }
+
+    static test::Ended run(const QStringList& arguments) {
+        QProcess process;
+        start(process, arguments);
+        return test::endOf(process);
     }
 
     QStringList recordCommand(const QString& trace, const TrainingPlan& plan, const QStringList& more) const {
@@ -63,14 +69,7 @@ class tst_RecordTraining : public QObject {
     }
 
     Run record(const QString& trace, const TrainingPlan& plan, const QStringList& more = {}) const {
-        Run run{plan, {}, {}, -1};
-        QProcess process;
-        start(process, recordCommand(trace, plan, more));
-        if (!process.waitForFinished(60'000)) return run;
-        run.output = process.readAllStandardOutput();
-        run.errors = process.readAllStandardError();
-        run.exitCode = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
-        return run;
+        return {run(recordCommand(trace, plan, more)), plan};
     }
 
     QString path(const char* name) const { return folder_.filePath(name); }
@@ -112,16 +111,13 @@ class tst_RecordTraining : public QObject {
 
     /// Verifies that the stored summary equals that of the events.
     static void verifySummaryIsStored(const QString& file) {
-        const auto trace = loadTrace(file.toStdString());
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        const Result<RunSummary> made = summarizeRun(**trace);
-        QVERIFY(made.has_value());
-        const Result<Database> database = Database::openReadOnly(file.toStdString());
-        QVERIFY(database.has_value());
-        const std::optional<RunSummary> stored = readRunSummary(*database);
+        const auto trace = test::orFail(loadTrace(file.toStdString()));
+        const RunSummary made = test::orFail(summarizeRun(*trace));
+        const Database database = test::orFail(Database::openReadOnly(file.toStdString()));
+        const std::optional<RunSummary> stored = readRunSummary(database);
         QVERIFY(stored.has_value());
         QVERIFY(!stored->isEmpty());
-        QVERIFY(*stored == *made);
+        QVERIFY(*stored == made);
     }
 
     /// Returns true if the collector's last records are present.
@@ -132,11 +128,8 @@ class tst_RecordTraining : public QObject {
 
     static constexpr int patienceMs = 60'000, stepMs = 20;
 
-    struct Outcome {
-        int exitCode = -1;
-        QByteArray output, errors;
-
-        QJsonObject document() const { return QJsonDocument::fromJson(output).object(); }
+    struct Outcome : test::Ended {
+        QJsonObject document() const { return QJsonDocument::fromJson(out).object(); }
         /// Number of steps marked by ranges: the first kernels may precede them.
         qint64 steps() const {
             if (document()["steps"].toObject()["source"].toString() != "nvtx_range") return 0;
@@ -145,11 +138,7 @@ class tst_RecordTraining : public QObject {
     };
 
     Outcome explained(const QString& trace, const QStringList& more = {}) const {
-        QProcess process;
-        process.setWorkingDirectory(folder_.path());
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"explain", trace, "-f", "json"} + more);
-        if (!process.waitForFinished(patienceMs)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+        return {test::runLanescope(QStringList{"explain", trace, "-f", "json"} + more, folder_.path())};
     }
 
     /// Repeats explain until the number of steps exceeds `steps`.
@@ -158,7 +147,7 @@ class tst_RecordTraining : public QObject {
         [[maybe_unused]] const bool isThere = QTest::qWaitFor(
             [&] {
                 outcome = explained("out.sqlite.partial");
-                return outcome.exitCode == 0 && outcome.steps() > steps;
+                return outcome.status == 0 && outcome.steps() > steps;
             },
             patienceMs);
         return outcome;
@@ -181,60 +170,57 @@ class tst_RecordTraining : public QObject {
     void traceContainsEveryEventOnce() {
         const TrainingPlan plan = planNow(3, 50, 20, 9);
         const Run run = record(path("all.sqlite"), plan, {"--exit-code", "3"});
-        QCOMPARE(run.exitCode, 3);
-        QCOMPARE(run.output, "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
-        const auto trace = loadTrace(path("all.sqlite").toStdString());
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        compareWithPlan(**trace, plan);
-        QCOMPARE((*trace)->processes.size(), size_t{1});
-        QVERIFY(!(*trace)->processes[0].endedAbnormally);
-        QCOMPARE((*trace)->gpus.size(), size_t{1});
-        QCOMPARE((*trace)->gpus[0].name, std::string("Simulated GPU"));
-        for (const EventCount& count : (*trace)->counts) {
+        QCOMPARE(run.status, 3);
+        QCOMPARE(run.out, "trained " + QByteArray::number(qint64(plan.kernels())) + " kernels\n");
+        const auto trace = test::orFail(loadTrace(path("all.sqlite").toStdString()));
+        compareWithPlan(*trace, plan);
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QVERIFY(!trace->processes[0].endedAbnormally);
+        QCOMPARE(trace->gpus.size(), size_t{1});
+        QCOMPARE(trace->gpus[0].name, std::string("Simulated GPU"));
+        for (const EventCount& count : trace->counts) {
             if (count.name == "kernels") QCOMPARE(count.untimed, 9);
         }
         // Five ranges and a mark in each step.
-        QCOMPARE(int64_t{(*trace)->nvtx.size()}, int64_t{3} * 50 * 6);
-        QCOMPARE(int64_t{(*trace)->nccl.size()}, int64_t{3} * 50);
+        QCOMPARE(int64_t{trace->nvtx.size()}, int64_t{3} * 50 * 6);
+        QCOMPARE(int64_t{trace->nccl.size()}, int64_t{3} * 50);
     }
 
     void comparisonSummaryIsStored() {
-        QCOMPARE(record(path("summary.sqlite"), planNow(1, 20, 20)).exitCode, 0);
+        QCOMPARE(record(path("summary.sqlite"), planNow(1, 20, 20)).status, 0);
         verifySummaryIsStored(path("summary.sqlite"));
     }
 
     void killedProgramLeavesItsEvents() {
         const TrainingPlan plan = planNow(1, 100, 6);
         const Run run = record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
-        QCOMPARE(run.exitCode, 128 + SIGKILL);
-        const auto trace = loadTrace(path("killed.sqlite").toStdString());
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        QVERIFY((*trace)->kernels.size() >= 300);
-        QCOMPARE((*trace)->processes.size(), size_t{1});
-        QVERIFY((*trace)->processes[0].endedAbnormally);
+        QCOMPARE(run.status, 128 + SIGKILL);
+        const auto trace = test::orFail(loadTrace(path("killed.sqlite").toStdString()));
+        QVERIFY(trace->kernels.size() >= 300);
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QVERIFY(trace->processes[0].endedAbnormally);
     }
 
     void recordsForkedChildren() {
         const TrainingPlan plan = planNow(1, 10, 6);
         const Run run = record(path("fork.sqlite"), plan, {"--fork", "nvtx"});
-        QCOMPARE(run.exitCode, 0);
-        const auto trace = loadTrace(path("fork.sqlite").toStdString());
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        compareWithPlan(**trace, plan);
+        QCOMPARE(run.status, 0);
+        const auto trace = test::orFail(loadTrace(path("fork.sqlite").toStdString()));
+        compareWithPlan(*trace, plan);
         std::string health;
         int64_t lost = 0;
-        for (const HealthNote& note : (*trace)->health) {
+        for (const HealthNote& note : trace->health) {
             health += note.sentence + "\n";
             if (note.code == HealthCode::ChildrenWithoutLog) lost = note.count.value_or(0);
         }
         // Another thread may hold AddressSanitizer's memory lock when a child is forked: then that
         // child's recording waits forever and is reported as lost.
         if (!test::hasAddressSanitizer) QCOMPARE(lost, int64_t{0});
-        const auto processes = static_cast<int64_t>((*trace)->processes.size());
+        const auto processes = static_cast<int64_t>(trace->processes.size());
         // Samplers may have recorded it.
         QVERIFY(processes <= 4 && processes >= 4 - lost);
-        QVERIFY2(int64_t{(*trace)->nvtx.size()} == 10 * 6 + (3 - lost) * 50,
-                 fmt::format("{} ranges; {}", (*trace)->nvtx.size(), health).c_str());
+        QVERIFY2(int64_t{trace->nvtx.size()} == 10 * 6 + (3 - lost) * 50,
+                 fmt::format("{} ranges; {}", trace->nvtx.size(), health).c_str());
     }
 
     void recoversAfterRecordIsKilled() {
@@ -253,13 +239,10 @@ class tst_RecordTraining : public QObject {
         const uint32_t training = trainingLog(logs).pid;
         QVERIFY(training != 0);
         QTRY_VERIFY_WITH_TIMEOUT(hasEnded(training), 60'000);
-        QProcess recover;
-        start(recover, {"recover", logs, "-o", path("found.sqlite")});
-        QVERIFY(recover.waitForFinished(60'000));
-        QVERIFY2(recover.exitCode() == 0, recover.readAllStandardError().constData());
-        const auto trace = loadTrace(path("found.sqlite").toStdString());
-        QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
-        QVERIFY((*trace)->kernels.size() > 100);
+        const test::Ended recovered = run({"recover", logs, "-o", path("found.sqlite")});
+        QVERIFY2(recovered.status == 0, recovered.err.constData());
+        const auto trace = test::orFail(loadTrace(path("found.sqlite").toStdString()));
+        QVERIFY(trace->kernels.size() > 100);
         verifySummaryIsStored(path("found.sqlite"));
     }
 
@@ -267,19 +250,15 @@ class tst_RecordTraining : public QObject {
     /// contains all events.
     void traceKilledDuringClosingIsReadable() {
         const TrainingPlan plan = planNow(2, 60, 100);
-        QProcess whole;
         QStringList command = recordCommand(path("kept.sqlite"), plan, {});
         command.insert(1, "--keep-logs");
-        start(whole, command);
-        QVERIFY(whole.waitForFinished(60'000));
-        QVERIFY2(whole.exitCode() == 0, whole.readAllStandardError().constData());
+        const test::Ended whole = run(command);
+        QVERIFY2(whole.status == 0, whole.err.constData());
         const QString trace = path("again.sqlite");
         const QStringList recover{"recover", path(".kept.sqlite.run"), "-o", trace, "--force"};
         QElapsedTimer timer;
         timer.start();
-        QProcess first;
-        start(first, recover);
-        QVERIFY(first.waitForFinished(60'000));
+        run(recover);
         const qint64 wholeMs = timer.elapsed();
         QVERIFY(QFile::exists(trace + ".lanescope-index"));
         int closing = 0, done = 0;
@@ -295,21 +274,17 @@ class tst_RecordTraining : public QObject {
             const std::string named = trace.toStdString(), partial = named + ".partial";
             if (QFile::exists(trace)) {
                 ++done;
-                const auto loaded = loadTrace(named);
-                QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().sentence.c_str());
-                compareWithPlan(**loaded, plan);
+                const auto loaded = test::orFail(loadTrace(named));
+                compareWithPlan(*loaded, plan);
             } else if (areAllEventsIn(partial)) {
                 ++closing;
-                const auto loaded = loadTrace(partial);
-                QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().sentence.c_str());
-                compareWithPlan(**loaded, plan);
+                const auto loaded = test::orFail(loadTrace(partial));
+                compareWithPlan(*loaded, plan);
             }
         }
         qInfo("of 50 that were killed %d had all events and no name yet, %d had both", closing, done);
-        QProcess last;
-        start(last, recover);
-        QVERIFY(last.waitForFinished(60'000));
-        QVERIFY2(last.exitCode() == 0, last.readAllStandardError().constData());
+        const test::Ended last = run(recover);
+        QVERIFY2(last.status == 0, last.err.constData());
         verifySummaryIsStored(trace);
     }
 
@@ -323,7 +298,7 @@ class tst_RecordTraining : public QObject {
         });
 
         const Outcome first = explainedAfter(10);
-        QVERIFY2(first.steps() > 10, first.errors.constData());
+        QVERIFY2(first.steps() > 10, first.err.constData());
         const QJsonObject document = first.document();
         QVERIFY(document["isStillRecorded"].toBool());
         QVERIFY2(document["sentence"].toString().startsWith("Of the run so far: The GPU computes"),
@@ -335,9 +310,9 @@ class tst_RecordTraining : public QObject {
 
         // A program that sleeps between its steps: a sample of its thread is chance.
         const Outcome met = explained("out.sqlite.partial", {"--fail-if", "any > 10%"});
-        QCOMPARE(met.exitCode, 1);
-        QVERIFY2(met.errors.contains("any > 10% holds: The GPU waits"), met.errors.constData());
-        QCOMPARE(explained("out.sqlite.partial", {"--fail-if", "gpu_throttled"}).exitCode, 0);
+        QCOMPARE(met.status, 1);
+        QVERIFY2(met.err.contains("any > 10% holds: The GPU waits"), met.err.constData());
+        QCOMPARE(explained("out.sqlite.partial", {"--fail-if", "gpu_throttled"}).status, 0);
         QVERIFY(explainedAfter(first.steps()).steps() > first.steps());
         QCOMPARE(recording.state(), QProcess::Running);
         // No file is left next to it, such as an index.
@@ -349,7 +324,7 @@ class tst_RecordTraining : public QObject {
         recording.terminate();
         QVERIFY(recording.waitForFinished(patienceMs));
         const Outcome whole = explained("out.sqlite");
-        QVERIFY2(whole.exitCode == 0, whole.errors.constData());
+        QVERIFY2(whole.status == 0, whole.err.constData());
         QVERIFY(!whole.document()["isStillRecorded"].toBool());
         QVERIFY(whole.document()["sentence"].toString().startsWith("The GPU computes"));
         QVERIFY(whole.steps() > first.steps());

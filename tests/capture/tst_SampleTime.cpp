@@ -19,6 +19,8 @@
 #include "model/format/tables/Threads.h"
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -179,29 +181,26 @@ class tst_SampleTime : public QObject {
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         auto collector = test::beginCollector(run.toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
-        const auto database = Database::openReadOnly(trace);
-        QVERIFY(database.has_value());
-        auto rows = database->prepare(
-            "SELECT min(timestamp), min(readStart), max(readStart) FROM LANESCOPE_SAMPLING_MOMENTS"
-            " GROUP BY occurrence ORDER BY occurrence");
-        QVERIFY(rows.has_value());
+        const auto database = test::orFail(Database::openReadOnly(trace));
+        auto rows = test::orFail(
+            database.prepare("SELECT min(timestamp), min(readStart), max(readStart) FROM LANESCOPE_SAMPLING_MOMENTS"
+                             " GROUP BY occurrence ORDER BY occurrence"));
         int64_t readNs = 0;
         for (const MomentMessage& moment : told) {
-            QVERIFY(*rows->step());
-            QCOMPARE(rows->integer(0), moment.timestampNs);
+            QVERIFY(*rows.step());
+            QCOMPARE(rows.integer(0), moment.timestampNs);
             // Readings are ordered, whatever the clock shows.
-            QVERIFY(rows->integer(1) >= readNs && rows->integer(1) == rows->integer(2));
-            readNs = rows->integer(1);
+            QVERIFY(rows.integer(1) >= readNs && rows.integer(1) == rows.integer(2));
+            readNs = rows.integer(1);
         }
-        QVERIFY(!*rows->step());
+        QVERIFY(!*rows.step());
     }
 
     void statesSwitchesAndSamplesAreClippedToTheWindows() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("t.sqlite").toStdString();
-        auto writer = TraceWriter::create(path);
-        QVERIFY(writer);
-        TraceWriter& trace = **writer;
+        auto writer = test::orFail(TraceWriter::create(path));
+        TraceWriter& trace = *writer;
         for (const int64_t thread : {inWindows, always}) {
             constexpr const auto& t = tables::threadStates;
             const auto state = [&](int64_t startMs, int64_t endMs, ThreadState what) {
@@ -238,21 +237,20 @@ class tst_SampleTime : public QObject {
             });
         QVERIFY2(skipped, skipped ? "" : skipped.error().sentence.c_str());
         QVERIFY(trace.finish());
-        writer->reset();
-        const auto loaded = loadTrace(path, {});
-        QVERIFY(loaded);
-        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::StateSamples);
+        writer.reset();
+        const auto loaded = test::orFail(loadTrace(path, {}));
+        const std::vector<Piece> cut = pieces(*loaded, inWindows, StateSource::StateSamples);
         QCOMPARE(cut.size(), size_t{3});
         QVERIFY((cut[0] == Piece{100, 150, ThreadState::Running, 50}));
         QVERIFY((cut[1] == Piece{200, 250, ThreadState::Running, 50}));
         QVERIFY((cut[2] == Piece{250, 260, ThreadState::Lock, 0}));
-        QCOMPARE(pieces(**loaded, always, StateSource::StateSamples).size(), size_t{4});
-        const std::vector<Piece> scheduled = pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
+        QCOMPARE(pieces(*loaded, always, StateSource::StateSamples).size(), size_t{4});
+        const std::vector<Piece> scheduled = pieces(*loaded, globalTid(7, 9), StateSource::Scheduler);
         QCOMPARE(scheduled.size(), size_t{3});
         QVERIFY((scheduled[0] == Piece{100, 120, ThreadState::Running, 20}));
         QVERIFY((scheduled[1] == Piece{120, 150, ThreadState::Blocked, 0}));
         QVERIFY((scheduled[2] == Piece{200, 280, ThreadState::Running, 80}));
-        const std::vector<Piece> samples = pieces(**loaded, globalTid(7, 10), StateSource::Samples);
+        const std::vector<Piece> samples = pieces(*loaded, globalTid(7, 10), StateSource::Samples);
         QCOMPARE(samples.size(), size_t{1});
         QCOMPARE(samples[0].startMs, int64_t{110});
     }
@@ -260,9 +258,8 @@ class tst_SampleTime : public QObject {
     void threadEndsAfterItsLastSwitch() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("t.sqlite").toStdString();
-        auto writer = TraceWriter::create(path);
-        QVERIFY(writer);
-        TraceWriter& trace = **writer;
+        auto writer = test::orFail(TraceWriter::create(path));
+        TraceWriter& trace = *writer;
         constexpr const auto& s = tables::scheduleEvents;
         constexpr const auto& t = tables::threadStates;
         for (const int64_t atMs : {20, 30, 40, 125, 130})
@@ -278,13 +275,12 @@ class tst_SampleTime : public QObject {
         QVERIFY(trace.commit());
         QVERIFY(trimThreadsToWindows(trace.database(), [&](int64_t) { return &windows; }));
         QVERIFY(trace.finish());
-        writer->reset();
-        const auto loaded = loadTrace(path, {});
-        QVERIFY(loaded);
-        const std::vector<Piece> scheduled = pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
+        writer.reset();
+        const auto loaded = test::orFail(loadTrace(path, {}));
+        const std::vector<Piece> scheduled = pieces(*loaded, globalTid(7, 9), StateSource::Scheduler);
         QCOMPARE(scheduled.size(), size_t{1});
         QVERIFY((scheduled[0] == Piece{100, 125, ThreadState::Running, 25}));
-        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::StateSamples);
+        const std::vector<Piece> cut = pieces(*loaded, inWindows, StateSource::StateSamples);
         QCOMPARE(cut.size(), static_cast<size_t>(windowCount));
         QVERIFY((cut[0] == Piece{140, 150, ThreadState::Lock, 0}));
         QVERIFY((cut.back() == Piece{windowCount * 100 + 40, windowCount * 100 + 50, ThreadState::Lock, 0}));
@@ -304,9 +300,8 @@ class tst_SampleTime : public QObject {
                        "import time\nend = time.time() + 2\nwhile time.time() < end: pass"});
         QVERIFY(process.waitForFinished(60'000));
         QVERIFY2(process.exitCode() == 0, process.readAllStandardError());
-        const auto trace = loadTrace(output.toStdString(), {});
-        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
-        const CpuStateTable& states = (*trace)->cpuStates;
+        const auto trace = test::orFail(loadTrace(output.toStdString(), {}));
+        const CpuStateTable& states = trace->cpuStates;
         QVERIFY(states.size() > 0);
         int64_t ranNs = 0;
         for (uint32_t row = 0; row < states.size(); ++row) {
@@ -319,9 +314,7 @@ class tst_SampleTime : public QObject {
 
     /// A sampler may be a thread of the recorder, which continues.
     void samplerWithoutMemoryEndsAlone_data() {
-        QTest::addColumn<bool>("atOnce");
-        QTest::newRow("when it begins") << true;
-        QTest::newRow("when it reads") << false;
+        test::rows<bool>("atOnce", {{"when it begins", true}, {"when it reads", false}});
     }
 
     void samplerWithoutMemoryEndsAlone() {

@@ -4,7 +4,9 @@
 
 #include "capture/sample/NvmlSampler.h"
 #include "tests/capture/SamplerRun.h"
+#include "tests/support/Rows.h"
 #include "tests/support/alone.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -61,14 +63,13 @@ class tst_Samplers : public QObject, private SamplerRun {
     /// Counts rows whose number is not above that of the previous row with the same first column
     /// or, if `strictly`, is below it.
     static int steps(const Database& database, const std::string& sql, bool strictly = false) {
-        auto statement = database.prepare(sql);
-        if (!statement) qFatal("%s", statement.error().sentence.c_str());
+        auto statement = test::orFail(database.prepare(sql));
         std::map<int64_t, double> last;
         int count = 0;
-        while (*statement->step()) {
-            const int64_t key = statement->integer(0);
+        while (*statement.step()) {
+            const int64_t key = statement.integer(0);
             const auto before = last.find(key);
-            const double value = statement->real(1);
+            const double value = statement.real(1);
             if (before != last.end() && (strictly ? value < before->second : value <= before->second)) ++count;
             last[key] = value;
         }
@@ -276,28 +277,18 @@ class tst_Samplers : public QObject, private SamplerRun {
     }
 
     void missingValuesAreReported_data() {
-        QTest::addColumn<QByteArray>("nvml");
-        QTest::addColumn<QString>("code");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("permission") << QByteArray("init=4") << "nvml-absent"
-                                    << "denies access";
-        QTest::newRow("no driver") << QByteArray("init=9") << "nvml-absent"
-                                   << "there is no NVIDIA driver";
-        QTest::newRow("versions") << QByteArray("init=18") << "nvml-absent"
-                                  << "different versions";
-        QTest::newRow("no GPU") << QByteArray("gpus=0") << "nvml-absent"
-                                << "no GPU";
-        QTest::newRow("MIG") << QByteArray("gpus=2,mig=1") << "counters-of-whole-gpu"
-                             << "GPUs 0, 1 are split by MIG";
-        QTest::newRow("MIG, unreported values") << QByteArray("gpus=2,mig=1") << "counters-absent"
-                                                << "GPUs 0, 1 do not report their gpu.utilization.";
-        QTest::newRow("vGPU") << QByteArray("gpus=1,bare=1") << "counters-absent"
-                              << "power, temperature";
+        const test::Rows<QByteArray, QString, QString> row;
+        row("permission", "init=4", "nvml-absent", "denies access");
+        row("no driver", "init=9", "nvml-absent", "there is no NVIDIA driver");
+        row("versions", "init=18", "nvml-absent", "different versions");
+        row("no GPU", "gpus=0", "nvml-absent", "no GPU");
+        row("MIG", "gpus=2,mig=1", "counters-of-whole-gpu", "GPUs 0, 1 are split by MIG");
+        row("MIG, unreported values", "gpus=2,mig=1", "counters-absent",
+            "GPUs 0, 1 do not report their gpu.utilization.");
+        row("vGPU", "gpus=1,bare=1", "counters-absent", "power, temperature");
     }
     void missingValuesAreReported() {
-        QFETCH(QByteArray, nvml);
-        QFETCH(QString, code);
-        QFETCH(QString, says);
+        const auto [nvml, code, says] = test::row<QByteArray, QString, QString>();
         const QByteArray name = QByteArray(QTest::currentDataTag()).replace(' ', '-').replace(',', "") + ".sqlite";
         const Run run = record(name.constData(), nvml.constData(), {}, "0.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
@@ -358,9 +349,7 @@ class tst_Samplers : public QObject, private SamplerRun {
     }
 
     void samplingContinuesWhenTheClockIsSetBack_data() {
-        QTest::addColumn<int>("seconds");
-        QTest::newRow("an hour") << 3600;
-        QTest::newRow("three seconds") << 3;
+        test::rows<int>("seconds", {{"an hour", 3600}, {"three seconds", 3}});
     }
     void samplingContinuesWhenTheClockIsSetBack() {
         QFETCH(int, seconds);

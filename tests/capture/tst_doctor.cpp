@@ -11,6 +11,7 @@
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -117,10 +118,9 @@ class tst_doctor : public QObject {
             QVERIFY(saved.error().sentence.starts_with("Cannot write "));
             QVERIFY(saved.error().sentence.find("Success") == std::string::npos);
         }
-        const auto read = RunInfo::load(folderOf(in("kept.json")), "kept.json");
-        QVERIFY(read.has_value());
-        QCOMPARE(read->startRealtimeNs, int64_t{5});
-        QVERIFY(read->commandLine.empty());
+        const auto read = test::orFail(RunInfo::load(folderOf(in("kept.json")), "kept.json"));
+        QCOMPARE(read.startRealtimeNs, int64_t{5});
+        QVERIFY(read.commandLine.empty());
     }
 
     void runIsRemembered() {
@@ -131,14 +131,13 @@ class tst_doctor : public QObject {
         info.machine.gpus = {gpu};
         info.machine.links = {{0, 1, 18, "NVSwitch", "NV18"}};
         QVERIFY(info.save(folderOf(in("kept.json")), "session.json").has_value());
-        const auto read = RunInfo::load(folderOf(in("kept.json")), "session.json");
-        QVERIFY(read.has_value());
-        QCOMPARE(read->startRealtimeNs, info.startRealtimeNs);
-        QCOMPARE(read->recordsCuda, false);
-        QCOMPARE(read->commandLine.size(), 3u);
-        QCOMPARE(read->commandLine[1], "a b");
-        QCOMPARE(read->machine.gpus.at(0).nvlinkCount, 18);
-        QCOMPARE(read->machine.links.at(0).connection, "NVSwitch");
+        const auto read = test::orFail(RunInfo::load(folderOf(in("kept.json")), "session.json"));
+        QCOMPARE(read.startRealtimeNs, info.startRealtimeNs);
+        QCOMPARE(read.recordsCuda, false);
+        QCOMPARE(read.commandLine.size(), 3u);
+        QCOMPARE(read.commandLine[1], "a b");
+        QCOMPARE(read.machine.gpus.at(0).nvlinkCount, 18);
+        QCOMPARE(read.machine.links.at(0).connection, "NVSwitch");
         for (const char* text : {"", "[]", "{", "{\"machine\": 3}", "{\"commandLine\": {\"a\": 1}}",
                                  "{\"startRealtimeNs\": \"x\", \"machine\": {\"gpus\": [1, {}]}}"}) {
             test::TestLog::write(in("odd.json"), text);
@@ -152,42 +151,38 @@ class tst_doctor : public QObject {
     }
 
     void everyKindOfCopyIsMeasured() {
-        const auto driver = CudaDriver::open(library);
-        QVERIFY2(driver, driver ? "" : driver.error().sentence.c_str());
+        const auto driver = test::orFail(CudaDriver::open(library));
         QStringList said;
         MeasureOptions options;
         options.progress = [&](const std::string& what) {
             said << QString::fromStdString(what);
             return true;
         };
-        const Result<Measurement> measured = measureRates(**driver, options);
-        QVERIFY(measured);
-        QCOMPARE(measured->gpus.size(), size_t{2});
-        QCOMPARE(measured->gpus[0].uuid, std::string("GPU-01010101-0101-0101-0101-010101010101"));
-        QCOMPARE(measured->gpus[0].nominalMemoryBytesPerSecond, int64_t{1'024'000'000'000});
-        QVERIFY(measured->gpus[0].refusal.empty());
+        const Measurement measured = test::orFail(measureRates(*driver, options));
+        QCOMPARE(measured.gpus.size(), size_t{2});
+        QCOMPARE(measured.gpus[0].uuid, std::string("GPU-01010101-0101-0101-0101-010101010101"));
+        QCOMPARE(measured.gpus[0].nominalMemoryBytesPerSecond, int64_t{1'024'000'000'000});
+        QVERIFY(measured.gpus[0].refusal.empty());
         // For each GPU four kinds with the host, one within, one to the other.
-        QCOMPARE(measured->peaks.size(), size_t{12});
-        QVERIFY(isAbout(rateOf(*measured, "host-copy", "rx", "pinned"), 50));
-        QVERIFY(isAbout(rateOf(*measured, "host-copy", "tx", "pageable"), 40));
-        QVERIFY(isAbout(rateOf(*measured, "dram", "", ""), 800));  // read and written
-        QVERIFY(isAbout(rateOf(*measured, "nvlink", "tx", ""), 200));
+        QCOMPARE(measured.peaks.size(), size_t{12});
+        QVERIFY(isAbout(rateOf(measured, "host-copy", "rx", "pinned"), 50));
+        QVERIFY(isAbout(rateOf(measured, "host-copy", "tx", "pageable"), 40));
+        QVERIFY(isAbout(rateOf(measured, "dram", "", ""), 800));  // read and written
+        QVERIFY(isAbout(rateOf(measured, "nvlink", "tx", ""), 200));
         QVERIFY(said.contains("GPU 1: HtoD pinned"));
     }
 
     void memoryAndProductsAreMeasured() {
         qputenv("STANDIN_CUDA", "roomy");
         const auto driver = CudaDriver::open(library);
-        Result<std::unique_ptr<CublasLt>> products = CublasLt::open(library);
-        QVERIFY2(products, products ? "" : products.error().sentence.c_str());
-        QCOMPARE((*products)->version(), std::string("cuBLASLt 13.1.0"));
+        std::unique_ptr<CublasLt> products = test::orFail(CublasLt::open(library));
+        QCOMPARE(products->version(), std::string("cuBLASLt 13.1.0"));
         MeasureOptions options;
-        options.products = products->get();
+        options.products = products.get();
         options.state = [](const std::string&) { return GpuState{1'755, 650'000, 50}; };
-        const Result<Measurement> measured = measureRates(**driver, options);
-        QVERIFY(measured);
+        const Measurement measured = test::orFail(measureRates(**driver, options));
         std::map<std::string, MeasuredRoof> best;
-        for (const MeasuredRoof& roof : measured->roofs)
+        for (const MeasuredRoof& roof : measured.roofs)
             if (roof.perSecond > best[roof.operation].perSecond) best[roof.operation] = roof;
         QCOMPARE(best.size(), size_t{8});  // five precisions, and reading, writing, copying
         QVERIFY(isAbout(best["write"].perSecond, 900));
@@ -219,12 +214,11 @@ class tst_doctor : public QObject {
         const Result<std::unique_ptr<CublasLt>> products = CublasLt::open(library);
         MeasureOptions options;
         options.products = products->get();
-        const Result<Measurement> measured = measureRates(**driver, options);
-        QVERIFY(measured);
-        QCOMPARE(measured->gpus[1].notes,
+        const Measurement measured = test::orFail(measureRates(**driver, options));
+        QCOMPARE(measured.gpus[1].notes,
                  (std::vector<std::string>{"reading of memory is not measured: it compiles no PTX.",
                                            "matrix products are not measured: cuBLASLt does not start on it."}));
-        for (const MeasuredRoof& roof : measured->roofs) QVERIFY(roof.kind != "gemm" && roof.operation != "read");
+        for (const MeasuredRoof& roof : measured.roofs) QVERIFY(roof.kind != "gemm" && roof.operation != "read");
     }
 
     void busyGpusAreSkipped() {
@@ -290,14 +284,13 @@ class tst_doctor : public QObject {
         peaks.measuredAtUtcNs = 5;
         peaks.peaks = {{"host-copy", "GPU-a", "", "rx", "pinned", 55}, {"dram", "GPU-b", "", "", "", 7}};
         QVERIFY(peaks.save(file));
-        Result<MeasuredPeaks> read = MeasuredPeaks::load(file);
-        QVERIFY(read);
-        QVERIFY(read->peaks == peaks.peaks);
+        MeasuredPeaks read = test::orFail(MeasuredPeaks::load(file));
+        QVERIFY(read.peaks == peaks.peaks);
         MeasuredPeaks newer;
         newer.peaks = {{"dram", "GPU-b", "", "", "", 9}};
-        read->merge(newer);
-        QCOMPARE(read->peaks.size(), size_t{2});
-        QCOMPARE(read->peaks[1].bytesPerSecond, int64_t{9});
+        read.merge(newer);
+        QCOMPARE(read.peaks.size(), size_t{2});
+        QCOMPARE(read.peaks[1].bytesPerSecond, int64_t{9});
         QVERIFY(!MeasuredPeaks::load(in("missing.json")));
         for (const char* text : {"", "[]", "{\"version\": 1}", "{\"version\": 2, \"peaks\": []}"}) {
             test::TestLog::write(in("odd.json"), text);

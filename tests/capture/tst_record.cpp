@@ -7,19 +7,20 @@
 #include "capture/record/RunFolder.h"
 #include "model/format/Sqlite.h"
 #include "tests/capture/TestLog.h"
+#include "tests/support/Rows.h"
+#include "tests/support/orFail.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;
 
+using lanescope::test::Ended;
+using lanescope::test::endOf;
+
 namespace {
 
 constexpr int waitMs = 30'000;
-
-struct Ended {
-    int status = -1;
-    QByteArray out, err;
-};
 
 }  // namespace
 
@@ -42,11 +43,6 @@ class tst_record : public QObject {
         process.setProgram(program_);
         process.setArguments(arguments);
     }
-    Ended finish(QProcess& process) const {
-        if (!process.waitForFinished(waitMs)) qFatal("lanescope does not end");
-        if (process.exitStatus() != QProcess::NormalExit) qFatal("lanescope crashed");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
     Ended lanescope(const QStringList& arguments, const QByteArray& input = {},
                     const QMap<QString, QString>& variables = {}) const {
         QProcess process;
@@ -57,7 +53,7 @@ class tst_record : public QObject {
         process.start();
         process.write(input);
         process.closeWriteChannel();
-        return finish(process);
+        return endOf(process);
     }
     QStringList record(const QStringList& rest, const QString& output = "out.sqlite") const {
         return QStringList{"record", "--agent", in("agent.so"), "-o", output} + rest;
@@ -133,7 +129,7 @@ class tst_record : public QObject {
         QVERIFY(process.waitForReadyRead(waitMs));
         QVERIFY(!process.waitForFinished(5000));  // Longer than without --wait all.
         ::kill(static_cast<pid_t>(process.processId()), SIGINT);
-        const Ended run = finish(process);
+        const Ended run = endOf(process);
         ::kill(run.out.trimmed().toInt(), SIGKILL);
         QCOMPARE(run.status, 3);
         QVERIFY2(run.err.contains("1 process of the run still ran"), run.err);
@@ -218,7 +214,7 @@ class tst_record : public QObject {
         process.start();
         QVERIFY(process.waitForReadyRead(waitMs));
         ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
-        const Ended run = finish(process);
+        const Ended run = endOf(process);
         QCOMPARE(run.status, 3);
         QVERIFY(run.out.contains("got it"));
         QVERIFY(isThere("out.sqlite"));
@@ -242,39 +238,23 @@ class tst_record : public QObject {
     }
 
     void impossibleRequestsAreRefused_data() {
-        QTest::addColumn<QStringList>("words");
-        QTest::addColumn<QString>("output");
-        QTest::addColumn<QString>("sentence");
-        QTest::addColumn<int>("status");
-        QTest::newRow("no such program") << QStringList{"no-such-program-anywhere"} << "out.sqlite"
-                                         << "no-such-program-anywhere: no such program in PATH" << 127;
-        QTest::newRow("no such path") << QStringList{"/no/such/program"} << "out.sqlite"
-                                      << "/no/such/program: no such program" << 127;
-        QTest::newRow("not executable") << QStringList{"./agent.so"} << "out.sqlite"
-                                        << "not executable" << 126;
-        QTest::newRow("no such interpreter")
-            << QStringList{"./script"} << "out.sqlite"
-            << "the interpreter /no/such/interpreter in its first line does not exist" << 126;
-        QTest::newRow("a folder as program") << QStringList{"/usr"} << "out.sqlite"
-                                             << ": not a program" << 126;
-        QTest::newRow("no name") << QStringList{"touch", "started"} << ""
-                                 << "name is empty" << 2;
-        QTest::newRow("standard output") << QStringList{"touch", "started"} << "-"
-                                         << "standard output; name a file" << 2;
-        QTest::newRow("no such folder") << QStringList{"touch", "started"} << "none/out.sqlite"
-                                        << "none: no such folder" << 1;
-        QTest::newRow("a folder") << QStringList{"touch", "started"} << "."
-                                  << "this is a folder" << 1;
-        QTest::newRow("bad pattern") << QStringList{"touch", "started"} << "%z"
-                                     << "unknown % placeholder" << 1;
-        QTest::newRow("unset variable") << QStringList{"touch", "started"} << "%q{NOT_SET_HERE}"
-                                        << "NOT_SET_HERE is not set" << 1;
+        const test::Rows<QStringList, QString, QString, int> row;
+        row("no such program", {"no-such-program-anywhere"}, "out.sqlite",
+            "no-such-program-anywhere: no such program in PATH", 127);
+        row("no such path", {"/no/such/program"}, "out.sqlite", "/no/such/program: no such program", 127);
+        row("not executable", {"./agent.so"}, "out.sqlite", "not executable", 126);
+        row("no such interpreter", {"./script"}, "out.sqlite",
+            "the interpreter /no/such/interpreter in its first line does not exist", 126);
+        row("a folder as program", {"/usr"}, "out.sqlite", ": not a program", 126);
+        row("no name", {"touch", "started"}, "", "name is empty", 2);
+        row("standard output", {"touch", "started"}, "-", "standard output; name a file", 2);
+        row("no such folder", {"touch", "started"}, "none/out.sqlite", "none: no such folder", 1);
+        row("a folder", {"touch", "started"}, ".", "this is a folder", 1);
+        row("bad pattern", {"touch", "started"}, "%z", "unknown % placeholder", 1);
+        row("unset variable", {"touch", "started"}, "%q{NOT_SET_HERE}", "NOT_SET_HERE is not set", 1);
     }
     void impossibleRequestsAreRefused() {
-        QFETCH(QStringList, words);
-        QFETCH(QString, output);
-        QFETCH(QString, sentence);
-        QFETCH(int, status);
+        const auto [words, output, sentence, status] = test::row<QStringList, QString, QString, int>();
         test::TestLog::write(in("script").toStdString(), "#! /no/such/interpreter -x\n");
         QVERIFY(QFile::setPermissions(in("script"), QFile::ReadOwner | QFile::ExeOwner));
         const QStringList before = QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden);
@@ -313,7 +293,7 @@ class tst_record : public QObject {
                             shell.program()});
         shell.setProgram("sh");
         shell.start();
-        QCOMPARE(finish(shell).out, QByteArray("3\n"));
+        QCOMPARE(endOf(shell).out, QByteArray("3\n"));
         QVERIFY(isThere("out.sqlite"));
     }
 
@@ -399,21 +379,19 @@ class tst_record : public QObject {
 
     void removesEveryFileOfALongLog() {
         const std::filesystem::path path = in("run").toStdString();
-        auto folder = RunFolder::create(path, RunInfo{});
-        QVERIFY(folder);
+        auto folder = test::orFail(RunFolder::create(path, RunInfo{}));
         for (const char* name : {"box.0.7.log", "box.0.7.log.1", "box.0.7.log.12", "box.0.7.2.log"})
             std::ofstream(path / name) << std::string_view(log::fileMagic, sizeof log::fileMagic);
-        folder->remove();
+        folder.remove();
         QVERIFY(!std::filesystem::exists(path));
     }
 
     void otherFilesAreKept() {
         const std::filesystem::path path = in("run").toStdString();
-        auto folder = RunFolder::create(path, RunInfo{});
-        QVERIFY(folder);
+        auto folder = test::orFail(RunFolder::create(path, RunInfo{}));
         for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log.", "train.log"})
             std::ofstream(path / name) << "loss 0.3";
-        folder->remove();
+        folder.remove();
         for (const char* name : {"results.1", "box.0.7.log.old", "box.0.7.log.", "train.log"})
             QVERIFY2(std::filesystem::exists(path / name), name);
     }
