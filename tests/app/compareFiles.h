@@ -5,22 +5,13 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
+
+#include "tests/support/runProgram.h"
 
 namespace lanescope {
 
-struct Outcome {
-    int exitCode = -1;
-    QByteArray output;
-    QString errors;
-};
-
-inline Outcome compareFiles(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), QStringList{"compare"} + arguments);
-    if (!process.waitForFinished(60'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, process.readAllStandardOutput(),
-            QString::fromUtf8(process.readAllStandardError())};
+inline test::Ended compareFiles(const QStringList& arguments) {
+    return test::runLanescope(QStringList{"compare"} + arguments);
 }
 
 /// Returns the fields of each line; quoted fields may contain commas, but no line breaks.
@@ -44,8 +35,7 @@ inline QList<QByteArrayList> csvRows(const QByteArray& csv) {
 }
 
 inline QJsonObject jsonOf(const QStringList& arguments) {
-    const Outcome outcome = compareFiles(arguments + QStringList{"-f", "json"});
-    return QJsonDocument::fromJson(outcome.output).object();
+    return QJsonDocument::fromJson(compareFiles(arguments + QStringList{"-f", "json"}).out).object();
 }
 
 inline QJsonObject candidateOf(const QJsonObject& document, int index = 0) {

@@ -4,32 +4,25 @@
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/app/sampleTrace.h"
+#include "tests/support/Rows.h"
+#include "tests/support/fileBytes.h"
+#include "tests/support/orFail.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 
+using lanescope::test::Ended;
+using lanescope::test::verifyFailure;
+
 namespace {
 
-struct Outcome {
-    int exitCode = -1;
-    QByteArray output;
-    QString errors;
-};
+Ended run(const QStringList& arguments) { return test::runLanescope(arguments); }
 
-/// Runs the built `lanescope` like a user.
-Outcome run(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), arguments);
-    if (!process.waitForFinished(60'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, process.readAllStandardOutput(),
-            QString::fromUtf8(process.readAllStandardError())};
-}
-
-Outcome runShell(const QString& line) {
+Ended runShell(const QString& line) {
     QProcess process;
     process.start("bash", {"-c", line});
-    if (!process.waitForFinished(60'000)) return {};
-    return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    return test::endOf(process);
 }
 
 }  // namespace
@@ -48,16 +41,6 @@ class TestCommandLine : public QObject {
         return file.fileName();
     }
 
-    /// Checks that a failure is one sentence on stderr and nothing on stdout.
-    static void verifyFailure(const Outcome& outcome, int exitCode, const QString& mentions) {
-        QCOMPARE(outcome.exitCode, exitCode);
-        QVERIFY2(outcome.output.isEmpty(), outcome.output.constData());
-        const QStringList lines = outcome.errors.split('\n', Qt::SkipEmptyParts);
-        QVERIFY2(lines.size() == 1, qPrintable(outcome.errors));
-        QVERIFY2(lines[0].startsWith("lanescope: "), qPrintable(lines[0]));
-        QVERIFY2(lines[0].contains(mentions), qPrintable(lines[0]));
-    }
-
   private slots:
     void initTestCase() {
         fast_ = path("fast.lanescope");
@@ -65,68 +48,64 @@ class TestCommandLine : public QObject {
     }
 
     void versionAndHelpSucceed() {
-        const Outcome version = run({"--version"});
-        QCOMPARE(version.exitCode, 0);
+        const Ended version = run({"--version"});
+        QCOMPARE(version.status, 0);
         // Scripts read the version from the first line.
-        const QList<QByteArray> lines = version.output.trimmed().split('\n');
+        const QList<QByteArray> lines = version.out.trimmed().split('\n');
         QCOMPARE(lines.size(), 3);
         QCOMPARE(lines[0], QByteArray("lanescope ") + productVersion());
         const QByteArray commit = productCommit();
         QCOMPARE(lines[1], "commit " + (commit.isEmpty() ? "unknown" : commit));
         QVERIFY(QRegularExpression(R"(^CUPTI headers (none|\d+\.\d+\.\d+)$)").match(lines[2]).hasMatch());
         for (const char* command : {"info", "stats", "compare", "export", "view"}) {
-            const Outcome help = run({command, "--help"});
-            QCOMPARE(help.exitCode, 0);
-            QVERIFY(help.output.contains("Examples:"));
-            QVERIFY(help.output.contains(QByteArray("lanescope ") + command));
+            const Ended help = run({command, "--help"});
+            QCOMPARE(help.status, 0);
+            QVERIFY(help.out.contains("Examples:"));
+            QVERIFY(help.out.contains(QByteArray("lanescope ") + command));
         }
-        QVERIFY(run({"stats", "--help"}).output.contains("cuda_gpu_kern_sum"));
+        QVERIFY(run({"stats", "--help"}).out.contains("cuda_gpu_kern_sum"));
     }
 
     void nonsenseArgumentsAreUsageErrors_data() {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<QString>("mentions");
-        QTest::newRow("command") << QStringList{"frobnicate"} << "frobnicate";
-        QTest::newRow("option") << QStringList{"stats", "x", "--colour"} << "--colour";
-        QTest::newRow("no file") << QStringList{"stats"} << "FILE";
-        QTest::newRow("one file") << QStringList{"compare", "a"} << "CANDIDATE";
-        QTest::newRow("report") << QStringList{"stats", "x", "-r", "kernels"} << "cuda_gpu_kern_sum";
-        QTest::newRow("format") << QStringList{"stats", "x", "-f", "xml"} << "xml";
-        QTest::newRow("info format") << QStringList{"info", "x", "-f", "csv"} << "csv";
-        QTest::newRow("compare format") << QStringList{"compare", "a", "b", "-f", "x"} << "--format";
-        QTest::newRow("condition") << QStringList{"compare", "a", "b", "--fail-if", "step > 3"} << "at character 9";
-        QTest::newRow("steps") << QStringList{"compare", "a", "b", "--steps", "x"} << "x";
-        QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"} << "contributors";
-        QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "perfetto";
-        QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
-        QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1d:2d"} << "START:END";
-        QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"} << "above 0. Try";
-        QTest::newRow("no option") << QStringList{"--bogus"} << "Unknown option \"--bogus\"";
-        QTest::newRow("spread first") << QStringList{"compare", "--spread", "a", "b", "c", "d"}
-                                      << "--spread: consumed all files";
-        QTest::newRow("table of text") << QStringList{"compare", "a", "b", "--table", "parts"} << "Add -f csv";
-        QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"} << "0 is out of range (1 to 1";
-        QTest::newRow("one full stop") << QStringList{"stats", "x", "-r", "y"}
-                                       << "Unknown report \"y\". The nearest names are mfu, ";
-        QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
-        QTest::newRow("folded") << QStringList{"export", "x", "--range", "abc"} << "START:END";
-        QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
-        QTest::newRow("top") << QStringList{"compare", "a", "b", "--top", "-1"} << "--top";
+        const test::Rows<QStringList, QString> row;
+        row("command", {"frobnicate"}, "frobnicate");
+        row("option", {"stats", "x", "--colour"}, "--colour");
+        row("no file", {"stats"}, "FILE");
+        row("one file", {"compare", "a"}, "CANDIDATE");
+        row("report", {"stats", "x", "-r", "kernels"}, "cuda_gpu_kern_sum");
+        row("format", {"stats", "x", "-f", "xml"}, "xml");
+        row("info format", {"info", "x", "-f", "csv"}, "csv");
+        row("compare format", {"compare", "a", "b", "-f", "x"}, "--format");
+        row("condition", {"compare", "a", "b", "--fail-if", "step > 3"}, "at character 9");
+        row("steps", {"compare", "a", "b", "--steps", "x"}, "x");
+        row("table", {"compare", "a", "b", "--table", "x"}, "contributors");
+        row("export format", {"export", "a", "-f", "x"}, "perfetto");
+        row("range", {"stats", "x", "--range", "now"}, "START:END");
+        row("unit", {"stats", "x", "--range", "1d:2d"}, "START:END");
+        row("no rows", {"compare", "x", "y", "--top", "0"}, "above 0. Try");
+        row("no option", {"--bogus"}, "Unknown option \"--bogus\"");
+        row("spread first", {"compare", "--spread", "a", "b", "c", "d"}, "--spread: consumed all files");
+        row("table of text", {"compare", "a", "b", "--table", "parts"}, "Add -f csv");
+        row("number", {"sql", "x", "y", "--rows", "0"}, "0 is out of range (1 to 1");
+        row("one full stop", {"stats", "x", "-r", "y"}, "Unknown report \"y\". The nearest names are mfu, ");
+        row("empty range", {"stats", "x", "--range", "3:2"}, "empty");
+        row("folded", {"export", "x", "--range", "abc"}, "START:END");
+        row("nan range", {"stats", "x", "--range", "nan:2"}, "START:END");
+        row("top", {"compare", "a", "b", "--top", "-1"}, "--top");
     }
 
     void nonsenseArgumentsAreUsageErrors() {
-        QFETCH(QStringList, arguments);
-        QFETCH(QString, mentions);
-        const Outcome outcome = run(arguments);
+        const auto [arguments, mentions] = test::row<QStringList, QString>();
+        const Ended outcome = run(arguments);
         verifyFailure(outcome, 2, mentions);
         // The end of the sentence, with one full stop before the hint.
         static const QRegularExpression end("[^.]\\. (Try 'lanescope [a-z ]*--help'|See --help)\\.\n$");
-        QVERIFY2(end.match(outcome.errors).hasMatch(), qPrintable(outcome.errors));
+        QVERIFY2(end.match(outcome.err).hasMatch(), qPrintable(outcome.err));
     }
 
     void nameWithALeadingDashIsNoOption() {
         const QString file = fileWith("-dash.sqlite", "no trace");
-        const Outcome outcome = runShell(
+        const Ended outcome = runShell(
             QString("cd '%1' && " LANESCOPE_BINARY_DIR "/bin/lanescope info -dash.sqlite").arg(QFileInfo(file).path()));
         verifyFailure(outcome, 2, "Unknown option \"-dash.sqlite\"; the file of that name is ./-dash.sqlite");
         verifyFailure(run({"info", "-dish.sqlite"}), 2, "Unknown option \"-dish.sqlite\". Try");
@@ -135,10 +114,10 @@ class TestCommandLine : public QObject {
     void helpIsReadable() {
         const QRegularExpression leak("\\b(TEXT|FLOAT|INT|REQUIRED|Needs)\\b|[^q]\\{|SIZE:");
         for (const char* command : {"record", "info", "stats", "sql", "compare", "export"}) {
-            const QString help = run({command, "--help"}).output;
+            const QString help = run({command, "--help"}).out;
             QVERIFY2(!leak.match(help).hasMatch(), qPrintable(leak.match(help).captured()));
         }
-        const QByteArray help = run({"stats", "--help"}).output;
+        const QByteArray help = run({"stats", "--help"}).out;
         QVERIFY2(help.contains("  -f, --format text|csv|nsys-csv|json\n"), help);
         QVERIFY2(help.contains("(default: text)"), help);
     }
@@ -159,17 +138,14 @@ class TestCommandLine : public QObject {
     }
 
     void noCommandPrintsTheHelp() {
-        const Outcome outcome = run({});
-        QCOMPARE(outcome.exitCode, 2);
-        QVERIFY(outcome.errors.contains("compare"));
+        const Ended outcome = run({});
+        QCOMPARE(outcome.status, 2);
+        QVERIFY(outcome.err.contains("compare"));
     }
 
     void badFilesFailWithASentence_data() {
         QTest::addColumn<QString>("file");
-        const QByteArray whole = [&] {
-            QFile file(fast_);
-            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-        }();
+        const QByteArray whole = [&] { return test::fileBytes(fast_); }();
         QVERIFY(whole.size() > 8192);
         QTest::newRow("missing") << path("missing.lanescope");
         QTest::newRow("folder") << folder_.path();
@@ -192,13 +168,13 @@ class TestCommandLine : public QObject {
     }
 
     void infoDescribesTheTrace() {
-        const Outcome text = run({"info", fast_});
-        QCOMPARE(text.exitCode, 0);
+        const Ended text = run({"info", fast_});
+        QCOMPARE(text.status, 0);
         for (const char* part : {"python3", "4242", "Simulated GPU", "kernels", "10", "Three buffers were dropped."})
-            QVERIFY2(text.output.contains(part), part);
-        const Outcome json = run({"info", fast_, "--format", "json"});
-        QCOMPARE(json.exitCode, 0);
-        const QJsonObject object = QJsonDocument::fromJson(json.output).object();
+            QVERIFY2(text.out.contains(part), part);
+        const Ended json = run({"info", fast_, "--format", "json"});
+        QCOMPARE(json.status, 0);
+        const QJsonObject object = QJsonDocument::fromJson(json.out).object();
         QCOMPARE(object["processes"].toArray()[0].toObject()["pid"].toInt(), 4242);
         QCOMPARE(object["gpus"].toArray()[0].toObject()["smCount"].toInt(), 132);
         QCOMPARE(object["durationNs"].toInteger(), qint64{10'000'000});
@@ -206,12 +182,12 @@ class TestCommandLine : public QObject {
     }
 
     void infoSortsFactsBySubject() {
-        const QByteArray text = run({"info", fast_}).output;
+        const QByteArray text = run({"info", fast_}).out;
         QVERIFY2(text.contains("Working folder  /home/simulated"), text);
         QVERIFY2(text.contains("132 SMs, 18 NVLinks"), text);
         QVERIFY2(text.contains("python3, ended by signal 15\n    CUPTI           13.0.1"), text);
         QVERIFY2(!text.contains("cuptiVersion"), text);
-        const QByteArray json = run({"info", fast_, "--format", "json"}).output;
+        const QByteArray json = run({"info", fast_, "--format", "json"}).out;
         const QJsonObject object = QJsonDocument::fromJson(json).object();
         QCOMPARE(object["properties"].toObject().keys(), QStringList{"workingDirectory"});
         const QJsonObject process = object["processes"].toArray()[0].toObject();
@@ -222,10 +198,9 @@ class TestCommandLine : public QObject {
 
     /// The same description as on the viewer's health page.
     void infoPrintsTheWholeDescription() {
-        const Result<TracePtr> trace = loadTrace(fast_.toStdString());
-        QVERIFY(trace.has_value());
-        const DescribedTrace description = describeTrace(**trace);
-        const QByteArray text = run({"info", fast_}).output;
+        const TracePtr trace = test::orFail(loadTrace(fast_.toStdString()));
+        const DescribedTrace description = describeTrace(*trace);
+        const QByteArray text = run({"info", fast_}).out;
         const auto says = [&text](const std::string& part) { return text.contains(part.c_str()); };
         for (const Property& fact : description.run) QVERIFY2(says(fact.name) && says(fact.value), fact.name.c_str());
         for (const auto& things : {description.gpus, description.processes})
@@ -236,7 +211,7 @@ class TestCommandLine : public QObject {
             }
         QCOMPARE(description.health.size(), size_t{1});
         QVERIFY2(says("warning: " + shownText(description.health[0])), text);
-        const QByteArray json = run({"info", fast_, "--format", "json"}).output;
+        const QByteArray json = run({"info", fast_, "--format", "json"}).out;
         const QJsonArray health = QJsonDocument::fromJson(json).object()["health"].toArray();
         QCOMPARE(health.size(), 1);
         QCOMPARE(health[0].toObject()["code"].toString(), QString("simulated"));
@@ -244,22 +219,22 @@ class TestCommandLine : public QObject {
     }
 
     void statsPrintsTheRequestedReports() {
-        const Outcome csv = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
-        QCOMPARE(csv.exitCode, 0);
-        const QList<QByteArray> lines = csv.output.split('\n');
+        const Ended csv = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
+        QCOMPARE(csv.status, 0);
+        const QList<QByteArray> lines = csv.out.split('\n');
         QVERIFY(lines[0].startsWith("Time (%),Total Time (ns),Instances,Avg (ns),Med (ns)"));
         QCOMPARE(lines[1].trimmed(), QByteArray("100,4000000,10,400000,400000,400000,400000,0,"
                                                 "\"void gemm<float, 128>(float*, int)\""));
-        const Outcome json = run({"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json"});
-        const QJsonObject copies = QJsonDocument::fromJson(json.output).array()[0].toObject();
+        const Ended json = run({"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json"});
+        const QJsonObject copies = QJsonDocument::fromJson(json.out).array()[0].toObject();
         QCOMPARE(copies["Mean (GB/s)"].toDouble(), 50.0);
         QCOMPARE(copies["Source"].toString(), QString("pinned"));
     }
 
     void statsSumsCopiesByRangeOrListsInstances() {
         const auto rowsBy = [&](const QStringList& how) {
-            const Outcome json = run(QStringList{"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json", "--by"} + how);
-            return QJsonDocument::fromJson(json.output).array();
+            const Ended json = run(QStringList{"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json", "--by"} + how);
+            return QJsonDocument::fromJson(json.out).array();
         };
         const QJsonArray summed = rowsBy({"range", "--range-name", "step"});
         const QJsonArray each = rowsBy({"instance", "--range-name", "step"});
@@ -275,9 +250,9 @@ class TestCommandLine : public QObject {
     }
 
     void topologyNamesTheGpus() {
-        const Outcome text = run({"info", "--topology", fast_});
-        QVERIFY(text.output.startsWith("GPU 0  Simulated GPU"));
-        const QJsonObject gpu = QJsonDocument::fromJson(run({"info", "--topology", fast_, "-f", "json"}).output)
+        const Ended text = run({"info", "--topology", fast_});
+        QVERIFY(text.out.startsWith("GPU 0  Simulated GPU"));
+        const QJsonObject gpu = QJsonDocument::fromJson(run({"info", "--topology", fast_, "-f", "json"}).out)
                                     .object()["gpus"]
                                     .toArray()[0]
                                     .toObject();
@@ -289,23 +264,23 @@ class TestCommandLine : public QObject {
 
     void whatIfNamesItsStepsAndKernels() {
         const auto json = [](const QStringList& words) {
-            return QJsonDocument::fromJson(run(words + QStringList{"-f", "json"}).output).object();
+            return QJsonDocument::fromJson(run(words + QStringList{"-f", "json"}).out).object();
         };
         const QJsonObject explained = json({"explain", fast_});
         const QJsonObject made = json({"whatif", fast_, "--scale", "kernel:g*=0.5"});
         QCOMPARE(made["worker"], explained["workers"].toArray()[0].toObject()["label"]);
         QVERIFY(made["stepNs"].toDouble() > 0 && made["replayError"].isDouble());
         QCOMPARE(made["changes"].toArray()[0].toObject()["kernels"].toArray(), QJsonArray{"gemm"});
-        const QByteArray text = run({"whatif", fast_, "--scale", "kernel:g*=0.5"}).output;
+        const QByteArray text = run({"whatif", fast_, "--scale", "kernel:g*=0.5"}).out;
         QVERIFY2(text.contains("kernel:g*=0.5 matches gemm.\n") && text.contains(" steps, mean "), text);
-        const Outcome none = run({"whatif", fast_, "--scale", "kernel:conv=0.5"});
-        QCOMPARE(none.exitCode, 3);
-        QVERIFY2(none.output.contains("No forecast. kernel:conv=0.5: no such part"), none.output);
+        const Ended none = run({"whatif", fast_, "--scale", "kernel:conv=0.5"});
+        QCOMPARE(none.status, 3);
+        QVERIFY2(none.out.contains("No forecast. kernel:conv=0.5: no such part"), none.out);
     }
 
     void criticalPathOfARangeHasItsSums() {
-        const QByteArray all = run({"stats", fast_, "-r", "critical_path", "-f", "csv"}).output;
-        const QByteArray ranged = run({"stats", fast_, "-r", "critical_path", "-f", "csv", "--range", "0s:1s"}).output;
+        const QByteArray all = run({"stats", fast_, "-r", "critical_path", "-f", "csv"}).out;
+        const QByteArray ranged = run({"stats", fast_, "-r", "critical_path", "-f", "csv", "--range", "0s:1s"}).out;
         QVERIFY2(all.contains("Time per Step"), all);
         QVERIFY2(ranged.contains("Time") && !ranged.contains("per Step"), ranged);
     }
@@ -317,28 +292,27 @@ class TestCommandLine : public QObject {
     }
 
     void statsOfSeveralReportsIsOneJsonObject() {
-        const Outcome some = run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
-        const QJsonObject two = QJsonDocument::fromJson(some.output).object();
+        const Ended some = run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
+        const QJsonObject two = QJsonDocument::fromJson(some.out).object();
         QCOMPARE(two.keys(), (QStringList{"cuda_api_sum", "nvtx_sum"}));
-        const QJsonObject all = QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).output).object();
+        const QJsonObject all = QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).out).object();
         QVERIFY(all.contains("nccl_sum"));
         QVERIFY(all["cuda_gpu_kern_sum"].toArray().size() == 1);
     }
 
     void statsOfARangeCountsOnlyThat() {
-        const Outcome outcome =
-            run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
-        const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
+        const Ended outcome = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
+        const QJsonArray rows = QJsonDocument::fromJson(outcome.out).array();
         QCOMPARE(rows[0].toObject()["Instances"].toInt(), 3);
-        const Outcome sameInUnits =
+        const Ended sameInUnits =
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "2ms:5000us"});
-        QCOMPARE(sameInUnits.exitCode, 0);
-        QCOMPARE(sameInUnits.output,
-                 run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002s:5000000ns"}).output);
+        QCOMPARE(sameInUnits.status, 0);
+        QCOMPARE(sameInUnits.out,
+                 run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002s:5000000ns"}).out);
     }
 
     void statsOfARangeOutsideTheTraceFailsAndNamesTheTraceRange() {
-        const Outcome all = run({"stats", fast_, "--range", "100:"});
+        const Ended all = run({"stats", fast_, "--range", "100:"});
         verifyFailure(all, 1, "The range lies outside of fast.lanescope, which covers 0.000000000 s to 0.01");
         verifyFailure(run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
                       "Choose a range inside");
@@ -346,12 +320,12 @@ class TestCommandLine : public QObject {
         verifyFailure(run({"stats", fast_, "-o", output, "--range", "100:"}), 1, "The range");
         QVERIFY(!QFile::exists(output));
         // A range within the trace may lack a kind of event.
-        const Outcome none = run({"stats", fast_, "-r", "nccl_sum", "--range", "0:1"});
-        QCOMPARE(none.exitCode, 0);
-        QVERIFY(none.output.contains("No such events:"));
-        const Outcome roofline = run({"stats", fast_, "-r", "roofline"});
-        QVERIFY2(roofline.output.contains("No such events: the trace has no operators with shapes"),
-                 roofline.output.constData());
+        const Ended none = run({"stats", fast_, "-r", "nccl_sum", "--range", "0:1"});
+        QCOMPARE(none.status, 0);
+        QVERIFY(none.out.contains("No such events:"));
+        const Ended roofline = run({"stats", fast_, "-r", "roofline"});
+        QVERIFY2(roofline.out.contains("No such events: the trace has no operators with shapes"),
+                 roofline.out.constData());
     }
 
     void statsOfUnknownRangeNamesFailsAndListsExistingOnes() {
@@ -364,12 +338,11 @@ class TestCommandLine : public QObject {
         // The range has ended by then, its work has not.
         const QString short_ = path("short.lanescope");
         QVERIFY(writeSampleTrace(short_.toStdString(), 1, 5'000'000));
-        const Outcome outcome = run(
+        const Ended outcome = run(
             {"stats", short_, "-r", "memcpy_bandwidth", "--by", "range", "--range-name", "step", "--range", "3ms:4ms"});
-        QCOMPARE(outcome.exitCode, 0);
-        QVERIFY2(outcome.output.contains("No such events"), outcome.output.constData());
-        QVERIFY2(outcome.output.contains("1 of the ranges works on the GPU and copies nothing."),
-                 outcome.output.constData());
+        QCOMPARE(outcome.status, 0);
+        QVERIFY2(outcome.out.contains("No such events"), outcome.out.constData());
+        QVERIFY2(outcome.out.contains("1 of the ranges works on the GPU and copies nothing."), outcome.out.constData());
     }
 
     void optionsOfNoRequestedReportAreUsageErrors() {
@@ -388,21 +361,19 @@ class TestCommandLine : public QObject {
     }
 
     void healthWarningsGoToStderr() {
-        const Outcome outcome = run({"stats", fast_});
-        QCOMPARE(outcome.exitCode, 0);
-        QVERIFY(outcome.output.contains("CUDA GPU Kernel Summary"));
-        QVERIFY(!outcome.output.contains("dropped"));
-        QVERIFY(outcome.errors.contains("lanescope: warning: fast.lanescope: Three buffers"));
+        const Ended outcome = run({"stats", fast_});
+        QCOMPARE(outcome.status, 0);
+        QVERIFY(outcome.out.contains("CUDA GPU Kernel Summary"));
+        QVERIFY(!outcome.out.contains("dropped"));
+        QVERIFY(outcome.err.contains("lanescope: warning: fast.lanescope: Three buffers"));
     }
 
     void outputFileIsWrittenCompletely() {
         const QString file = path("kernels.csv");
-        const Outcome outcome = run({"stats", fast_, "-f", "csv", "-r", "cuda_api_sum", "-o", file});
-        QCOMPARE(outcome.exitCode, 0);
-        QVERIFY(outcome.output.isEmpty());
-        QFile written(file);
-        QVERIFY(written.open(QIODevice::ReadOnly));
-        QVERIFY(written.readAll().contains("cudaLaunchKernel"));
+        const Ended outcome = run({"stats", fast_, "-f", "csv", "-r", "cuda_api_sum", "-o", file});
+        QCOMPARE(outcome.status, 0);
+        QVERIFY(outcome.out.isEmpty());
+        QVERIFY(test::fileBytes(file).contains("cudaLaunchKernel"));
         QCOMPARE(QDir(folder_.path()).entryList({"*.part"}).size(), 0);
     }
 
@@ -418,50 +389,48 @@ class TestCommandLine : public QObject {
 
     void unwritableOutputFails() {
         const QString nowhere = path("no/such/folder/out.csv");
-        const Outcome outcome = run({"stats", fast_, "-o", nowhere});
+        const Ended outcome = run({"stats", fast_, "-o", nowhere});
         verifyFailure(outcome, 1, nowhere);
         verifyFailure(run({"stats", fast_, "-o", folder_.path()}), 1, "folder");
     }
 
     void fullDiskFails() {
         if (!QFile::exists("/dev/full")) QSKIP("There is no /dev/full here.");
-        const Outcome outcome = run({"stats", fast_, "-o", "/dev/full"});
-        QCOMPARE(outcome.exitCode, 1);
-        QVERIFY(outcome.errors.contains("lanescope: Cannot write /dev/full"));
+        const Ended outcome = run({"stats", fast_, "-o", "/dev/full"});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.err.contains("lanescope: Cannot write /dev/full"));
     }
 
     void fullDiskKeepsTheFormerOutput() {
         const QString file = fileWith("kept.json", "before");
-        const Outcome outcome = runShell("trap '' XFSZ; ulimit -f 1; " LANESCOPE_BINARY_DIR "/bin/lanescope export " +
-                                         fast_ + " -o " + file);
+        const Ended outcome = runShell("trap '' XFSZ; ulimit -f 1; " LANESCOPE_BINARY_DIR "/bin/lanescope export " +
+                                       fast_ + " -o " + file);
         verifyFailure(outcome, 1, "Cannot write " + file);
-        QFile kept(file);
-        QVERIFY(kept.open(QIODevice::ReadOnly));
-        QCOMPARE(kept.readAll(), QByteArray("before"));
+        QCOMPARE(test::fileBytes(file), QByteArray("before"));
     }
 
     void closedPipeIsNoError() {
         const QString program = QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope");
-        const Outcome outcome = runShell(program + " stats " + fast_ + " 2>/dev/null | head -n 1");
-        QCOMPARE(outcome.exitCode, 0);
-        QVERIFY(outcome.output.startsWith("NVTX Range Summary"));
+        const Ended outcome = runShell(program + " stats " + fast_ + " 2>/dev/null | head -n 1");
+        QCOMPARE(outcome.status, 0);
+        QVERIFY(outcome.out.startsWith("NVTX Range Summary"));
         // As if started by a program that ignores SIGPIPE, which children inherit.
-        const Outcome ignoring =
+        const Ended ignoring =
             runShell("trap '' PIPE; " + program + " export " + fast_ + " | true; echo ${PIPESTATUS[0]}");
-        QCOMPARE(ignoring.output.trimmed(), QByteArray("0"));
-        QVERIFY(!ignoring.errors.contains("Cannot write"));
+        QCOMPARE(ignoring.out.trimmed(), QByteArray("0"));
+        QVERIFY(!ignoring.err.contains("Cannot write"));
     }
 
     void defaultExportReopensWithAllGpuWork() {
         const QString exported = path("run.pftrace");
-        QCOMPARE(run({"export", fast_, "-o", exported}).exitCode, 0);
+        QCOMPARE(run({"export", fast_, "-o", exported}).status, 0);
         const auto kernels = [](const QByteArray& info) {
             const qsizetype at = info.indexOf("  kernels ");
             return at < 0 ? QByteArray() : info.mid(at, info.indexOf('\n', at) - at).simplified();
         };
-        const QByteArray before = kernels(run({"info", fast_}).output);
+        const QByteArray before = kernels(run({"info", fast_}).out);
         QVERIFY(before.startsWith("kernels "));
-        QCOMPARE(kernels(run({"info", exported}).output), before);
+        QCOMPARE(kernels(run({"info", exported}).out), before);
     }
 
     void missingViewerIsReported() {
@@ -473,10 +442,7 @@ class TestCommandLine : public QObject {
         environment.insert("PATH", folder_.path());
         process.setProcessEnvironment(environment);
         process.start(lone, {"view", fast_});
-        QVERIFY(process.waitForFinished());
-        verifyFailure(
-            {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())}, 1,
-            "Install the package lanescope-viewer of the same release");
+        verifyFailure(test::endOf(process), 1, "Install the package lanescope-viewer of the same release");
     }
 
     void viewStartsTheViewerNextToIt() {
@@ -484,12 +450,11 @@ class TestCommandLine : public QObject {
         QFile(script).setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         QProcess process;
         process.start(path("lanescope"), {"view", "a b", "c"});
-        QVERIFY(process.waitForFinished());
-        QCOMPARE(process.exitCode(), 7);
-        QCOMPARE(process.readAllStandardOutput(), QByteArray("--compare a b c\n"));
+        const Ended both = test::endOf(process);
+        QCOMPARE(both.status, 7);
+        QCOMPARE(both.out, QByteArray("--compare a b c\n"));
         process.start(path("lanescope"), {"view", "a b"});
-        QVERIFY(process.waitForFinished());
-        QCOMPARE(process.readAllStandardOutput(), QByteArray("a b\n"));
+        QCOMPARE(test::endOf(process).out, QByteArray("a b\n"));
     }
 };
 

@@ -6,13 +6,18 @@
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
 #include "tests/app/sampleTrace.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
+
+using lanescope::test::Ended;
+using lanescope::test::verifyFailure;
 
 namespace {
 
@@ -65,15 +70,6 @@ class tst_CompareCommand : public QObject {
     QString fast_, slow_, same_, hostile_, empty_, oneStep_, oneSlowStep_;
 
     QString path(const QString& name) const { return folder_.filePath(name); }
-
-    static void verifyFailure(const Outcome& outcome, int exitCode, const QString& mentions) {
-        QCOMPARE(outcome.exitCode, exitCode);
-        QVERIFY2(outcome.output.isEmpty(), outcome.output.constData());
-        const QStringList lines = outcome.errors.split('\n', Qt::SkipEmptyParts);
-        QVERIFY2(lines.size() == 1, qPrintable(outcome.errors));
-        QVERIFY2(lines[0].startsWith("lanescope: "), qPrintable(lines[0]));
-        QVERIFY2(lines[0].contains(mentions), qPrintable(lines[0]));
-    }
 
     static void verifyFits(const QByteArray& text) {
         for (const QString& line : QString::fromUtf8(text).split('\n')) QVERIFY2(line.size() <= 100, qPrintable(line));
@@ -145,24 +141,24 @@ class tst_CompareCommand : public QObject {
     void init() { historyFolder_ = std::make_unique<QTemporaryDir>(); }
 
     void answerComesFirst() {
-        const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
-        QCOMPARE(outcome.exitCode, 0);
-        const QByteArray answer = outcome.output.left(outcome.output.indexOf("\n\n"));
+        const Ended outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
+        QCOMPARE(outcome.status, 0);
+        const QByteArray answer = outcome.out.left(outcome.out.indexOf("\n\n"));
         const QByteArray firstLine = answer.left(answer.indexOf('\n'));
         QVERIFY2(firstLine.contains("9.9 % longer: +7.074 ms exposed communication"), firstLine);
         QVERIFY2(answer.simplified().contains("+7.053 ms in NCCL AllReduce"), answer);
-        QVERIFY(outcome.output.contains("Where the time of a step goes"));
-        verifyFits(outcome.output);
+        QVERIFY(outcome.out.contains("Where the time of a step goes"));
+        verifyFits(outcome.out);
     }
 
     void swappedRunsAreFaster() {
-        const Outcome outcome = compareFiles({sample("no-p2p"), sample("nvlink")});
-        QVERIFY2(outcome.output.left(100).contains("shorter"), outcome.output.constData());
+        const Ended outcome = compareFiles({sample("no-p2p"), sample("nvlink")});
+        QVERIFY2(outcome.out.left(100).contains("shorter"), outcome.out.constData());
     }
 
     void printedPartsAddUp() {
-        const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
-        const QStringList lines = QString::fromUtf8(outcome.output).split('\n');
+        const Ended outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
+        const QStringList lines = QString::fromUtf8(outcome.out).split('\n');
         const qsizetype heading = lines.indexOf(QRegularExpression("^Mean step.*"));
         QVERIFY(heading >= 0);
         const QRegularExpression number("[\u2212+]?[0-9,]+\\.[0-9]{3}");
@@ -214,60 +210,58 @@ class tst_CompareCommand : public QObject {
     }
 
     void conditionsDecideTheExitStatus_data() {
-        QTest::addColumn<QStringList>("conditions");
-        QTest::addColumn<int>("exitCode");
-        QTest::newRow("met") << QStringList{"step.p50 > +3%"} << 1;
-        QTest::newRow("not met") << QStringList{"step.p50 > +900%"} << 0;
-        QTest::newRow("absolute") << QStringList{"step.mean > 1 us"} << 1;
-        QTest::newRow("faster of one run") << QStringList{"faster"} << 3;
-        QTest::newRow("slower of one run") << QStringList{"slower"} << 3;
-        QTest::newRow("both needed") << QStringList{"slower and step > +900%"} << 0;
-        QTest::newRow("any is enough") << QStringList{"step > +900%", "step > +3%"} << 1;
-        QTest::newRow("part") << QStringList{"part compute > +1%"} << 1;
-        QTest::newRow("kernel") << QStringList{"kernel flash_bwd_kernel > +10%"} << 1;
-        QTest::newRow("count") << QStringList{"kernel flash_bwd_kernel.count > +0"} << 0;
-        QTest::newRow("copy") << QStringList{"copy HtoD.bandwidth < 20 GB/s"} << 1;
-        QTest::newRow("collective") << QStringList{"collective AllReduce.count >= 1"} << 1;
-        QTest::newRow("range") << QStringList{"range forward > +1%"} << 1;
-        QTest::newRow("unknown kernel") << QStringList{"kernel nothing > +1%"} << 3;
-        QTest::newRow("met next to unknown") << QStringList{"kernel nothing > +1%", "step > +3%"} << 1;
-        QTest::newRow("false next to unknown") << QStringList{"kernel nothing > +1% and step > +900%"} << 0;
-        QTest::newRow("nonsense") << QStringList{"step.p50 >"} << 2;
+        const test::Rows<QStringList, int> row;
+        row("met", {"step.p50 > +3%"}, 1);
+        row("not met", {"step.p50 > +900%"}, 0);
+        row("absolute", {"step.mean > 1 us"}, 1);
+        row("faster of one run", {"faster"}, 3);
+        row("slower of one run", {"slower"}, 3);
+        row("both needed", {"slower and step > +900%"}, 0);
+        row("any is enough", {"step > +900%", "step > +3%"}, 1);
+        row("part", {"part compute > +1%"}, 1);
+        row("kernel", {"kernel flash_bwd_kernel > +10%"}, 1);
+        row("count", {"kernel flash_bwd_kernel.count > +0"}, 0);
+        row("copy", {"copy HtoD.bandwidth < 20 GB/s"}, 1);
+        row("collective", {"collective AllReduce.count >= 1"}, 1);
+        row("range", {"range forward > +1%"}, 1);
+        row("unknown kernel", {"kernel nothing > +1%"}, 3);
+        row("met next to unknown", {"kernel nothing > +1%", "step > +3%"}, 1);
+        row("false next to unknown", {"kernel nothing > +1% and step > +900%"}, 0);
+        row("nonsense", {"step.p50 >"}, 2);
     }
 
     void conditionsDecideTheExitStatus() {
-        QFETCH(QStringList, conditions);
-        QFETCH(int, exitCode);
+        const auto [conditions, exitCode] = test::row<QStringList, int>();
         QStringList arguments{fast_, slow_};
         for (const QString& condition : conditions) arguments << "--fail-if" << condition;
-        const Outcome outcome = compareFiles(arguments);
-        QVERIFY2(outcome.exitCode == exitCode, qPrintable(QString::fromUtf8(outcome.output) + outcome.errors));
+        const Ended outcome = compareFiles(arguments);
+        QVERIFY2(outcome.status == exitCode, qPrintable(QString::fromUtf8(outcome.out) + outcome.err));
         // JSON output has the same status, and the reason on stderr.
-        const Outcome json = compareFiles(arguments + QStringList{"-f", "json"});
-        QCOMPARE(json.exitCode, exitCode);
-        QCOMPARE(json.errors.isEmpty(), exitCode == 0);
+        const Ended json = compareFiles(arguments + QStringList{"-f", "json"});
+        QCOMPARE(json.status, exitCode);
+        QCOMPARE(json.err.isEmpty(), exitCode == 0);
     }
 
     void missingNameMayBeSkipped() {
         const QStringList arguments{fast_, slow_, "--fail-if", "kernel nothing > 1%"};
-        const Outcome outcome = compareFiles(arguments);
-        QCOMPARE(outcome.exitCode, 3);
-        QVERIFY2(outcome.output.contains("neither run has such a kernel"), outcome.output);
-        QCOMPARE(compareFiles(arguments + QStringList{"--skip-missing"}).exitCode, 0);
+        const Ended outcome = compareFiles(arguments);
+        QCOMPARE(outcome.status, 3);
+        QVERIFY2(outcome.out.contains("neither run has such a kernel"), outcome.out);
+        QCOMPARE(compareFiles(arguments + QStringList{"--skip-missing"}).status, 0);
     }
 
     void oneOfSeveralCandidatesIsEnough() {
-        const Outcome outcome = compareFiles({fast_, same_, slow_, "--fail-if", "step > +3%"});
-        QCOMPARE(outcome.exitCode, 1);
-        QVERIFY2(outcome.output.contains("[1] step > +3%: not met"), outcome.output);
-        QVERIFY2(outcome.output.contains("[2] step > +3%: met"), outcome.output);
+        const Ended outcome = compareFiles({fast_, same_, slow_, "--fail-if", "step > +3%"});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY2(outcome.out.contains("[1] step > +3%: not met"), outcome.out);
+        QVERIFY2(outcome.out.contains("[2] step > +3%: met"), outcome.out);
     }
 
     void candidatesAreColumns() {
-        const Outcome text = compareFiles({fast_, same_, slow_});
-        QCOMPARE(text.exitCode, 0);
-        QVERIFY2(text.output.contains("[1] lost") && text.output.contains("[2] lost"), text.output);
-        verifyFits(text.output);
+        const Ended text = compareFiles({fast_, same_, slow_});
+        QCOMPARE(text.status, 0);
+        QVERIFY2(text.out.contains("[1] lost") && text.out.contains("[2] lost"), text.out);
+        verifyFits(text.out);
         const QJsonObject document = jsonOf({fast_, same_, slow_});
         QCOMPARE(document["candidates"].toArray().size(), 2);
         const QString outcome = candidateOf(document, 0)["answer"].toObject()["outcome"].toString();
@@ -275,17 +269,17 @@ class tst_CompareCommand : public QObject {
     }
 
     void csvRepeatsRowsForEveryCandidate() {
-        const Outcome csv = compareFiles({fast_, same_, slow_, "-f", "csv", "--table", "parts"});
-        QCOMPARE(csv.exitCode, 0);
-        const QList<QByteArray> lines = csv.output.split('\n');
+        const Ended csv = compareFiles({fast_, same_, slow_, "-f", "csv", "--table", "parts"});
+        QCOMPARE(csv.status, 0);
+        const QList<QByteArray> lines = csv.out.split('\n');
         QVERIFY2(lines[0].startsWith("Candidate,Worker,Part,Baseline (ns),"), lines[0]);
-        const QByteArray all = csv.output;
+        const QByteArray all = csv.out;
         QCOMPARE(all.count("same.sqlite,"), 26);  // 13 parts of two workers
         QCOMPARE(all.count("slow.sqlite,"), 26);
     }
 
     void severalCsvTablesAreOneTable() {
-        const QList<QByteArrayList> rows = csvRows(compareFiles({fast_, slow_, "-f", "csv"}).output);
+        const QList<QByteArrayList> rows = csvRows(compareFiles({fast_, slow_, "-f", "csv"}).out);
         QVERIFY(rows.size() > 30);
         const QByteArrayList& header = rows.front();
         QCOMPARE(header.mid(0, 2), (QByteArrayList{"Table", "Candidate"}));
@@ -305,7 +299,7 @@ class tst_CompareCommand : public QObject {
 
         // Columns specific to a table are the same there.
         const auto parts =
-            csvRows(compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "parts"}).output);
+            csvRows(compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "parts"}).out);
         QCOMPARE(parts.size(), 27);
         for (qsizetype column = 0; column < parts[0].size(); ++column) {
             QByteArrayList alone, united;
@@ -315,7 +309,7 @@ class tst_CompareCommand : public QObject {
             QCOMPARE(united, alone);
         }
         const auto two =
-            csvRows(compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "summary"}).output);
+            csvRows(compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "summary"}).out);
         QCOMPARE(two.size(), 1 + 26 + 1);
         QCOMPARE(two[1][0], QByteArray("parts"));
     }
@@ -332,14 +326,14 @@ class tst_CompareCommand : public QObject {
                 QVERIFY(writeRunSummary(*database, *summary).has_value());
             }
             // Without the summary, the steps are unknown.
-            QCOMPARE(compareFiles({files.last(), fast_}).exitCode, 3);
+            QCOMPARE(compareFiles({files.last(), fast_}).status, 3);
             QVERIFY(sealPages(files.last().toStdString()).has_value());
         }
-        const Outcome outcome = compareFiles(files);
-        QCOMPARE(outcome.exitCode, 0);
-        QVERIFY2(outcome.output.contains("longer"), outcome.output);
+        const Ended outcome = compareFiles(files);
+        QCOMPARE(outcome.status, 0);
+        QVERIFY2(outcome.out.contains("longer"), outcome.out);
         // Other steps need the events, which these files lack.
-        QVERIFY(compareFiles(files + QStringList{"--steps", "1-4"}).exitCode == 3);
+        QVERIFY(compareFiles(files + QStringList{"--steps", "1-4"}).status == 3);
     }
 
     void severalRunsPerSideComparePrograms() {
@@ -350,22 +344,22 @@ class tst_CompareCommand : public QObject {
             return files;
         };
         const QStringList gate{"--fail-if", "slower"};
-        const Outcome alike = compareFiles(QStringList{"--baseline"} + runs("same1 same2 same3") +
-                                           QStringList{"--candidate"} + runs("same4 same5 same6") + gate);
-        QVERIFY2(alike.exitCode == 0, qPrintable(alike.output + alike.errors));
-        QVERIFY(alike.output.startsWith("No difference beyond that between runs"));
-        const Outcome slower =
+        const Ended alike = compareFiles(QStringList{"--baseline"} + runs("same1 same2 same3") +
+                                         QStringList{"--candidate"} + runs("same4 same5 same6") + gate);
+        QVERIFY2(alike.status == 0, qPrintable(alike.out + alike.err));
+        QVERIFY(alike.out.startsWith("No difference beyond that between runs"));
+        const Ended slower =
             compareFiles(runs("same1 workers0") + QStringList{"--spread"} + runs("same2 same3 same4") + gate);
-        QVERIFY2(slower.exitCode == 1, qPrintable(slower.output + slower.errors));
-        QVERIFY(slower.output.contains("by the spread of 3 earlier ones"));
+        QVERIFY2(slower.status == 1, qPrintable(slower.out + slower.err));
+        QVERIFY(slower.out.contains("by the spread of 3 earlier ones"));
     }
 
     void inconsistentRunsAreRefused() {
-        QCOMPARE(compareFiles({"--baseline", fast_}).exitCode, 2);
-        QCOMPARE(compareFiles({fast_, "--baseline", fast_, "--candidate", slow_}).exitCode, 2);
-        QCOMPARE(compareFiles({"--baseline", fast_, fast_, "--candidate", slow_}).exitCode, 2);
-        QCOMPARE(compareFiles({fast_, slow_, "--spread", fast_}).exitCode, 2);
-        QCOMPARE(compareFiles({fast_}).exitCode, 2);
+        QCOMPARE(compareFiles({"--baseline", fast_}).status, 2);
+        QCOMPARE(compareFiles({fast_, "--baseline", fast_, "--candidate", slow_}).status, 2);
+        QCOMPARE(compareFiles({"--baseline", fast_, fast_, "--candidate", slow_}).status, 2);
+        QCOMPARE(compareFiles({fast_, slow_, "--spread", fast_}).status, 2);
+        QCOMPARE(compareFiles({fast_}).status, 2);
     }
 
     /// A change that no median shows: every third step of the candidate.
@@ -373,7 +367,7 @@ class tst_CompareCommand : public QObject {
         QVERIFY(writeUnevenTrace(path("even.sqlite"), 0));
         QVERIFY(writeUnevenTrace(path("uneven.sqlite"), 13'900'000));
         const QStringList files{path("even.sqlite"), path("uneven.sqlite")};
-        const QByteArray text = compareFiles(files).output.simplified();
+        const QByteArray text = compareFiles(files).out.simplified();
         QVERIFY2(text.startsWith("In these two runs steps are alike"), text);
         QVERIFY2(text.contains("but only in the candidate every third step of PID"), text);
         QVERIFY2(text.contains("takes 13.91 ms longer than the other steps (+4.5"), text);
@@ -391,18 +385,16 @@ class tst_CompareCommand : public QObject {
 
     void topLimitsTheListsInText() {
         const auto lines = [&](const QString& top) {
-            return compareFiles({sample("nvlink"), sample("no-p2p"), "--top", top}).output.count('\n');
+            return compareFiles({sample("nvlink"), sample("no-p2p"), "--top", top}).out.count('\n');
         };
         QVERIFY(lines("1") < lines("5"));
     }
 
     void htmlIsSelfContained() {
         const QString file = path("report.html");
-        const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
-        QCOMPARE(outcome.exitCode, 0);
-        QFile written(file);
-        QVERIFY(written.open(QIODevice::ReadOnly));
-        const QString page = QString::fromUtf8(written.readAll());
+        const Ended outcome = compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
+        QCOMPARE(outcome.status, 0);
+        const QString page = QString::fromUtf8(test::fileBytes(file));
         QVERIFY(page.startsWith("<!DOCTYPE html>"));
         QVERIFY(page.endsWith("</html>\n"));
         QCOMPARE(page.count("class=\"trace\""), 2);
@@ -417,16 +409,16 @@ class tst_CompareCommand : public QObject {
     void namesNeverBecomeMarkup() {
         const QString other = path("hostile-too.sqlite");
         QVERIFY(writeHostileTrace(other, 500'000));
-        const Outcome html = compareFiles({hostile_, other, "-f", "html"});
-        QCOMPARE(html.exitCode, 0);
-        QVERIFY(html.output.contains("&lt;script&gt;alert(1)"));
-        QVERIFY(!html.output.contains("<script>alert"));
-        QVERIFY(!html.output.contains("<img"));
-        QVERIFY(!html.output.contains('\x1b'));
-        QVERIFY(!html.output.contains("\xe2\x80\xae"));
-        const Outcome text = compareFiles({hostile_, other});
-        QVERIFY(!text.output.contains('\x1b'));
-        QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).output).isNull());
+        const Ended html = compareFiles({hostile_, other, "-f", "html"});
+        QCOMPARE(html.status, 0);
+        QVERIFY(html.out.contains("&lt;script&gt;alert(1)"));
+        QVERIFY(!html.out.contains("<script>alert"));
+        QVERIFY(!html.out.contains("<img"));
+        QVERIFY(!html.out.contains('\x1b'));
+        QVERIFY(!html.out.contains("\xe2\x80\xae"));
+        const Ended text = compareFiles({hostile_, other});
+        QVERIFY(!text.out.contains('\x1b'));
+        QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).out).isNull());
     }
 
     void stepsAndRangesAreSelected() {
@@ -461,9 +453,9 @@ class tst_CompareCommand : public QObject {
         verifyFailure(compareFiles({fast_, link}), 2, "same file");
         const QString copy = path("copy.sqlite");
         QVERIFY(QFile::copy(fast_, copy));
-        const Outcome outcome = compareFiles({fast_, copy});
-        QCOMPARE(outcome.exitCode, 0);
-        QVERIFY2(outcome.output.contains("same recording"), outcome.output);
+        const Ended outcome = compareFiles({fast_, copy});
+        QCOMPARE(outcome.status, 0);
+        QVERIFY2(outcome.out.contains("same recording"), outcome.out);
     }
 
     void badFilesGiveNoAnswer() {
@@ -483,22 +475,22 @@ class tst_CompareCommand : public QObject {
     }
 
     void emptyTraceCannotBeCompared() {
-        const Outcome outcome = compareFiles({fast_, empty_, "--fail-if", "step > 3%"});
-        QCOMPARE(outcome.exitCode, 3);
-        QVERIFY2(outcome.output.contains("not comparable"), outcome.output);
+        const Ended outcome = compareFiles({fast_, empty_, "--fail-if", "step > 3%"});
+        QCOMPARE(outcome.status, 3);
+        QVERIFY2(outcome.out.contains("not comparable"), outcome.out);
         for (const char* format : {"csv", "json", "html"}) {
-            const Outcome other = compareFiles({empty_, fast_, "-f", format});
-            QCOMPARE(other.exitCode, 3);
-            QVERIFY2(!other.output.isEmpty() && !other.errors.isEmpty(), format);
+            const Ended other = compareFiles({empty_, fast_, "-f", format});
+            QCOMPARE(other.status, 3);
+            QVERIFY2(!other.out.isEmpty() && !other.err.isEmpty(), format);
         }
     }
 
     void runsWithoutStepsAreComparedAsAWhole() {
-        const Outcome outcome = compareFiles({oneStep_, oneSlowStep_, "--fail-if", "step.p50 > +3%"});
-        QCOMPARE(outcome.exitCode, 3);
-        QVERIFY2(outcome.output.contains("the runs have no steps"), outcome.output);
-        const Outcome part = compareFiles({oneStep_, oneSlowStep_, "--fail-if", "part compute > +3%"});
-        QVERIFY2(part.exitCode == 1, part.output);
+        const Ended outcome = compareFiles({oneStep_, oneSlowStep_, "--fail-if", "step.p50 > +3%"});
+        QCOMPARE(outcome.status, 3);
+        QVERIFY2(outcome.out.contains("the runs have no steps"), outcome.out);
+        const Ended part = compareFiles({oneStep_, oneSlowStep_, "--fail-if", "part compute > +3%"});
+        QVERIFY2(part.status == 1, part.out);
     }
 
     void folderGivesTheSpread() {
@@ -506,11 +498,11 @@ class tst_CompareCommand : public QObject {
         QVERIFY(write({"runs/other.sqlite", 3, 2, "python other.py"}));
         QVERIFY(write({"runs/elsewhere.sqlite", 3, 2, "python train.py", "gpu2"}));
         QVERIFY(write({"a.sqlite", 1, 20}) && write({"b.sqlite", 1.1, 21}));
-        const Outcome found =
+        const Ended found =
             compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs"), "--fail-if", "slower"});
-        QVERIFY2(found.exitCode == 1, qPrintable(found.output + found.errors));
-        QVERIFY2(found.output.contains("by the spread of 5 earlier ones"), found.output);
-        const QByteArray text = found.output.simplified();
+        QVERIFY2(found.status == 1, qPrintable(found.out + found.err));
+        QVERIFY2(found.out.contains("by the spread of 5 earlier ones"), found.out);
+        const QByteArray text = found.out.simplified();
         QVERIFY2(text.contains("The spread between runs is taken from 5 runs of the baseline's "
                                "command on its machine in"),
                  text);
@@ -529,13 +521,13 @@ class tst_CompareCommand : public QObject {
         writeRuns({1, 1.002});
         QVERIFY(write({"a.sqlite", 1, 20, "python a.py"}));
         QVERIFY(write({"b.sqlite", 1.1, 21, "python b.py"}));
-        const Outcome none = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
-        QCOMPARE(none.exitCode, 3);
-        QVERIFY2(none.errors.contains("has no other run of the command of either side"), qPrintable(none.errors));
+        const Ended none = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
+        QCOMPARE(none.status, 3);
+        QVERIFY2(none.err.contains("has no other run of the command of either side"), qPrintable(none.err));
         QVERIFY(write({"runs/a1.sqlite", 1, 3, "python a.py"}));
-        const Outcome one = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
-        QCOMPARE(one.exitCode, 3);
-        QVERIFY2(one.errors.contains("There is one earlier run"), qPrintable(one.errors));
+        const Ended one = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
+        QCOMPARE(one.status, 3);
+        QVERIFY2(one.err.contains("There is one earlier run"), qPrintable(one.err));
     }
 
     void ordinaryRunIsWithinTheEarlierOnes() {
@@ -543,10 +535,10 @@ class tst_CompareCommand : public QObject {
         QVERIFY(write({"runs/today.sqlite", 1.002, 10}));
         QVERIFY(write({"runs/later.sqlite", 1.5, 11}));
         const QStringList asked{"--history", in("runs"), in("runs/today.sqlite"), "--fail-if", "slower"};
-        const Outcome outcome = compareFiles(asked);
-        QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.output + outcome.errors));
-        QVERIFY2(outcome.output.startsWith("No difference beyond that between runs"), outcome.output);
-        const QByteArray text = outcome.output.simplified();
+        const Ended outcome = compareFiles(asked);
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+        QVERIFY2(outcome.out.startsWith("No difference beyond that between runs"), outcome.out);
+        const QByteArray text = outcome.out.simplified();
         QVERIFY2(text.contains("The last 6 runs of this command on this machine in"), text);
         QVERIFY2(text.contains("No change of their level is certain"), text);
     }
@@ -555,8 +547,8 @@ class tst_CompareCommand : public QObject {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001});
         QVERIFY(write({"today.sqlite", 1.1, 10}));
         const QStringList asked{"--history", in("runs"), in("today.sqlite"), "--fail-if", "slower"};
-        const Outcome outcome = compareFiles(asked);
-        QVERIFY2(outcome.exitCode == 1, qPrintable(outcome.output + outcome.errors));
+        const Ended outcome = compareFiles(asked);
+        QVERIFY2(outcome.status == 1, qPrintable(outcome.out + outcome.err));
         const QJsonObject document = jsonOf(asked);
         QCOMPARE(candidateOf(document)["answer"].toObject()["outcome"].toString(), QString("slower"));
         const QJsonObject history = document["history"].toObject();
@@ -572,9 +564,9 @@ class tst_CompareCommand : public QObject {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001, 1.2, 1.204, 1.196, 1.201});
         QVERIFY(write({"today.sqlite", 1.2, 20}));
         const QStringList asked{"--history", in("runs"), in("today.sqlite"), "--fail-if", "slower"};
-        const Outcome outcome = compareFiles(asked);
-        QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.output + outcome.errors));
-        const QByteArray text = outcome.output.simplified();
+        const Ended outcome = compareFiles(asked);
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+        const QByteArray text = outcome.out.simplified();
         QVERIFY2(text.contains("Their level changed between r6.sqlite and r7.sqlite: +"), text);
         QVERIFY2(text.contains("this run is compared with the 4 since."), text);
         const QJsonObject history = jsonOf(asked)["history"].toObject();
@@ -588,12 +580,12 @@ class tst_CompareCommand : public QObject {
         QVERIFY(write({"today.sqlite", 1, 10}));
         QVERIFY(write({"nowhere.sqlite", 1, 10, "python train.py", ""}));
         const auto said = [&](const char* run) {
-            const Outcome outcome = compareFiles({"--history", in("runs"), in(run)});
-            return outcome.exitCode == 3 ? outcome.errors : QString();
+            const Ended outcome = compareFiles({"--history", in("runs"), in(run)});
+            return outcome.status == 3 ? outcome.err : QString();
         };
         QVERIFY(said("today.sqlite").contains("has 2 earlier runs of the command"));
         QVERIFY(said("nowhere.sqlite").contains("does not contain its start time"));
-        QVERIFY(compareFiles({"--history", in("none"), in("today.sqlite")}).exitCode == 3);
+        QVERIFY(compareFiles({"--history", in("none"), in("today.sqlite")}).status == 3);
     }
 
     void wrongArgumentsAreRefused() {
@@ -604,7 +596,7 @@ class tst_CompareCommand : public QObject {
               QStringList{"--history", folder, "--baseline", in("a.sqlite"), "--candidate", in("b.sqlite")},
               QStringList{in("a.sqlite"), "--history", folder, "--spread", in("b.sqlite"), folder},
               QStringList{"--history", folder, in("a.sqlite"), "--last", "2"}})
-            QCOMPARE(compareFiles(words).exitCode, 2);
+            QCOMPARE(compareFiles(words).status, 2);
     }
 };
 

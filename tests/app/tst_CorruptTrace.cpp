@@ -10,15 +10,19 @@
 #include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
 #include "model/trace/healthNotes.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/torchTrace.h"
 #include "tests/support/writeFinishedTrace.h"
 
 using namespace lanescope;
+
+using lanescope::test::Ended;
 
 /// Tests of output for corrupt traces and indexes: corrupt in their events, in compressed data, or
 /// after their summary was stored.
@@ -55,17 +59,8 @@ class tst_CorruptTrace : public QObject {
         QFAIL("no page of events was found");
     }
 
-    struct Outcome {
-        int exitCode = -1;
-        QByteArray output, errors;
-    };
-    Outcome run(const QStringList& arguments) const {
-        QProcess process;
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
-        if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-    }
-    QByteArray said(const QStringList& arguments) const { return run(arguments).output; }
+    Ended run(const QStringList& arguments) const { return test::runLanescope(arguments); }
+    QByteArray said(const QStringList& arguments) const { return run(arguments).out; }
     void write(const char* name, std::string_view content) const {
         QFile written(path(name));
         QVERIFY(written.open(QIODevice::WriteOnly | QIODevice::Truncate));
@@ -88,7 +83,7 @@ class tst_CorruptTrace : public QObject {
     /// Corrupts the index of `trace` in one place after the other, until a few made `command` fail;
     /// `made` exists only if it did not.
     void expectNothingWritten(const QString& trace, const QStringList& command, const QString& made) const {
-        QCOMPARE(run({"index", trace}).exitCode, 0);
+        QCOMPARE(run({"index", trace}).status, 0);
         QFile stored(trace + ".lanescope-index");
         QVERIFY(stored.open(QIODevice::ReadOnly));
         const QByteArray whole = stored.readAll();
@@ -99,7 +94,7 @@ class tst_CorruptTrace : public QObject {
             damaged[whole.size() / 8 + flip * (whole.size() / 60)] ^= 0x10;
             QVERIFY(stored.open(QIODevice::WriteOnly | QIODevice::Truncate) && stored.write(damaged) == damaged.size());
             stored.close();
-            const int exitCode = run(command).exitCode;
+            const int exitCode = run(command).status;
             found += exitCode == 0 ? 0 : 1;
             QCOMPARE(QFile::exists(made), exitCode == 0);
             QFile::remove(made);
@@ -147,25 +142,25 @@ class tst_CorruptTrace : public QObject {
         const QString broken = path("broken.sqlite"), whole = path("whole.sqlite");
         for (const char* condition : {"step.p50 > +3%", "step.p50 > +90%"}) {
             for (const auto& [before, after] : {std::pair(whole, broken), {broken, whole}}) {
-                const Outcome gate = run({"compare", before, after, "--fail-if", condition});
-                QCOMPARE(gate.exitCode, 3);
-                QVERIFY2(gate.output.contains("not comparable: the " +
-                                              QByteArray(before == broken ? "baseline" : "candidate") +
-                                              " is corrupt (\"The file is corrupt: "),
-                         gate.output.constData());
+                const Ended gate = run({"compare", before, after, "--fail-if", condition});
+                QCOMPARE(gate.status, 3);
+                QVERIFY2(
+                    gate.out.contains("not comparable: the " + QByteArray(before == broken ? "baseline" : "candidate") +
+                                      " is corrupt (\"The file is corrupt: "),
+                    gate.out.constData());
             }
         }
-        QCOMPARE(run({"compare", whole, broken}).exitCode, 0);
-        const Outcome spread = run({"compare", whole, whole, "--spread", whole, broken, "--fail-if", "slower"});
-        QVERIFY(spread.exitCode != 0 && !spread.errors.isEmpty());
+        QCOMPARE(run({"compare", whole, broken}).status, 0);
+        const Ended spread = run({"compare", whole, whole, "--spread", whole, broken, "--fail-if", "slower"});
+        QVERIFY(spread.status != 0 && !spread.err.isEmpty());
         for (const char* condition : {"any > 0.1%", "any > 90%"}) {
-            const Outcome gate = run({"explain", broken, "--fail-if", condition});
-            QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("No condition can be evaluated."), gate.errors.constData());
-            QVERIFY(gate.output.contains("Caution: The file is corrupt: "));
+            const Ended gate = run({"explain", broken, "--fail-if", condition});
+            QCOMPARE(gate.status, 3);
+            QVERIFY2(gate.err.contains("No condition can be evaluated."), gate.err.constData());
+            QVERIFY(gate.out.contains("Caution: The file is corrupt: "));
         }
-        QCOMPARE(run({"explain", broken}).exitCode, 0);
-        QCOMPARE(run({"explain", whole, "--fail-if", "any > 90%"}).exitCode, 0);
+        QCOMPARE(run({"explain", broken}).status, 0);
+        QCOMPARE(run({"explain", whole, "--fail-if", "any > 90%"}).status, 0);
     }
 
     /// The same for a file of another tool with a corrupt packet or message.
@@ -177,7 +172,7 @@ class tst_CorruptTrace : public QObject {
             return true;
         });
         write("whole.pftrace", packets);
-        QCOMPARE(run({"explain", path("whole.pftrace"), "--fail-if", "any > 99%"}).exitCode, 0);
+        QCOMPARE(run({"explain", path("whole.pftrace"), "--fail-if", "any > 99%"}).status, 0);
         int damaged = 0;
         for (size_t at = packets.size() / 4; at < packets.size(); at += packets.size() / 60) {
             std::string flipped = packets;
@@ -186,9 +181,9 @@ class tst_CorruptTrace : public QObject {
             const QByteArray checked = said({"check", path("flipped.pftrace")});
             if (!checked.contains("BAD  The file is corrupt")) continue;
             ++damaged;
-            const Outcome gate = run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
-            QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("No condition can be evaluated"), gate.errors.constData());
+            const Ended gate = run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
+            QCOMPARE(gate.status, 3);
+            QVERIFY2(gate.err.contains("No condition can be evaluated"), gate.err.constData());
         }
         QVERIFY(damaged > 0);
     }
@@ -204,13 +199,8 @@ class tst_CorruptTrace : public QObject {
     }
 
     void unpackErrorsNameCauseAndAction_data() {
-        QTest::addColumn<QByteArray>("content");
-        QTest::addColumn<QByteArray>("cause");
-        QTest::addColumn<QByteArray>("advice");
+        const test::Rows<std::string, QByteArray, QByteArray> row;
         const std::string whole = packed(torchTrace::traceOf(torchTrace::smallRun()));
-        const auto row = [](const char* name, const std::string& content, const char* cause, const char* advice) {
-            QTest::newRow(name) << QByteArray::fromStdString(content) << QByteArray(cause) << QByteArray(advice);
-        };
         row("twice", packed(whole), "is packed by gzip twice", "\"gunzip -k\"");
         row("nothing", packed(""), "gzip compressed no data", "Compress the trace again");
         row("no bytes", "", "is empty", "nothing was recorded into it");
@@ -222,32 +212,30 @@ class tst_CorruptTrace : public QObject {
     }
 
     void unpackErrorsNameCauseAndAction() {
-        QFETCH(QByteArray, content);
-        QFETCH(QByteArray, cause);
-        QFETCH(QByteArray, advice);
-        write("run.json.gz", {content.constData(), size_t(content.size())});
+        const auto [content, cause, advice] = test::row<std::string, QByteArray, QByteArray>();
+        write("run.json.gz", content);
         for (const QStringList& arguments :
              {QStringList{"info", path("run.json.gz")}, {"sql", path("run.json.gz"), "SELECT 1"}}) {
-            const Outcome outcome = run(arguments);
-            QCOMPARE(outcome.exitCode, 1);
-            QVERIFY(outcome.output.isEmpty());
-            QVERIFY2(outcome.errors.contains(cause), outcome.errors.constData());
-            QVERIFY2(outcome.errors.contains(advice), outcome.errors.constData());
+            const Ended outcome = run(arguments);
+            QCOMPARE(outcome.status, 1);
+            QVERIFY(outcome.out.isEmpty());
+            QVERIFY2(outcome.err.contains(cause), outcome.err.constData());
+            QVERIFY2(outcome.err.contains(advice), outcome.err.constData());
         }
     }
 
     void corruptCompressedFileShowsItsValidPart() {
         const std::string whole = packed(torchTrace::traceOf(torchTrace::manyOperators(2'000)));
         write("half.json.gz", whole.substr(0, whole.size() / 2));
-        const Outcome cut = run({"stats", path("half.json.gz"), "-r", "nvtx_sum"});
-        QVERIFY(cut.output.contains("op1"));
-        QVERIFY2(cut.errors.contains("is truncated. Copy it again."), cut.errors.constData());
+        const Ended cut = run({"stats", path("half.json.gz"), "-r", "nvtx_sum"});
+        QVERIFY(cut.out.contains("op1"));
+        QVERIFY2(cut.err.contains("is truncated. Copy it again."), cut.err.constData());
         std::string flipped = whole;
         flipped[whole.size() - 6] = static_cast<char>(flipped[whole.size() - 6] ^ 4);
         write("flipped.json.gz", flipped);
-        const Outcome damaged = run({"stats", path("flipped.json.gz"), "-r", "nvtx_sum"});
-        QVERIFY(damaged.output.contains("op1"));
-        QVERIFY2(damaged.errors.contains("is corrupt. Copy it again."), damaged.errors.constData());
+        const Ended damaged = run({"stats", path("flipped.json.gz"), "-r", "nvtx_sum"});
+        QVERIFY(damaged.out.contains("op1"));
+        QVERIFY2(damaged.err.contains("is corrupt. Copy it again."), damaged.err.constData());
     }
 
     /// Windows programs write one at the start of text.
@@ -276,11 +264,10 @@ class tst_CorruptTrace : public QObject {
         const std::string text = torchTrace::traceOf(torchTrace::smallRun());
         write("corrupt.json", text.substr(0, text.rfind("gpu_memset")));
         for (const char* command : {"index", "summarize"}) {
-            const Outcome outcome = run({command, path("corrupt.json")});
-            QCOMPARE(outcome.exitCode, 0);
-            QVERIFY2(outcome.errors.contains("warning: corrupt.json: The file is truncated"),
-                     outcome.errors.constData());
-            QVERIFY(!run({command, path("whole.sqlite")}).errors.contains("warning"));
+            const Ended outcome = run({command, path("corrupt.json")});
+            QCOMPARE(outcome.status, 0);
+            QVERIFY2(outcome.err.contains("warning: corrupt.json: The file is truncated"), outcome.err.constData());
+            QVERIFY(!run({command, path("whole.sqlite")}).err.contains("warning"));
         }
     }
 
@@ -289,7 +276,7 @@ class tst_CorruptTrace : public QObject {
         const std::filesystem::path trace = file("indexed.sqlite");
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), trace));
         const QString index = path("indexed.sqlite.lanescope-index");
-        QCOMPARE(run({"index", path("indexed.sqlite")}).exitCode, 0);
+        QCOMPARE(run({"index", path("indexed.sqlite")}).status, 0);
         QFile stored(index);
         QVERIFY(stored.open(QIODevice::ReadOnly));
         const QByteArray whole = stored.readAll();
@@ -303,7 +290,7 @@ class tst_CorruptTrace : public QObject {
                                                 {"export", "-f", "perfetto", path("indexed.sqlite")},
                                                 {"export", "-f", "folded", "--over", "ranges", path("indexed.sqlite")}};
         std::vector<QByteArray> right;
-        for (const QStringList& command : commands) right.push_back(run(command).output);
+        for (const QStringList& command : commands) right.push_back(run(command).out);
         std::vector<int> found(commands.size());
         constexpr int flips = 25;
         for (int flip = 0; flip < flips; ++flip) {
@@ -314,14 +301,14 @@ class tst_CorruptTrace : public QObject {
                 QVERIFY(stored.open(QIODevice::WriteOnly | QIODevice::Truncate) &&
                         stored.write(damaged) == damaged.size());
                 stored.close();
-                const Outcome outcome = run(commands[command]);
-                if (outcome.exitCode == 0) {
-                    QCOMPARE(outcome.output, right[command]);
+                const Ended outcome = run(commands[command]);
+                if (outcome.status == 0) {
+                    QCOMPARE(outcome.out, right[command]);
                     continue;
                 }
                 ++found[command];
-                QVERIFY2(outcome.errors.count("was corrupt") == 1, outcome.errors.constData());
-                QVERIFY2(outcome.output.isEmpty(), outcome.output.left(2000).constData());
+                QVERIFY2(outcome.err.count("was corrupt") == 1, outcome.err.constData());
+                QVERIFY2(outcome.out.isEmpty(), outcome.out.left(2000).constData());
             }
         }
         QVERIFY(found[0] > 0 && found[1] > 0 && found[5] > 0 && found[6] > 0);

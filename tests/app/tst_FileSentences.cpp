@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include "model/format/Sqlite.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeFinishedTrace.h"
@@ -30,36 +33,27 @@ class tst_FileSentences : public QObject {
     }
 
     void existingOutputIsReportedBeforeReading_data() {
-        QTest::addColumn<QString>("target");
-        QTest::addColumn<QString>("sentence");
-        QTest::newRow("file") << "there.sqlite"
-                              << "there.sqlite: the file exists. Choose another name, or remove it.";
-        QTest::newRow("folder") << "folder"
-                                << "folder: this is a folder, cannot write to it.";
-        QTest::newRow("device") << "/dev/full"
-                                << "/dev/full: cannot write, not a regular file.";
-        QTest::newRow("nowhere") << "no/such.sqlite"
-                                 << "no/such.sqlite: cannot write, the folder no does not exist. Create it.";
-        QTest::newRow("file for a folder") << "there.sqlite/x.sqlite"
-                                           << "there.sqlite/x.sqlite: cannot write, there.sqlite is not a folder.";
-        QTest::newRow("links in a ring") << "ring/x.sqlite"
-                                         << "Cannot write ring/x.sqlite: Too many levels of symbolic links.";
-        QTest::newRow("too long while it is made")
-            << QString(243, 'a') + ".sqlite"
-            << QString(243, 'a') +
-                   ".sqlite: cannot write, the name is 3 bytes too long with .partial, which is "
-                   "appended until the trace is complete. Choose a shorter one.";
-        QTest::newRow("input") << "run.json"
-                               << "run.json: this file is being read, will not be overwritten. "
-                                  "Choose another output file.";
-        QTest::newRow("unfinished")
-            << "late.sqlite"
-            << "late.sqlite: late.sqlite.partial exists, so the trace is being written, or writing "
-               "was interrupted. Choose another name, or remove that file if no program writes it.";
+        const test::Rows<QString, QString> row;
+        row("file", "there.sqlite", "there.sqlite: the file exists. Choose another name, or remove it.");
+        row("folder", "folder", "folder: this is a folder, cannot write to it.");
+        row("device", "/dev/full", "/dev/full: cannot write, not a regular file.");
+        row("nowhere", "no/such.sqlite", "no/such.sqlite: cannot write, the folder no does not exist. Create it.");
+        row("file for a folder", "there.sqlite/x.sqlite",
+            "there.sqlite/x.sqlite: cannot write, there.sqlite is not a folder.");
+        row("links in a ring", "ring/x.sqlite", "Cannot write ring/x.sqlite: Too many levels of symbolic links.");
+        row("too long while it is made", QString(243, 'a') + ".sqlite",
+            QString(243, 'a') +
+                ".sqlite: cannot write, the name is 3 bytes too long with .partial, which is "
+                "appended until the trace is complete. Choose a shorter one.");
+        row("input", "run.json",
+            "run.json: this file is being read, will not be overwritten. "
+            "Choose another output file.");
+        row("unfinished", "late.sqlite",
+            "late.sqlite: late.sqlite.partial exists, so the trace is being written, or writing "
+            "was interrupted. Choose another name, or remove that file if no program writes it.");
     }
     void existingOutputIsReportedBeforeReading() {
-        QFETCH(QString, target);
-        QFETCH(QString, sentence);
+        const auto [target, sentence] = test::row<QString, QString>();
         put("there.sqlite", "mine");
         put("late.sqlite.partial", "half");
         put("run.json", "no trace: who reads it says so");
@@ -80,7 +74,7 @@ class tst_FileSentences : public QObject {
             QVERIFY(QFile::rename(at("late.sqlite.partial"), at("run.sqlite.partial")));
             const Outcome imported = run({"import", "run.json"});
             QCOMPARE(imported.exitCode, 1);
-            QCOMPARE(imported.errors, "lanescope: " + sentence.replace("late", "run") + "\n");
+            QCOMPARE(imported.errors, "lanescope: " + QString(sentence).replace("late", "run") + "\n");
         }
         QCOMPARE(contentOf("there.sqlite"), QByteArray("mine"));
     }
@@ -189,18 +183,16 @@ class tst_FileSentences : public QObject {
     }
 
     void corruptHeaderSuggestsAnotherCopy_data() {
-        QTest::addColumn<int>("place");
-        QTest::addColumn<int>("value");
-        QTest::newRow("page size") << 16 << 7;
-        QTest::newRow("payload") << 21 << 1;
-        QTest::newRow("schema format") << 47 << 9;
-        QTest::newRow("encoding") << 59 << 7;
-        QTest::newRow("truncated in it") << -50 << 0;
-        QTest::newRow("truncated after it") << -5000 << 0;
+        const test::Rows<int, int> row;
+        row("page size", 16, 7);
+        row("payload", 21, 1);
+        row("schema format", 47, 9);
+        row("encoding", 59, 7);
+        row("truncated in it", -50, 0);
+        row("truncated after it", -5000, 0);
     }
     void corruptHeaderSuggestsAnotherCopy() {
-        QFETCH(int, place);
-        QFETCH(int, value);
+        const auto [place, value] = test::row<int, int>();
         QByteArray bytes = recorded_;
         if (place < 0)
             bytes.truncate(-place);
@@ -424,19 +416,15 @@ class tst_FileSentences : public QObject {
         QFile file(at(name));
         QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
     }
-    QByteArray contentOf(const char* name) const {
-        QFile file(at(name));
-        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-    }
+    QByteArray contentOf(const char* name) const { return test::fileBytes(at(name)); }
     /// Writes a trace whose first page of kernels is unreadable.
     void writeCorrupt(const char* name) const {
         put(name, recorded_);
         int64_t page = 0;
         {
-            const Result<Database> database = Database::openReadOnly(*folder_ / name);
-            QVERIFY(database);
+            const Database database = test::orFail(Database::openReadOnly(*folder_ / name));
             auto root =
-                database->prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'");
+                database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'");
             QVERIFY(root && *root->step());
             page = root->integer(0);
         }

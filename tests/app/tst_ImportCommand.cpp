@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/fileBytes.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 
+using lanescope::test::Ended;
+using lanescope::test::fileBytes;
+using lanescope::test::runLanescope;
+
 namespace {
-
-struct Outcome {
-    int exitCode = -1;
-    QString output, errors;
-};
-
-Outcome lanescopeWith(const QStringList& arguments) {
-    QProcess process;
-    process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
-    process.waitForFinished();
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-}
-
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
 
 /// A rank recorded in windows, which its health notes report.
 TracePtr rankInWindows(int rank) {
@@ -61,47 +50,47 @@ class tst_ImportCommand : public QObject {
     }
 
     void importedTraceCanBeQueriedInSql() {
-        const Outcome made = lanescopeWith({"import", path("run.json")});
-        QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
-        QCOMPARE(made.output.trimmed(), path("run.sqlite"));
-        const Outcome asked = lanescopeWith(
+        const Ended made = runLanescope({"import", path("run.json")});
+        QVERIFY2(made.status == 0, qPrintable(made.err));
+        QCOMPARE(QString(made.out.trimmed()), path("run.sqlite"));
+        const Ended asked = runLanescope(
             {"sql", path("run.sqlite"), "SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS", "-f", "csv"});
-        QCOMPARE(asked.output, QString("text,ns\r\nforward,2000\r\n"));
+        QCOMPARE(asked.out, QByteArray("text,ns\r\nforward,2000\r\n"));
     }
 
     void singleOutputMayHaveAnyName() {
-        const Outcome made = lanescopeWith({"import", path("run.json"), "-o", path("mine")});
-        QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
-        QVERIFY(contentOf(path("mine")).startsWith("SQLite format 3"));
-        write("other.json", contentOf(path("run.json")));
-        const Outcome two = lanescopeWith({"import", path("run.json"), path("other.json"), "-o", path("both.sqlite")});
-        QCOMPARE(two.exitCode, 1);
-        QVERIFY2(two.errors.contains("--into"), qPrintable(two.errors));
+        const Ended made = runLanescope({"import", path("run.json"), "-o", path("mine")});
+        QVERIFY2(made.status == 0, qPrintable(made.err));
+        QVERIFY(fileBytes(path("mine")).startsWith("SQLite format 3"));
+        write("other.json", fileBytes(path("run.json")));
+        const Ended two = runLanescope({"import", path("run.json"), path("other.json"), "-o", path("both.sqlite")});
+        QCOMPARE(two.status, 1);
+        QVERIFY2(two.err.contains("--into"), qPrintable(two.err));
         QVERIFY(!QFile::exists(path("both.sqlite")));
     }
 
     void existingFilesAreKept() {
         write("run.sqlite", "a trace of mine");
-        const Outcome made = lanescopeWith({"import", path("run.json")});
-        QCOMPARE(made.exitCode, 1);
-        QVERIFY2(made.errors.contains("exists"), qPrintable(made.errors));
-        QCOMPARE(contentOf(path("run.sqlite")), QByteArray("a trace of mine"));
+        const Ended made = runLanescope({"import", path("run.json")});
+        QCOMPARE(made.status, 1);
+        QVERIFY2(made.err.contains("exists"), qPrintable(made.err));
+        QCOMPARE(fileBytes(path("run.sqlite")), QByteArray("a trace of mine"));
     }
 
     void outputFolderIsCreated() {
-        const Outcome made = lanescopeWith({"import", path("run.json"), "--into", path("new/folder")});
-        QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
+        const Ended made = runLanescope({"import", path("run.json"), "--into", path("new/folder")});
+        QVERIFY2(made.status == 0, qPrintable(made.err));
         QVERIFY(QFile::exists(path("new/folder/run.sqlite")));
-        const Outcome inAFile = lanescopeWith({"import", path("run.json"), "--into", path("run.json/folder")});
-        QCOMPARE(inAFile.exitCode, 1);
-        QVERIFY2(inAFile.errors.contains("cannot create the folder"), qPrintable(inAFile.errors));
+        const Ended inAFile = runLanescope({"import", path("run.json"), "--into", path("run.json/folder")});
+        QCOMPARE(inAFile.status, 1);
+        QVERIFY2(inAFile.err.contains("cannot create the folder"), qPrintable(inAFile.err));
     }
 
     void unreadableFileDoesNotStopTheOthers() {
         write("letter.json", "to nobody");
-        const Outcome made = lanescopeWith({"import", path("letter.json"), path("run.json")});
-        QCOMPARE(made.exitCode, 1);
-        QVERIFY2(made.errors.contains("1 of 2 files"), qPrintable(made.errors));
+        const Ended made = runLanescope({"import", path("letter.json"), path("run.json")});
+        QCOMPARE(made.status, 1);
+        QVERIFY2(made.err.contains("1 of 2 files"), qPrintable(made.err));
         QVERIFY(QFile::exists(path("run.sqlite")));
     }
 
@@ -113,13 +102,9 @@ class tst_ImportCommand : public QObject {
             QVERIFY(writeTraceFile(*rankInWindows(rank), file.toStdString()));
             words << file;
         }
-        QProcess process;
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", words << "--steps"
-                                                                   << "2-3"
-                                                                   << "-o" << folder.filePath("whole.sqlite"));
-        QVERIFY(process.waitForFinished(60'000));
-        const QString said = process.readAllStandardOutput() + process.readAllStandardError();
-        QVERIFY2(process.exitCode() == 0, qPrintable(said));
+        const Ended merged = runLanescope(words + QStringList{"--steps", "2-3", "-o", folder.filePath("whole.sqlite")});
+        const QByteArray said = merged.out + merged.err;
+        QVERIFY2(merged.status == 0, qPrintable(said));
         QVERIFY2(said.contains("Step 0 is step 2 of the run"), qPrintable(said));
         QVERIFY2(!said.contains("windows"), qPrintable(said));
     }

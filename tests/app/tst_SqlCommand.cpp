@@ -2,34 +2,24 @@
 #include "model/explain/Rule.h"
 #include "model/export/traceFile.h"
 #include "tests/app/sampleTrace.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/fileBytes.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::explain;
 
-namespace {
-
-struct Outcome {
-    int exitCode = -1;
-    QByteArray output;
-    QString errors;
-};
-
-}  // namespace
+using lanescope::test::Ended;
 
 /// Tests of `lanescope explain` from the command line, on the two shipped recordings.
 class tst_SqlCommand : public QObject {
     Q_OBJECT
 
-    Outcome sql(const QStringList& arguments, const QByteArray& input = {}) const {
-        QProcess process;
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", QStringList{"sql", trace_} + arguments);
-        process.write(input);
-        process.closeWriteChannel();
-        if (!process.waitForFinished(60'000)) return {};
-        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
+    Ended sql(const QStringList& arguments, const QByteArray& input = {}) const {
+        return test::runLanescope(QStringList{"sql", trace_} + arguments, {}, input);
     }
 
     QTemporaryDir folder_;
@@ -37,16 +27,10 @@ class tst_SqlCommand : public QObject {
     const SampleCopies sample_;
     const QString used_ = sample_("nvlink"), unused_ = sample_("no-p2p");
 
-    Outcome run(const QStringList& arguments) const {
-        QProcess process;
-        process.setWorkingDirectory(folder_.path());
-        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
-        if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
-    }
-    Outcome explained(const QStringList& arguments) const { return run(QStringList{"explain"} + arguments); }
+    Ended run(const QStringList& arguments) const { return test::runLanescope(arguments, folder_.path()); }
+    Ended explained(const QStringList& arguments) const { return run(QStringList{"explain"} + arguments); }
     QJsonObject document(const QStringList& arguments) const {
-        return QJsonDocument::fromJson(explained(arguments + QStringList{"-f", "json"}).output).object();
+        return QJsonDocument::fromJson(explained(arguments + QStringList{"-f", "json"}).out).object();
     }
     static QStringList rulesIn(const QJsonObject& document) {
         QStringList rules;
@@ -61,85 +45,80 @@ class tst_SqlCommand : public QObject {
     }
 
     void printsAnAlignedTable() {
-        const Outcome outcome = sql({"SELECT count(*) AS n FROM NVTX_EVENTS"});
-        QCOMPARE(outcome.exitCode, 0);
+        const Ended outcome = sql({"SELECT count(*) AS n FROM NVTX_EVENTS"});
+        QCOMPARE(outcome.status, 0);
         // Numbers and their headings are right-aligned.
-        QVERIFY2(outcome.output.startsWith(" n\n"), outcome.output.constData());
-        QVERIFY(outcome.output.contains("10"));
-        QVERIFY(outcome.errors.isEmpty());
+        QVERIFY2(outcome.out.startsWith(" n\n"), outcome.out.constData());
+        QVERIFY(outcome.out.contains("10"));
+        QVERIFY(outcome.err.isEmpty());
     }
 
     void csvHasPlainNumbers() {
-        const Outcome outcome = sql({"SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS LIMIT 1", "--format", "csv"});
-        QCOMPARE(outcome.output, QByteArray("text,ns\r\nstep,1000000\r\n"));
+        const Ended outcome = sql({"SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS LIMIT 1", "--format", "csv"});
+        QCOMPARE(outcome.out, QByteArray("text,ns\r\nstep,1000000\r\n"));
     }
 
     void jsonIsValid() {
-        const Outcome outcome = sql({"SELECT start, text FROM NVTX_EVENTS ORDER BY start LIMIT 2", "-f", "json"});
-        const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
+        const Ended outcome = sql({"SELECT start, text FROM NVTX_EVENTS ORDER BY start LIMIT 2", "-f", "json"});
+        const QJsonArray rows = QJsonDocument::fromJson(outcome.out).array();
         QCOMPARE(rows.size(), 2);
         QCOMPARE(rows[1].toObject()["text"].toString(), QString("step"));
     }
 
     void columnsOfOneNameAreAllKept() {
         const QString query = "SELECT 1 a, 2 a, 3 a_2, 4 start, 5 start";
-        const Outcome json = sql({query, "-f", "json"});
-        QCOMPARE(json.output.simplified(), QByteArray("[ {\"a\":1,\"a_2\":2,\"a_2_2\":3,\"start (ns)\":4,"
-                                                      "\"start_2 (ns)\":5} ]"));
-        QVERIFY(sql({query, "-f", "csv"}).output.startsWith("a,a_2,a_2_2,start (ns),"));
+        const Ended json = sql({query, "-f", "json"});
+        QCOMPARE(json.out.simplified(), QByteArray("[ {\"a\":1,\"a_2\":2,\"a_2_2\":3,\"start (ns)\":4,"
+                                                   "\"start_2 (ns)\":5} ]"));
+        QVERIFY(sql({query, "-f", "csv"}).out.startsWith("a,a_2,a_2_2,start (ns),"));
     }
 
     void lineBreaksAreKeptWhereTheFormatHasThem() {
         const QString query = "SELECT 'a' || char(10) || 'b' AS t";
-        QCOMPARE(sql({query, "-f", "csv"}).output, QByteArray("t\r\n\"a\nb\"\r\n"));
-        QVERIFY(sql({query, "-f", "json"}).output.contains("\"a\\nb\""));
-        QVERIFY(sql({query}).output.endsWith("a b\n"));
+        QCOMPARE(sql({query, "-f", "csv"}).out, QByteArray("t\r\n\"a\nb\"\r\n"));
+        QVERIFY(sql({query, "-f", "json"}).out.contains("\"a\\nb\""));
+        QVERIFY(sql({query}).out.endsWith("a b\n"));
     }
 
     void readsTheQueryFromStdin() {
-        const Outcome outcome = sql({"-", "-f", "csv"}, "SELECT 6 * 7 AS answer\n");
-        QCOMPARE(outcome.output, QByteArray("answer\r\n42\r\n"));
+        const Ended outcome = sql({"-", "-f", "csv"}, "SELECT 6 * 7 AS answer\n");
+        QCOMPARE(outcome.out, QByteArray("answer\r\n42\r\n"));
     }
 
     void reportsOmittedRows() {
-        const Outcome outcome = sql({"SELECT start FROM NVTX_EVENTS", "--rows", "3", "-f", "csv"});
-        QCOMPARE(outcome.exitCode, 0);
-        QCOMPARE(outcome.output.count('\n'), 4);
-        QVERIFY2(outcome.errors.contains("first 3 rows"), qPrintable(outcome.errors));
+        const Ended outcome = sql({"SELECT start FROM NVTX_EVENTS", "--rows", "3", "-f", "csv"});
+        QCOMPARE(outcome.status, 0);
+        QCOMPARE(outcome.out.count('\n'), 4);
+        QVERIFY2(outcome.err.contains("first 3 rows"), qPrintable(outcome.err));
     }
 
     void failsWithOneSentence_data() {
-        QTest::addColumn<QStringList>("arguments");
-        QTest::addColumn<QString>("mentions");
-        QTest::newRow("mistake") << QStringList{"SELECT nope"} << "Line 1, column 8";
-        QTest::newRow("writing") << QStringList{"DELETE FROM NVTX_EVENTS"} << "only be read";
-        QTest::newRow("attaching") << QStringList{"ATTACH '/tmp/x' AS x"} << "ATTACH";
-        QTest::newRow("dropping") << QStringList{"drop table NVTX_EVENTS"} << "DROP is not allowed";
-        QTest::newRow("after a comment") << QStringList{"/* first */ -- then\nDROP TABLE NVTX_EVENTS"}
-                                         << "DROP is not allowed";
-        QTest::newRow("explained") << QStringList{"EXPLAIN QUERY PLAN DROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
-        QTest::newRow("creating") << QStringList{"create view v AS SELECT 1"} << "CREATE is not allowed";
-        QTest::newRow("with") << QStringList{"WITH x AS (SELECT 1) DELETE FROM NVTX_EVENTS"} << "DELETE is not allowed";
-        QTest::newRow("begin") << QStringList{"BEGIN"} << "BEGIN is not allowed";
-        QTest::newRow("table of functions")
-            << QStringList{"SELECT * FROM pragma_function_list"} << "PRAGMA function_list is not allowed";
-        QTest::newRow("table of databases")
-            << QStringList{"SELECT * FROM pragma_database_list()"} << "PRAGMA database_list is not allowed";
-        QTest::newRow("no end")
-            << QStringList{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-                           "SELECT count(*) FROM n",
-                           "--time", "0.2"}
-            << "0.2 s";
+        const test::Rows<QStringList, QString> row;
+        row("mistake", {"SELECT nope"}, "Line 1, column 8");
+        row("writing", {"DELETE FROM NVTX_EVENTS"}, "only be read");
+        row("attaching", {"ATTACH '/tmp/x' AS x"}, "ATTACH");
+        row("dropping", {"drop table NVTX_EVENTS"}, "DROP is not allowed");
+        row("after a comment", {"/* first */ -- then\nDROP TABLE NVTX_EVENTS"}, "DROP is not allowed");
+        row("explained", {"EXPLAIN QUERY PLAN DROP TABLE NVTX_EVENTS"}, "DROP is not allowed");
+        row("creating", {"create view v AS SELECT 1"}, "CREATE is not allowed");
+        row("with", {"WITH x AS (SELECT 1) DELETE FROM NVTX_EVENTS"}, "DELETE is not allowed");
+        row("begin", {"BEGIN"}, "BEGIN is not allowed");
+        row("table of functions", {"SELECT * FROM pragma_function_list"}, "PRAGMA function_list is not allowed");
+        row("table of databases", {"SELECT * FROM pragma_database_list()"}, "PRAGMA database_list is not allowed");
+        row("no end",
+            {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+             "SELECT count(*) FROM n",
+             "--time", "0.2"},
+            "0.2 s");
     }
 
     void failsWithOneSentence() {
-        QFETCH(QStringList, arguments);
-        QFETCH(QString, mentions);
-        const Outcome outcome = sql(arguments);
-        QCOMPARE(outcome.exitCode, 1);
-        QVERIFY(outcome.output.isEmpty());
-        QCOMPARE(outcome.errors.count('\n'), 1);
-        QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
+        const auto [arguments, mentions] = test::row<QStringList, QString>();
+        const Ended outcome = sql(arguments);
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.out.isEmpty());
+        QCOMPARE(outcome.err.count('\n'), 1);
+        QVERIFY2(outcome.err.contains(mentions.toUtf8()), qPrintable(outcome.err));
     }
 
     void timeLimitEndsEveryFunction() {
@@ -150,10 +129,10 @@ class tst_SqlCommand : public QObject {
             " instr(x, substr(x, 1, 250002) || 'b') FROM t";
         QElapsedTimer timer;
         timer.start();
-        const Outcome outcome = sql({query, "--time", "1"});
+        const Ended outcome = sql({query, "--time", "1"});
         const qint64 tookMs = timer.elapsed();
-        QCOMPARE(outcome.exitCode, 1);
-        QVERIFY2(outcome.errors.contains("stopped after 1 s"), qPrintable(outcome.errors));
+        QCOMPARE(outcome.status, 1);
+        QVERIFY2(outcome.err.contains("stopped after 1 s"), qPrintable(outcome.err));
         // The start of the program does not count for the query.
         timer.restart();
         sql({"SELECT 1"});
@@ -169,20 +148,20 @@ class tst_SqlCommand : public QObject {
         victim.close();
         QVERIFY(QFile::link(victim.fileName(), link));
         for (const QString& output : {file, link}) {
-            QCOMPARE(sql({"SELECT 1", "-o", output}).exitCode, 0);
+            QCOMPARE(sql({"SELECT 1", "-o", output}).status, 0);
             QCOMPARE(QFile::permissions(output), QFile::Permissions(owners));
             QVERIFY(!QFileInfo(output).isSymLink());
         }
         QVERIFY(victim.open(QIODevice::ReadOnly));
         QCOMPARE(victim.readAll(), QByteArray("theirs"));
         QVERIFY(QFile::setPermissions(file, owners | QFile::ReadOther));
-        QCOMPARE(sql({"SELECT 1", "-o", file}).exitCode, 0);
+        QCOMPARE(sql({"SELECT 1", "-o", file}).status, 0);
         QVERIFY(QFile::permissions(file) & QFile::ReadOther);
     }
 
     void neverWritesOverTheTrace() {
-        QCOMPARE(sql({"SELECT 1", "-o", trace_}).exitCode, 1);
-        QCOMPARE(sql({"SELECT count(*) AS n FROM NVTX_EVENTS"}).exitCode, 0);
+        QCOMPARE(sql({"SELECT 1", "-o", trace_}).status, 1);
+        QCOMPARE(sql({"SELECT count(*) AS n FROM NVTX_EVENTS"}).status, 0);
     }
 
     void unusedNvlinkComesFirst() {
@@ -194,31 +173,31 @@ class tst_SqlCommand : public QObject {
             for (const QJsonValue& part : worker.toObject()["partsNs"].toObject()) sum += part.toInteger();
             QCOMPARE(sum, worker.toObject()["meanStepNs"].toInteger());
         }
-        const Outcome text = explained({unused_});
-        QVERIFY(text.output.startsWith("GPUs compute "));
-        QVERIFY(text.output.contains("1. nvlink_unused, up to "));
+        const Ended text = explained({unused_});
+        QVERIFY(text.out.startsWith("GPUs compute "));
+        QVERIFY(text.out.contains("1. nvlink_unused, up to "));
     }
 
     void conditionsDecideTheStatus() {
-        const Outcome met = explained({unused_, "--fail-if", "nvlink_unused"});
-        QCOMPARE(met.exitCode, 1);
-        QVERIFY2(met.errors.contains("nvlink_unused holds: NVLink connects"), qPrintable(met.errors));
-        QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).exitCode, 0);
-        QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).exitCode, 0);
-        QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).exitCode, 2);
-        QCOMPARE(explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"}).exitCode, 0);
+        const Ended met = explained({unused_, "--fail-if", "nvlink_unused"});
+        QCOMPARE(met.status, 1);
+        QVERIFY2(met.err.contains("nvlink_unused holds: NVLink connects"), qPrintable(met.err));
+        QCOMPARE(explained({used_, "--fail-if", "nvlink_unused"}).status, 0);
+        QCOMPARE(explained({unused_, "--fail-if", "any > 50%"}).status, 0);
+        QCOMPARE(explained({unused_, "--fail-if", "nonsense"}).status, 2);
+        QCOMPARE(explained({unused_, "--mute", "nvlink_unused", "--fail-if", "nvlink_unused"}).status, 0);
     }
 
     void unexplainableTraceIsOneSentence() {
-        const Outcome missing = explained({"missing.sqlite"});
-        QCOMPARE(missing.exitCode, 1);
-        QCOMPARE(explained({"nowhere.sqlite", "--fail-if", "any"}).exitCode, 3);
-        QCOMPARE(missing.errors.count('\n'), 1);
-        QVERIFY(missing.errors.contains("missing.sqlite"));
-        const Outcome nothing = explained({});
-        QCOMPARE(nothing.exitCode, 2);
-        QCOMPARE(nothing.errors.count('\n'), 1);
-        QCOMPARE(explained({used_, "--steps", "900-901"}).exitCode, 1);
+        const Ended missing = explained({"missing.sqlite"});
+        QCOMPARE(missing.status, 1);
+        QCOMPARE(explained({"nowhere.sqlite", "--fail-if", "any"}).status, 3);
+        QCOMPARE(missing.err.count('\n'), 1);
+        QVERIFY(missing.err.contains("missing.sqlite"));
+        const Ended nothing = explained({});
+        QCOMPARE(nothing.status, 2);
+        QCOMPARE(nothing.err.count('\n'), 1);
+        QCOMPARE(explained({used_, "--steps", "900-901"}).status, 1);
     }
 
     /// A file of another tool, truncated before its first GPU work.
@@ -232,38 +211,36 @@ class tst_SqlCommand : public QObject {
             "\"tid\": 1, \"ts\": 10, \"dur\": 5},\n"
             "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"na");
         file.close();
-        const Outcome judged = explained({path, "--fail-if", "any > 10%"});
-        QCOMPARE(judged.exitCode, 3);
-        QVERIFY2(judged.errors.contains("no GPU work to explain"), qPrintable(judged.errors));
-        QCOMPARE(judged.errors.count('\n'), 1);
-        QVERIFY2(judged.output.startsWith("Caution: "), judged.output.constData());
-        QVERIFY(judged.output.contains("is truncated"));
-        QCOMPARE(explained({path}).exitCode, 3);
-        const Outcome checked = run({"check", path});
-        QCOMPARE(checked.exitCode, 1);
-        QVERIFY2(checked.output.contains("BAD  The file is truncated"), checked.output.constData());
-        QVERIFY(!checked.output.contains("Every event in it can be read"));
+        const Ended judged = explained({path, "--fail-if", "any > 10%"});
+        QCOMPARE(judged.status, 3);
+        QVERIFY2(judged.err.contains("no GPU work to explain"), qPrintable(judged.err));
+        QCOMPARE(judged.err.count('\n'), 1);
+        QVERIFY2(judged.out.startsWith("Caution: "), judged.out.constData());
+        QVERIFY(judged.out.contains("is truncated"));
+        QCOMPARE(explained({path}).status, 3);
+        const Ended checked = run({"check", path});
+        QCOMPARE(checked.status, 1);
+        QVERIFY2(checked.out.contains("BAD  The file is truncated"), checked.out.constData());
+        QVERIFY(!checked.out.contains("Every event in it can be read"));
     }
 
     void requestedStepsAndFilesAreExplained() {
         const QJsonObject three = document({used_, "--steps", "3-5"});
         QCOMPARE(three["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
-        const Outcome written = explained({used_, "-f", "html", "-o", "page.html"});
-        QVERIFY2(written.exitCode == 0 && written.output.isEmpty(), qPrintable(written.errors));
-        QFile page(folder_.filePath("page.html"));
-        QVERIFY(page.open(QIODevice::ReadOnly));
-        QVERIFY(page.readAll().contains("What to change first"));
+        const Ended written = explained({used_, "-f", "html", "-o", "page.html"});
+        QVERIFY2(written.status == 0 && written.out.isEmpty(), qPrintable(written.err));
+        QVERIFY(test::fileBytes(folder_.filePath("page.html")).contains("What to change first"));
     }
 
     void rulesAreListedAndTheirQueriesRun() {
-        const Outcome rules = explained({"--rules"});
-        QCOMPARE(rules.exitCode, 0);
+        const Ended rules = explained({"--rules"});
+        QCOMPARE(rules.status, 0);
         for (const Rule* rule : allRules()) {
-            QVERIFY(rules.output.contains(std::string(rule->id).c_str()));
+            QVERIFY(rules.out.contains(std::string(rule->id).c_str()));
             if (rule->sql.empty()) continue;
-            const Outcome asked =
+            const Ended asked =
                 run({"sql", used_, QString::fromUtf8(rule->sql.data(), static_cast<int>(rule->sql.size()))});
-            QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
+            QVERIFY2(asked.status == 0, qPrintable(asked.err));
         }
     }
 
@@ -303,13 +280,13 @@ class tst_SqlCommand : public QObject {
         const QJsonObject finding = explanation["findings"].toArray()[0].toObject();
         QVERIFY2(std::abs(finding["share"].toDouble() - 0.475) < 0.01, qPrintable(finding["sentence"].toString()));
         QCOMPARE(finding["atNs"].toInteger(), qint64(stepNs));
-        const Outcome met = explained({path, "--fail-if", "gpu_throttled > 10%"});
-        QCOMPARE(met.exitCode, 1);
-        QVERIFY2(met.errors.contains("hardware thermal: it is too hot"), qPrintable(met.errors));
-        QCOMPARE(explained({path, "--fail-if", "gpu_throttled > 50%"}).exitCode, 0);
-        QCOMPARE(explained({path, "--mute", "gpu_throttled", "--fail-if", "any"}).exitCode, 0);
-        const Outcome asked = run({"sql", path, finding["sql"].toString(), "--format", "csv"});
-        QVERIFY2(asked.exitCode == 0 && asked.output.count('\n') > 4, qPrintable(asked.errors));
+        const Ended met = explained({path, "--fail-if", "gpu_throttled > 10%"});
+        QCOMPARE(met.status, 1);
+        QVERIFY2(met.err.contains("hardware thermal: it is too hot"), qPrintable(met.err));
+        QCOMPARE(explained({path, "--fail-if", "gpu_throttled > 50%"}).status, 0);
+        QCOMPARE(explained({path, "--mute", "gpu_throttled", "--fail-if", "any"}).status, 0);
+        const Ended asked = run({"sql", path, finding["sql"].toString(), "--format", "csv"});
+        QVERIFY2(asked.status == 0 && asked.out.count('\n') > 4, qPrintable(asked.err));
     }
 
     /// Also with unusual step names.
@@ -336,9 +313,9 @@ class tst_SqlCommand : public QObject {
         for (const QJsonValue& each : explanation["findings"].toArray()) {
             const QString sql = each["sql"].toString();
             if (sql.isEmpty()) continue;
-            const Outcome asked = run({"sql", path, sql, "--format", "csv"});
-            QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
-            QVERIFY2(asked.output.count('\n') > 1, qPrintable(sql));
+            const Ended asked = run({"sql", path, sql, "--format", "csv"});
+            QVERIFY2(asked.status == 0, qPrintable(asked.err));
+            QVERIFY2(asked.out.count('\n') > 1, qPrintable(sql));
         }
     }
 };

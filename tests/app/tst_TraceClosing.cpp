@@ -11,6 +11,8 @@
 #include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -55,19 +57,17 @@ class tst_TraceClosing : public QObject {
 
         const std::optional<RunSummary> stored = readRunSummary(trace());
         QVERIFY(stored.has_value());
-        const Result<TracePtr> loaded = loadTrace(trace());
-        QVERIFY(loaded.has_value());
-        const Result<RunSummary> made = summarizeRun(**loaded);
+        const TracePtr loaded = test::orFail(loadTrace(trace()));
+        const Result<RunSummary> made = summarizeRun(*loaded);
         QVERIFY(made.has_value() && !made->isEmpty());
         QVERIFY(*stored == *made);
 
         OpenOptions options;
         options.mayWrite = false;
-        const Result<TracePtr> opened = openTrace(trace(), options);
-        QVERIFY(opened.has_value());
-        QVERIFY((*opened)->backing != nullptr);  // by the index
-        QCOMPARE((*opened)->title, std::string("run.sqlite"));
-        QCOMPARE((*opened)->kernels.size(), (*loaded)->kernels.size());
+        const TracePtr opened = test::orFail(openTrace(trace(), options));
+        QVERIFY(opened->backing != nullptr);  // by the index
+        QCOMPARE(opened->title, std::string("run.sqlite"));
+        QCOMPARE(opened->kernels.size(), loaded->kernels.size());
     }
 
     void checkReportsIfATraceIsUnchanged() {
@@ -134,22 +134,20 @@ class tst_TraceClosing : public QObject {
     }
 
     void otherFileStaysUnchanged() {
-        Result<Database> database = Database::create(*folder_ / "none.sqlite");
-        QVERIFY(database.has_value());
+        Database database = test::orFail(Database::create(*folder_ / "none.sqlite"));
         TraceClosing closing({});
-        QVERIFY(!closing.storeSummary(*database));
-        QCOMPARE(database->tables().size(), size_t{0});
+        QVERIFY(!closing.storeSummary(database));
+        QCOMPARE(database.tables().size(), size_t{0});
     }
 
     void runWithoutGpuWorkHasNothingToStore() {
         TraceBuilder nothing;
         QVERIFY(nothing.finish());
         QVERIFY(writeTraceFile(*nothing.take(), *folder_ / "empty.sqlite"));
-        Result<Database> database = openForWriting(*folder_ / "empty.sqlite");
-        QVERIFY(database.has_value());
+        Database database = test::orFail(openForWriting(*folder_ / "empty.sqlite"));
         TraceClosing closing({});
-        QVERIFY(closing.storeSummary(*database).has_value());
-        QVERIFY(!database->hasTable("LANESCOPE_STORED"));
+        QVERIFY(closing.storeSummary(database).has_value());
+        QVERIFY(!database.hasTable("LANESCOPE_STORED"));
     }
 
     /// A comparison opens a trace by its index, and creates it, only if it needs events.
@@ -180,15 +178,12 @@ class tst_TraceClosing : public QObject {
 
     void close(TraceClosing& closing) {
         {
-            Result<Database> database = openForWriting(unfinished());
-            QVERIFY(database.has_value());
-            QVERIFY(database->execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema"));
-            const Result<void> stored = closing.storeSummary(*database);
-            QVERIFY2(stored.has_value(), stored ? "" : stored.error().sentence.c_str());
+            Database database = test::orFail(openForWriting(unfinished()));
+            QVERIFY(database.execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema"));
+            test::orFail(closing.storeSummary(database));
         }
         QVERIFY(sealPages(unfinished()).has_value());
-        const Result<void> written = closing.writeIndex(unfinished(), trace());
-        QVERIFY2(written.has_value(), written ? "" : written.error().sentence.c_str());
+        test::orFail(closing.writeIndex(unfinished(), trace()));
     }
 
     /// Flips a bit in the middle of a file.
@@ -203,20 +198,14 @@ class tst_TraceClosing : public QObject {
 
     /// The status of `lanescope check`.
     int checked(QByteArray& said) const {
-        QProcess process;
-        process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-                      {"check", QString::fromStdString(trace().string())});
-        if (!process.waitForFinished(60'000)) return -1;
-        said = process.readAllStandardOutput();
-        return process.exitCode();
+        const test::Ended ended = test::runLanescope({"check", QString::fromStdString(trace().string())});
+        said = ended.out;
+        return ended.status;
     }
 
     QByteArray compared() const {
-        QProcess process;
-        process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-                      {"compare", "--format", "json", QString::fromStdString((*folder_ / "a.sqlite").string()),
-                       QString::fromStdString((*folder_ / "b.sqlite").string())});
-        return process.waitForFinished(60'000) ? process.readAllStandardOutput() : QByteArray();
+        const QString folder = QString::fromStdString(folder_->path().string());
+        return test::runLanescope({"compare", "--format", "json", "a.sqlite", "b.sqlite"}, folder).out;
     }
 
     std::optional<TemporaryFolder> folder_;

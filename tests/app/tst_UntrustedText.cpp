@@ -4,10 +4,13 @@
 #include "model/format/text.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/Terminal.h"
+#include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 
 using namespace lanescope;
+
+using lanescope::test::Ended;
 
 namespace {
 
@@ -16,11 +19,6 @@ namespace {
 constexpr std::string_view hostile =
     "\x1b[31m\x07\r\n\t\x7f\xc2\x9b"
     "1m\xe2\x80\xae\xff\xfe";
-
-struct Outcome {
-    int exitCode = -1;
-    QByteArray output, errors;
-};
 
 /// The first part of a text that may not reach a terminal; empty if none. Line breaks are allowed.
 QByteArray harmIn(QByteArrayView text, QByteArrayView allowed = "\n") {
@@ -80,12 +78,11 @@ class tst_UntrustedText : public QObject {
                line;
     }
     /// Runs a line of bash in the folder, where `$bad` is the hostile text and `lanescope` the built program.
-    Outcome run(const QString& line) const {
+    Ended run(const QString& line) const {
         QProcess process;
         process.setWorkingDirectory(QString::fromStdString(folder_.path().string()));
         process.start("bash", {"-c", asLine(line)});
-        if (!process.waitForFinished(60'000)) qFatal("the line does not end");
-        return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+        return test::endOf(process);
     }
 
   private slots:
@@ -136,21 +133,21 @@ class tst_UntrustedText : public QObject {
 
     void textIsEscapedForTheTerminal() {
         QFETCH(QString, line);
-        const Outcome outcome = run(line);
-        QVERIFY2(!outcome.output.isEmpty() || !outcome.errors.isEmpty(), "nothing is reported");
-        QVERIFY2(harmIn(outcome.output).isEmpty(), outcome.output.constData());
-        QVERIFY2(harmIn(outcome.errors).isEmpty(), outcome.errors.constData());
+        const Ended outcome = run(line);
+        QVERIFY2(!outcome.out.isEmpty() || !outcome.err.isEmpty(), "nothing is reported");
+        QVERIFY2(harmIn(outcome.out).isEmpty(), outcome.out.constData());
+        QVERIFY2(harmIn(outcome.err).isEmpty(), outcome.err.constData());
         // A name cannot end a sentence and begin its own.
-        for (const QByteArray& sentence : outcome.errors.trimmed().split('\n'))
-            QVERIFY2(sentence.isEmpty() || sentence.startsWith("lanescope: "), outcome.errors.constData());
+        for (const QByteArray& sentence : outcome.err.trimmed().split('\n'))
+            QVERIFY2(sentence.isEmpty() || sentence.startsWith("lanescope: "), outcome.err.constData());
     }
 
     /// A pipe gets the exact path; a terminal gets its printable form.
     void pathIsPrintedForItsReader() {
         const QString line = "lanescope import \"x$bad.json\"";
-        const Outcome piped = run(line + "; rm \"x$bad.sqlite\"");
-        QCOMPARE(piped.exitCode, 0);
-        QCOMPARE(piped.output, QByteArray(("x" + std::string(hostile) + ".sqlite\n").c_str()));
+        const Ended piped = run(line + "; rm \"x$bad.sqlite\"");
+        QCOMPARE(piped.status, 0);
+        QCOMPARE(piped.out, QByteArray(("x" + std::string(hostile) + ".sqlite\n").c_str()));
         QProcess process;
         process.setWorkingDirectory(QString::fromStdString(folder_.path().string()));
         const QByteArray shown = Terminal(100).run(process, "bash", {"-c", asLine(line)});
@@ -162,21 +159,21 @@ class tst_UntrustedText : public QObject {
     void csvIsEscaped() {
         for (const char* line : {"lanescope stats a.json -f csv", "lanescope stats a.json -f nsys-csv",
                                  "lanescope compare a.json b.json -f csv"}) {
-            const Outcome outcome = run(line);
-            QCOMPARE(outcome.exitCode, 0);
-            QVERIFY2(harmIn(outcome.output, "\r\n\t").isEmpty(), outcome.output.constData());
+            const Ended outcome = run(line);
+            QCOMPARE(outcome.status, 0);
+            QVERIFY2(harmIn(outcome.out, "\r\n\t").isEmpty(), outcome.out.constData());
         }
     }
 
     /// A line for each path with an unchanged number of frames: two here.
     void foldedTextKeepsOneLinePerPath() {
-        const Outcome outcome = run("lanescope export -f folded --over ranges a.json");
-        QCOMPARE(outcome.exitCode, 0);
-        const QList<QByteArray> lines = outcome.output.trimmed().split('\n');
+        const Ended outcome = run("lanescope export -f folded --over ranges a.json");
+        QCOMPARE(outcome.status, 0);
+        const QList<QByteArray> lines = outcome.out.trimmed().split('\n');
         static const QRegularExpression path(R"(^step[^;]+;gemm[^;]+ \d+$)");
         for (const QByteArray& line : lines) QVERIFY2(path.match(QString::fromUtf8(line)).hasMatch(), line.constData());
-        const Outcome file = run("lanescope export -f folded --over ranges a.json -o a.folded && cat a.folded");
-        QCOMPARE(file.output, outcome.output);
+        const Ended file = run("lanescope export -f folded --over ranges a.json -o a.folded && cat a.folded");
+        QCOMPARE(file.out, outcome.out);
     }
 };
 
