@@ -26,22 +26,24 @@ TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs
 }
 
 ShownComparison::ShownComparison(TracePtr baseline, std::vector<TracePtr> candidates) {
-    view.resize(1280, 900);
-    view.setTheme(views::Theme::light());
     view.setTraces(std::move(baseline), std::move(candidates));
-    view.show();
-    QApplication::setActiveWindow(&view);
+    show();
 }
 
 ShownComparison::ShownComparison(TracePtr baseline, TracePtr candidate)
     : ShownComparison(std::move(baseline), std::vector<TracePtr>{std::move(candidate)}) {}
 
 ShownComparison::ShownComparison(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate) {
+    view.setRuns(std::move(baseline), std::move(candidate));
+    show();
+}
+
+void ShownComparison::show() {
     view.resize(1280, 900);
     view.setTheme(views::Theme::light());
-    view.setRuns(std::move(baseline), std::move(candidate));
     view.show();
     QApplication::setActiveWindow(&view);
+    if (!wait()) qFatal("the runs are not compared in time");
 }
 
 bool ShownComparison::wait() {

@@ -25,14 +25,14 @@ TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs
 inline const std::vector<int64_t> evenSteps(6, 1'000'000);
 inline const std::vector<int64_t> longerSteps(6, 1'200'000);
 
-/// A shown comparison of runs, with helpers for user actions.
+/// A shown and complete comparison of runs, with helpers for user actions.
 struct ShownComparison {
     ShownComparison(TracePtr baseline, std::vector<TracePtr> candidates);
     ShownComparison(TracePtr baseline, TracePtr candidate);
     /// Compares several runs per side.
     ShownComparison(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate);
 
-    /// Waits until the runs are compared; returns false if that takes more than `patienceMs`.
+    /// Waits until the runs are compared again; returns false if that takes more than `patienceMs`.
     bool wait();
     views::TimelineView& baseline() { return view.baseline().timeline(); }
     views::TimelineView& candidate() { return view.candidate().timeline(); }
@@ -41,6 +41,9 @@ struct ShownComparison {
     bool clickRow(const QString& title, const QString& text);
 
     views::CompareView view;
+
+  private:
+    void show();
 };
 
 }  // namespace lanescope

@@ -98,14 +98,12 @@ class tst_CompareView : public QObject {
 
     void showsTheLossesAsText() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         QVERIFY2(compared.view.headline().headline().contains("longer"),
                  qPrintable(compared.view.headline().headline()));
     }
 
     void bothTimelinesShareOneRangeAndOneColumnOfRows() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         QCOMPARE(&compared.candidate().state().range().axis(), &compared.baseline().state().range().axis());
         QVERIFY(compared.baseline().isVisible());
         QVERIFY(!compared.candidate().isVisible());  // its tracks are shown among the baseline's
@@ -115,7 +113,6 @@ class tst_CompareView : public QObject {
         ShownComparison compared(numberedSteps(evenSteps),
                                  {numberedSteps(longerSteps, 0, "slow.lanescope"),
                                   numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
-        QVERIFY(compared.wait());
         const ReportTable& table = compared.table("Parts").model().table();
         QCOMPARE(table.columns.back().name, std::string("Lost: fast.lanescope"));
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
@@ -134,7 +131,6 @@ class tst_CompareView : public QObject {
     void sidesCanBeSwapped() {
         ShownComparison compared(numberedSteps(evenSteps, 0, "a.lanescope"),
                                  numberedSteps(longerSteps, 0, "b.lanescope"));
-        QVERIFY(compared.wait());
         compared.view.swapSides();
         QVERIFY(compared.wait());
         QCOMPARE(compared.baseline().trace()->title, std::string("b.lanescope"));
@@ -144,7 +140,6 @@ class tst_CompareView : public QObject {
 
     void gTogglesTheBaselineOverlay() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         compared.baseline().setFocus();
         QTest::keyClick(&compared.baseline(), Qt::Key_G);
         QTRY_VERIFY(compared.baseline().isBaselineOverlayVisible());
@@ -162,7 +157,6 @@ class tst_CompareView : public QObject {
 
     void emptyRunsAreShownAndReported() {
         ShownComparison compared(SimulatedTrace().finish(), numberedSteps(evenSteps));
-        QVERIFY(compared.wait());
         QVERIFY(!compared.view.headline().headline().isEmpty());
         QVERIFY(!compared.view.grab().isNull());
         compared.view.showStep(3);
@@ -172,7 +166,6 @@ class tst_CompareView : public QObject {
     void runsOpenAtTheFirstComparedStepZoomedToTheComparedRange() {
         ShownComparison compared(numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
                                  numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
-        QVERIFY(compared.wait());
         QCOMPARE(compared.baseline().state().range().origin(),
                  5'000'000);  // the warm-up is skipped
         QCOMPARE(compared.candidate().state().range().origin(), 70'000);
@@ -183,7 +176,6 @@ class tst_CompareView : public QObject {
 
     void alignsAtTheChosenStepByKeyboard() {
         ShownComparison compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
-        QVERIFY(compared.wait());
         auto* step = compared.view.alignment().findChild<QSpinBox*>();
         QVERIFY(step);
         step->setFocus();
@@ -195,7 +187,6 @@ class tst_CompareView : public QObject {
 
     void alignsAtTheStartOfTheRun() {
         ShownComparison compared(numberedSteps(evenSteps, 50'000), numberedSteps(longerSteps, 700'000));
-        QVERIFY(compared.wait());
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
             if (box->accessibleName() != "Align at") continue;
             box->setFocus();
@@ -207,7 +198,6 @@ class tst_CompareView : public QObject {
 
     void onlyTheTypedStepsAreCompared() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         auto* numbers = compared.view.alignment().findChild<QLineEdit*>("numbers");
         QVERIFY(numbers);
         QTest::keyClicks(numbers, "2-3");
@@ -223,7 +213,6 @@ class tst_CompareView : public QObject {
 
     void missingStepsOfOneRunAreReported() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         auto* numbers = compared.view.alignment().findChild<QLineEdit*>("numbers");
         QTest::keyClicks(numbers, "40-50");
         QTest::keyClick(numbers, Qt::Key_Return);
@@ -234,7 +223,6 @@ class tst_CompareView : public QObject {
 
     void unknownRangeCannotBeAligned() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         QVERIFY(!compared.view.alignment().setAlignment("no such range", 0));
         QVERIFY(compared.view.alignment().setAlignment("step #", 0));
         QVERIFY(compared.wait());
@@ -243,7 +231,6 @@ class tst_CompareView : public QObject {
 
     void clickOnAChartStepShowsItInBothRuns() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         StepChart& chart = compared.view.steps();
         QSignalSpy spy(&chart, &StepChart::stepChosen);
         QTest::mouseClick(chart.childAt(chart.rect().center()), Qt::LeftButton, {}, chart.rect().center());
@@ -258,7 +245,6 @@ class tst_CompareView : public QObject {
 
     void keysWalkTheSteps() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         compared.view.steps().setFocus();
         QTest::keyClick(&compared.view.steps(), Qt::Key_End);
         QCOMPARE(compared.view.steps().chosen(), compared.view.steps().stepCount() - 1);
@@ -271,7 +257,6 @@ class tst_CompareView : public QObject {
 
     void enterOnAStepRowShowsIt() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         ReportView& table = compared.table("Steps");
         compared.view.tables().setCurrentWidget(table.parentWidget());
         table.table().setFocus();
@@ -283,7 +268,6 @@ class tst_CompareView : public QObject {
 
     void selectedRangeNarrowsTheComparisonOfBoth() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         compared.baseline().state().selection().setRange(TimeRange{0, 500'000});
         QCOMPARE(compared.candidate().state().selection().range(), std::optional(TimeRange{0, 500'000}));
         QVERIFY(compared.wait());
@@ -297,7 +281,6 @@ class tst_CompareView : public QObject {
 
     void clausesFormTheSentence() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         const compare::Answer& answer = compared.view.runs()->comparisons.front().answer;
         std::string joined;
         for (const compare::Clause& clause : answer.clauses) joined += clause.text;
@@ -307,7 +290,6 @@ class tst_CompareView : public QObject {
 
     void clickOnACauseSelectsItInBothRuns() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         QLabel* label = sentenceOf(compared.view.headline());
         QVERIFY(label);
         const int clause = clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::Compute);
@@ -328,7 +310,6 @@ class tst_CompareView : public QObject {
 
     void idleCauseSelectsTheWorkAfterTheGap() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         const int clause = clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::LaunchBound);
         QVERIFY(clause >= 0);
         QLabel* label = sentenceOf(compared.view.headline());
@@ -340,7 +321,6 @@ class tst_CompareView : public QObject {
 
     void keysReachEveryClause() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         QLabel* label = sentenceOf(compared.view.headline());
         QSignalSpy chosen(&compared.view.headline(), &HeadlinePanel::clauseChosen);
         label->setFocus(Qt::TabFocusReason);
@@ -375,7 +355,6 @@ class tst_CompareView : public QObject {
     void severalRunsPerSideAreJudgedAsPrograms() {
         ShownComparison compared(runsOf({1'000'000, 1'010'000, 990'000}, "a"),
                                  runsOf({1'200'000, 1'190'000, 1'210'000}, "b"));
-        QVERIFY(compared.wait());
         const QString sentence = compared.view.headline().headline();
         QVERIFY2(sentence.contains("slower") && sentence.contains("3 against 3 runs"), qPrintable(sentence));
         QVERIFY(!compared.table("Certain").model().table().rows.empty());
@@ -388,7 +367,6 @@ class tst_CompareView : public QObject {
     void shownPairOfRunsCanBeChosen() {
         ShownComparison compared(runsOf({1'000'000, 1'010'000, 990'000}, "a"),
                                  runsOf({1'200'000, 1'190'000, 1'210'000}, "b"));
-        QVERIFY(compared.wait());
         const QString sentence = compared.view.headline().headline();
         QCOMPARE(compared.baseline().trace()->title, std::string("a1"));
         QComboBox* box = boxCalled(compared, "Run of the candidate");
@@ -407,7 +385,6 @@ class tst_CompareView : public QObject {
 
     void partOfTheWaterfallFiltersItsContributors() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         WaterfallChart& chart = child<WaterfallChart>(compared.view);
         QVERIFY(!chart.parts().empty());
         chart.setFocus();
@@ -426,7 +403,6 @@ class tst_CompareView : public QObject {
 
     void clickOnAWaterfallColumnSelectsIt() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         WaterfallChart& chart = child<WaterfallChart>(compared.view);
         QWidget* plot = chart.childAt(chart.rect().center());
         for (int x = 0; x < chart.width() && !chart.chosen(); x += 10)
@@ -436,7 +412,6 @@ class tst_CompareView : public QObject {
 
     void tablesAreCreatedWhenShown() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();
         QTRY_VERIFY_WITH_TIMEOUT(!tables.currentTab()->isBusy(), patienceMs);
         for (int index = 0; index < tables.count(); ++index)
@@ -455,7 +430,6 @@ class tst_CompareView : public QObject {
 
     void invisibleTableIsFilledWhenShownAgain() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         CompareTables& tables = compared.view.tables();
         tables.setCurrentWidget(tables.findTab("Steps"));
         QTRY_VERIFY_WITH_TIMEOUT(tables.currentTab()->table(), patienceMs);
@@ -473,7 +447,6 @@ class tst_CompareView : public QObject {
 
     void partsTableSumsToTheStepTimes() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         const ReportTable& table = compared.table("Parts").model().table();
         int64_t baselineNs = 0, candidateNs = 0;
         for (const auto& row : table.rows) {
@@ -488,7 +461,6 @@ class tst_CompareView : public QObject {
     void windowShowsTheNumbersOfTheTextReport() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.4371}));
-        QVERIFY(compared.wait());
         const ComparedRuns& runs = *compared.view.runs();
         const ComparisonReport report{
             runs.baseline.summary, {{runs.candidates[0].summary, runs.comparisons[0], {}}}, {}, 0};
@@ -526,7 +498,6 @@ class tst_CompareView : public QObject {
 
     void tablesBeginWithTheLargestLoss() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         ReportView& table = compared.table("Kernels");
         auto& model = static_cast<DifferenceModel&>(table.model());
         int64_t before = INT64_MAX;
@@ -541,7 +512,6 @@ class tst_CompareView : public QObject {
     void clickOnAHeadingSortsSignedTimesByTheirValue() {
         ShownComparison compared(numberedSteps(evenSteps),
                                  numberedSteps({1'200'000, 1'195'000, 900'000, 1'700'000, 1'210'000, 1'100'000}));
-        QVERIFY(compared.wait());
         ReportView& table = compared.table("Steps");
         compared.view.tables().setCurrentWidget(compared.view.tables().findTab("Steps"));
         QTRY_VERIFY(table.table().isVisible() && table.table().horizontalHeader()->height() > 0);
@@ -589,7 +559,6 @@ class tst_CompareView : public QObject {
         // The kernel of step 3 loses most.
         ShownComparison compared(numberedSteps(evenSteps),
                                  numberedSteps({1'200'000, 1'200'000, 1'200'000, 1'700'000, 1'200'000, 1'200'000}));
-        QVERIFY(compared.wait());
         QVERIFY(compared.clickRow("Kernels", "gemm"));
         QCOMPARE(compared.baseline().state().selection().event(), EventRef(EventKind::Kernel, 3));
         QCOMPARE(compared.candidate().state().selection().event(), EventRef(EventKind::Kernel, 3));
@@ -602,7 +571,6 @@ class tst_CompareView : public QObject {
 
     void copiedRowsAreTabSeparated() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        QVERIFY(compared.wait());
         ReportView& table = compared.table("Parts");
         table.table().setFocus();
         table.copySelection();
@@ -614,7 +582,6 @@ class tst_CompareView : public QObject {
 
     void typedWordsFilterTheTable() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        QVERIFY(compared.wait());
         ReportView& table = compared.table("Contributors");
         const int all = table.filter().rowCount();
         compared.view.tables().setCurrentWidget(table.parentWidget());

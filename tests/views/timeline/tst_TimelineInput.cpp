@@ -4,6 +4,7 @@
 #include "model/lod/reduceToPixels.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/rangeDomains.h"
+#include "tests/support/Rows.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
@@ -54,15 +55,13 @@ class tst_TimelineInput : public QObject {
 
   private slots:
     void wheelZoomsAtThePointer_data() {
-        QTest::addColumn<Qt::KeyboardModifiers>("modifiers");
-        QTest::addColumn<int>("angle");
-        QTest::newRow("in") << Qt::KeyboardModifiers() << 120;
-        QTest::newRow("out") << Qt::KeyboardModifiers() << -120;
-        QTest::newRow("in with Ctrl") << Qt::KeyboardModifiers(Qt::ControlModifier) << 240;
+        const test::Rows<Qt::KeyboardModifiers, int> row;
+        row("in", Qt::KeyboardModifiers(), 120);
+        row("out", Qt::KeyboardModifiers(), -120);
+        row("in with Ctrl", Qt::KeyboardModifiers(Qt::ControlModifier), 240);
     }
     void wheelZoomsAtThePointer() {
-        QFETCH(Qt::KeyboardModifiers, modifiers);
-        QFETCH(int, angle);
+        const auto [modifiers, angle] = test::row<Qt::KeyboardModifiers, int>();
         ShownTimeline shown(small_.trace);
         shown.view.state().range().axis().setRange({200'000, 700'000});
         const int x = 250;
@@ -100,9 +99,7 @@ class tst_TimelineInput : public QObject {
     }
 
     void draggingTheCanvasPans_data() {
-        QTest::addColumn<Qt::MouseButton>("button");
-        QTest::newRow("left") << Qt::LeftButton;
-        QTest::newRow("middle") << Qt::MiddleButton;
+        test::rows<Qt::MouseButton>("button", {{"left", Qt::LeftButton}, {"middle", Qt::MiddleButton}});
     }
     void draggingTheCanvasPans() {
         QFETCH(Qt::MouseButton, button);
@@ -402,11 +399,7 @@ class tst_TimelineInput : public QObject {
         QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
     }
 
-    void goesBackAndForward_data() {
-        QTest::addColumn<Qt::Key>("key");
-        QTest::newRow("Z") << Qt::Key_Z;
-        QTest::newRow("Backspace") << Qt::Key_Backspace;
-    }
+    void goesBackAndForward_data() { test::rows<Qt::Key>("key", {{"Z", Qt::Key_Z}, {"Backspace", Qt::Key_Backspace}}); }
     void goesBackAndForward() {
         QFETCH(Qt::Key, key);
         ShownTimeline shown(small_.trace);

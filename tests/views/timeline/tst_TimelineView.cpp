@@ -4,7 +4,9 @@
 #include <QtWidgets>
 
 #include "model/trace/kinds/Api.h"
+#include "tests/support/Rows.h"
 #include "tests/support/doubleClick.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
@@ -515,18 +517,16 @@ class tst_TimelineView : public QObject {
     }
 
     void paintsLikeThePainter_data() {
-        QTest::addColumn<double>("ratio");
-        QTest::addColumn<int>("format");
-        QTest::newRow("plain") << 1.0 << int(QImage::Format_RGB32);
-        QTest::newRow("alpha") << 1.0 << int(QImage::Format_ARGB32_Premultiplied);
-        QTest::newRow("double") << 2.0 << int(QImage::Format_RGB32);
-        QTest::newRow("one and a half") << 1.5 << int(QImage::Format_RGB32);
-        QTest::newRow("one and a quarter") << 1.25 << int(QImage::Format_RGB32);
-        QTest::newRow("16 bits") << 1.0 << int(QImage::Format_RGB16);
+        const test::Rows<double, int> row;
+        row("plain", 1.0, int(QImage::Format_RGB32));
+        row("alpha", 1.0, int(QImage::Format_ARGB32_Premultiplied));
+        row("double", 2.0, int(QImage::Format_RGB32));
+        row("one and a half", 1.5, int(QImage::Format_RGB32));
+        row("one and a quarter", 1.25, int(QImage::Format_RGB32));
+        row("16 bits", 1.0, int(QImage::Format_RGB16));
     }
     void paintsLikeThePainter() {
-        QFETCH(double, ratio);
-        QFETCH(int, format);
+        const auto [ratio, format] = test::row<double, int>();
         comparePictures(ratio, QImage::Format(format), [](QPainter&) {});
     }
 
@@ -571,28 +571,20 @@ class tst_TimelineView : public QObject {
         QSvgRenderer renderer(path);
         QVERIFY(renderer.isValid());
         QCOMPARE(renderer.viewBox().size(), shown.view.size());
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        const QByteArray text = file.readAll();
+        const QByteArray text = test::fileBytes(path);
         QVERIFY(text.contains("cudaDeviceSynchronize"));
         QVERIFY(text.contains("GPU 0"));
     }
 
     void unwritablePathsAreExplained_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("says");
-        QTest::newRow("other ending") << "picture.jpg"
-                                      << ".png or .svg";
-        QTest::newRow("no ending") << "picture"
-                                   << ".png or .svg";
-        QTest::newRow("no folder") << "missing/picture.png"
-                                   << "Cannot write";
-        QTest::newRow("no folder, SVG") << "missing/picture.svg"
-                                        << "Cannot write";
+        const test::Rows<QString, QString> row;
+        row("other ending", "picture.jpg", ".png or .svg");
+        row("no ending", "picture", ".png or .svg");
+        row("no folder", "missing/picture.png", "Cannot write");
+        row("no folder, SVG", "missing/picture.svg", "Cannot write");
     }
     void unwritablePathsAreExplained() {
-        QFETCH(QString, name);
-        QFETCH(QString, says);
+        const auto [name, says] = test::row<QString, QString>();
         QTemporaryDir folder;
         ShownTimeline shown(SmallTrace().trace);
         const auto result = exportPicture(shown.view, folder.filePath(name).toStdString());

@@ -96,6 +96,23 @@ std::vector<Track> titledMachine() {
             track(6, "main")};
 }
 
+/// A layout of tracks of its own.
+struct Layout : TrackLayout {
+    explicit Layout(std::vector<Track> all) : tracks(std::move(all)) { setTracks(tracks); }
+    std::vector<Track> tracks;
+};
+
+/// Ranks of `ranksOf`, as they are first shown.
+struct ShownRanks : TimelineView {
+    ShownRanks(int count, int height) {
+        resize(1000, height);
+        setTrace(ranksOf(count));
+        state().tracks().setDefaultArrangement(firstArrangement(*trace()));
+        show();
+        QApplication::processEvents();
+    }
+};
+
 std::vector<uint32_t> shown(const TrackLayout& layout) {
     std::vector<uint32_t> tracks;
     for (const LayoutRow& row : layout.rows()) tracks.push_back(row.track);
@@ -155,10 +172,8 @@ class tst_TrackLayout : public QObject {
 
   private slots:
     void rowsAreContiguous() {
-        const std::vector<Track> tracks = machine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
-        QCOMPARE(layout.rows().size(), tracks.size());
+        Layout layout(machine());
+        QCOMPARE(layout.rows().size(), layout.tracks.size());
         int top = 0;
         for (const LayoutRow& row : layout.rows()) {
             QCOMPARE(row.top, top);
@@ -171,9 +186,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void foldedGroupShowsNoChildren() {
-        const std::vector<Track> tracks = machine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(machine());
         layout.setFolded(0, true);
         QVERIFY(!layout.rowOf(1) && !layout.rowOf(2) && !layout.rowOf(3));
         QCOMPARE(layout.rows().size(), 3u);
@@ -200,9 +213,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void streamWithChildrenKeepsItsKernels() {
-        const std::vector<Track> tracks = machine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(machine());
         QVERIFY(!layout.rowOf(1)->isHeader);
         QCOMPARE(layout.rowOf(1)->laneHeight, layout.metrics().laneHeight);
         layout.setFolded(1, true);
@@ -211,9 +222,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void severalLanesCanBeSqueezed() {
-        const std::vector<Track> tracks = machine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(machine());
         QVERIFY(layout.canFold(3));
         QVERIFY(!layout.canFold(5));
         const int before = layout.rowOf(3)->height;
@@ -226,9 +235,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void revealUnfoldsAllAncestors() {
-        const std::vector<Track> tracks = machine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(machine());
         layout.setAllFolded(true);
         QCOMPARE(layout.rows().size(), 2u);
         QVERIFY(layout.reveal(2));
@@ -368,15 +375,12 @@ class tst_TrackLayout : public QObject {
     }
 
     void eightGpusFitASmallScreen() {
-        const TracePtr trace = ranksOf(8);
-        TimelineView timeline;
-        timeline.resize(1000, 330);
-        timeline.setTrace(trace);
-        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
-        timeline.show();
+        ShownRanks timeline(8, 330);
         int seen = 0;
-        for (uint32_t track = 0; track < trace->tracks.size(); ++track)
-            if (trace->tracks[track].kind == TrackKind::Gpu && timeline.places().trackArea(track).height() > 8) ++seen;
+        for (uint32_t track = 0; track < timeline.trace()->tracks.size(); ++track)
+            if (timeline.trace()->tracks[track].kind == TrackKind::Gpu &&
+                timeline.places().trackArea(track).height() > 8)
+                ++seen;
         QCOMPARE(seen, 8);
     }
 
@@ -390,11 +394,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void rowsOfManyGpusUseTheRoom() {
-        const TracePtr trace = ranksOf(4);
-        TimelineView timeline;
-        timeline.setTrace(trace);
-        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
-        timeline.show();
+        ShownRanks timeline(4, 160);
         const TrackLayout& layout = timeline.state().tracks().layout();
         int before = 0;
         // Higher windows have higher rows, which fill most of them, and then the names of ranges.
@@ -418,14 +418,8 @@ class tst_TrackLayout : public QObject {
     }
 
     void arrangementOfTheUserKeepsItsHeight() {
-        const TracePtr trace = ranksOf(4);
-        TimelineView timeline;
-        timeline.resize(1000, 620);
-        timeline.setTrace(trace);
+        ShownRanks timeline(4, 620);
         TimelineTracks& tracks = timeline.state().tracks();
-        tracks.setDefaultArrangement(firstArrangement(*trace));
-        timeline.show();
-        QApplication::processEvents();
         QCOMPARE(tracks.arrangement().height, RowHeight::Fitted);
         tracks.setFolded(tracks.layout().rows().front().track, false);
         const TrackArrangement stored = tracks.arrangement();
@@ -441,26 +435,14 @@ class tst_TrackLayout : public QObject {
     }
 
     void anotherTraceBeginsWithoutPreviews() {
-        const TracePtr trace = ranksOf(4);
-        TimelineView timeline;
-        timeline.resize(1000, 620);
-        timeline.setTrace(trace);
-        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
-        timeline.show();
-        QApplication::processEvents();
+        ShownRanks timeline(4, 620);
         QVERIFY(timeline.state().tracks().layout().metrics().previews != Previews::None);
         timeline.setTrace(ranksOf(2));
         QCOMPARE(timeline.state().tracks().layout().metrics().previews, Previews::None);
     }
 
     void windowHeightMovesNoRowUnderThePointer() {
-        const TracePtr trace = ranksOf(4);
-        TimelineView timeline;
-        timeline.resize(1000, 620);
-        timeline.setTrace(trace);
-        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
-        timeline.show();
-        QApplication::processEvents();
+        ShownRanks timeline(4, 620);
         auto* canvas = timeline.findChild<TrackCanvas*>();
         const TrackLayout& layout = timeline.state().tracks().layout();
         const TrackScroll& scroll = timeline.state().scroll();
@@ -482,23 +464,17 @@ class tst_TrackLayout : public QObject {
     }
 
     void foldedGpuShowsItsRangesWhereTheyCanBeSelected() {
-        const TracePtr trace = ranksOf(4);
-        TimelineView timeline;
-        timeline.resize(1000, 700);
-        timeline.setTrace(trace);
-        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
-        timeline.show();
-        QApplication::processEvents();
+        ShownRanks timeline(4, 700);
         const TrackLayout& layout = timeline.state().tracks().layout();
         const LayoutRow row = layout.rows().front();
         QVERIFY(row.preview != noIndex);
-        QCOMPARE(trace->tracks[row.preview].kind, TrackKind::StreamProjection);
+        QCOMPARE(timeline.trace()->tracks[row.preview].kind, TrackKind::StreamProjection);
         const int middle = row.top + row.previewTop + row.previewHeight / 2;
         QVERIFY(layout.laneAt(middle) == (LanePosition{row.preview, 0}));
         const auto area = layout.areaOf({row.preview, 0});
         QVERIFY(area && area->top == row.top + row.previewTop && area->height == row.previewHeight);
         auto* canvas = timeline.findChild<TrackCanvas*>();
-        const Lane& lane = trace->tracks[row.preview].lanes.front();
+        const Lane& lane = timeline.trace()->tracks[row.preview].lanes.front();
         const double x = timeline.state().range().scale(canvas->width()).toX(lane.startNs[0] + lane.durationNs[0] / 2);
         QTest::mouseClick(canvas, Qt::LeftButton, {}, {int(x), middle});
         QCOMPARE(timeline.state().selection().event(), EventRef(lane.event[0]));
@@ -533,12 +509,8 @@ class tst_TrackLayout : public QObject {
     }
 
     void resetRestoresTheFirstArrangement() {
-        const TracePtr trace = ranksOf(8);
-        TimelineView timeline;
-        timeline.resize(1000, 480);
-        timeline.setTrace(trace);
-        const TrackArrangement first = firstArrangement(*trace);
-        timeline.state().tracks().setDefaultArrangement(first);
+        ShownRanks timeline(8, 480);
+        const TrackArrangement first = firstArrangement(*timeline.trace());
         QVERIFY(timeline.state().tracks().arrangement() == first);
         timeline.state().tracks().setAllFolded(false);
         timeline.state().range().setDefaultRange(TimeRange{100'000, 300'000});
@@ -616,9 +588,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void pinnedTrackIsAboveItsGroup() {
-        const std::vector<Track> tracks = titledMachine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(titledMachine());
         layout.setPinned(5, true);
         layout.setPinned(2, true);
         QCOMPARE(shown(layout), Tracks({2, 3, 5, 0, 1, 4, 6, 7}));
@@ -631,9 +601,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void siblingsMoveWithTheirChildren() {
-        const std::vector<Track> tracks = titledMachine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(titledMachine());
         layout.moveTo(1, 2);
         QCOMPARE(shown(layout), Tracks({0, 2, 3, 1, 4, 5, 6, 7}));
         QCOMPARE(layout.siblingOf(1, -1), 2u);
@@ -647,11 +615,9 @@ class tst_TrackLayout : public QObject {
     }
 
     void revealingShowsHiddenOrFilteredTracks() {
-        const std::vector<Track> tracks = titledMachine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(titledMachine());
         layout.setHidden(2, true);
-        layout.setFilter(matchTracks(tracks, "python"));
+        layout.setFilter(matchTracks(layout.tracks, "python"));
         QCOMPARE(shown(layout), Tracks({6, 7}));
         QVERIFY(layout.reveal(3));
         QVERIFY(layout.rowOf(3));
@@ -701,20 +667,16 @@ class tst_TrackLayout : public QObject {
     }
 
     void filterKeepsGroupsAndUnfoldsThem() {
-        const std::vector<Track> tracks = titledMachine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(titledMachine());
         layout.setAllFolded(true);
-        layout.setFilter(matchTracks(tracks, "nvtx"));
+        layout.setFilter(matchTracks(layout.tracks, "nvtx"));
         QCOMPARE(shown(layout), Tracks({0, 2, 3}));
         layout.setFilter({});
         QCOMPARE(shown(layout), Tracks({0, 4, 6}));
     }
 
     void severalChangesCauseOneLayout() {
-        const std::vector<Track> tracks = titledMachine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(titledMachine());
         layout.beginChanges();
         layout.setHidden(0, true);
         QVERIFY(layout.rowOf(0));
@@ -724,9 +686,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void arrangementRoundTripsThroughJson() {
-        const std::vector<Track> tracks = titledMachine();
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout(titledMachine());
         QVERIFY(layout.arrangement().isDefault());
         layout.setHidden(6, true);
         layout.setPinned(5, true);
@@ -738,7 +698,7 @@ class tst_TrackLayout : public QObject {
         const auto restored = arrangementFromJson(toJson(arrangement));
         QVERIFY(restored && *restored == arrangement);
         TrackLayout other;
-        other.setTracks(tracks);
+        other.setTracks(layout.tracks);
         other.setArrangement(*restored);
         QCOMPARE(shown(other), shown(layout));
         other.setArrangement({});
@@ -746,9 +706,7 @@ class tst_TrackLayout : public QObject {
     }
 
     void arrangementAppliesToAnotherTraceWherePossible() {
-        const std::vector<Track> tracks = {track(-1, "GPU 1"), track(0, "Stream 7"), track(-1, "GPU 0")};
-        TrackLayout layout;
-        layout.setTracks(tracks);
+        Layout layout({track(-1, "GPU 1"), track(0, "Stream 7"), track(-1, "GPU 0")});
         TrackArrangement arrangement;
         arrangement.order = {"GPU 0", "GPU 7", "GPU 1"};
         arrangement.pinned = {"GPU 1/Stream 7", "GPU 3"};
