@@ -35,6 +35,15 @@ struct ShownWindow {
     bool wait() {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 60'000);
     }
+    /// Opens files, or shows a trace. Returns true once all visible parts are computed.
+    bool opened(const QStringList& files) {
+        window.openFiles(files);
+        return wait();
+    }
+    bool opened(TracePtr trace) {
+        window.tabs().showTrace(std::move(trace));
+        return wait();
+    }
     /// Waits until the timeline has the focus.
     bool waitForFocus() {
         return QTest::qWaitForWindowActive(&window) && QTest::qWaitFor([this] { return timeline().hasFocus(); });

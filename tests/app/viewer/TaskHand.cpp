@@ -65,7 +65,9 @@ int64_t startOfAStep(TimeRange visible) { return (visible.startNs + visible.dura
 
 TaskHand::TaskHand() : ShownWindow(QSize(1500, 900)) { timer_.start(); }
 
-TaskHand::TaskHand(TracePtr trace) : TaskHand() { window.tabs().showTrace(std::move(trace)); }
+TaskHand::TaskHand(TracePtr trace) : TaskHand() {
+    if (!opened(std::move(trace))) qFatal("the window stays busy");
+}
 
 void TaskHand::touch() {
     if (!isTouched_) timer_.restart();

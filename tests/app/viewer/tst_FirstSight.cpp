@@ -14,9 +14,11 @@
 #include "model/explain/rules.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/app/viewer/ShownWindow.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
@@ -36,7 +38,9 @@ using namespace lanescope::views;
 namespace {
 
 struct Shown : ShownWindow {
-    Shown(QSize size, TracePtr trace) : ShownWindow(std::move(trace), size) {}
+    Shown(QSize size, TracePtr trace) : ShownWindow(size) {
+        if (!opened(std::move(trace))) qFatal("the window stays busy");
+    }
     const ExplanationPanel& card() { return page().guide().card(); }
     /// In trace time.
     TimeRange visible() {
@@ -171,19 +175,15 @@ class tst_FirstSight : public QObject {
     void initTestCase() { registerIcons(); }
 
     void allGpusAndTheirRanksFitOneScreen_data() {
-        QTest::addColumn<QSize>("size");
-        QTest::addColumn<int>("gpus");
-        QTest::addColumn<bool>("isDark");
-        QTest::newRow("8 GPUs, small") << QSize(1366, 768) << 8 << false;
-        QTest::newRow("8 GPUs, large") << QSize(1920, 1080) << 8 << false;
-        QTest::newRow("8 GPUs, dark") << QSize(1366, 768) << 8 << true;
-        QTest::newRow("4 GPUs") << QSize(1366, 768) << 4 << false;
-        QTest::newRow("4 GPUs, dark") << QSize(1366, 768) << 4 << true;
+        const test::Rows<QSize, int, bool> row;
+        row("8 GPUs, small", QSize(1366, 768), 8, false);
+        row("8 GPUs, large", QSize(1920, 1080), 8, false);
+        row("8 GPUs, dark", QSize(1366, 768), 8, true);
+        row("4 GPUs", QSize(1366, 768), 4, false);
+        row("4 GPUs, dark", QSize(1366, 768), 4, true);
     }
     void allGpusAndTheirRanksFitOneScreen() {
-        QFETCH(QSize, size);
-        QFETCH(int, gpus);
-        QFETCH(bool, isDark);
+        const auto [size, gpus, isDark] = test::row<QSize, int, bool>();
         Shown shown(size, simulatedTraining({.steps = 12, .gpuCount = gpus}));
         shown.window.setThemeChoice(isDark ? ThemeChoice::Dark : ThemeChoice::Light);
         QVERIFY(shown.wait());
@@ -226,7 +226,6 @@ class tst_FirstSight : public QObject {
 
     void gpuShowsItsStreamsByRoleBeforeCounters() {
         Shown shown({1366, 768}, simulatedTraining({.steps = 12, .gpuCount = 1}));
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-1-gpu");
         const Trace& trace = *shown.page().trace();
         std::vector<std::string> seen;
@@ -245,7 +244,6 @@ class tst_FirstSight : public QObject {
 
     void requestsAreNotCalledSteps() {
         Shown shown({1366, 768}, simulatedServer(1));
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-server");
         QVERIFY(shown.card().isVisible());
         const QString about = shown.card().about();
@@ -264,7 +262,6 @@ class tst_FirstSight : public QObject {
         QCOMPARE(stepsTitle(shown), QString("Steps (requests)"));
         // A training needs no such note.
         Shown training({1366, 768}, simulatedTraining({.steps = 12}));
-        QVERIFY(training.wait());
         QCOMPARE(stepsTitle(training), QString("Steps"));
         QVERIFY(training.card().isVisible());
         QCOMPARE(training.card().about(), QString());
@@ -272,7 +269,6 @@ class tst_FirstSight : public QObject {
 
     void requestsOfSeveralThreadsAreReportedAndShown() {
         Shown shown({1366, 768}, simulatedServer(2));
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-server-of-two-threads");
         QVERIFY(shown.card().isVisible());
         QVERIFY2(shown.card().about().contains("\"request #\": median"), qPrintable(shown.card().about()));
@@ -281,7 +277,6 @@ class tst_FirstSight : public QObject {
 
     void programWithoutGpuIsReportedAndShownAtItsRanges() {
         Shown shown({1366, 768}, simulatedCpuOnly());
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-cpu");
         QVERIFY(shown.card().isVisible());
         QVERIFY2(!shown.card().sentence().contains("idle"), qPrintable(shown.card().sentence()));
@@ -303,7 +298,6 @@ class tst_FirstSight : public QObject {
         row.endNs = row.cpuNs = 100'000'000;
         builder.add<kinds::CpuState>(row);
         Shown shown({1366, 768}, builder.finish());
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-threads");
         QTabWidget& tables = shown.page().tables();
         QCOMPARE(tables.tabText(tables.currentIndex()), QString("Threads"));
@@ -321,7 +315,6 @@ class tst_FirstSight : public QObject {
 
     void plainCudaProgramIsShownAtItsGpuWork() {
         Shown shown({1366, 768}, simulatedPlainCuda());
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-plain");
         QVERIFY(shown.card().isVisible());
         QCOMPARE(shown.card().about(), QString());
@@ -331,7 +324,6 @@ class tst_FirstSight : public QObject {
 
     void gpuWorkIsShownInsteadOfOmnipresentRangesAndLongNamesAreElided() {
         Shown shown({1366, 768}, simulatedWordyRanges());
-        QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-wordy");
         QVERIFY(shown.visible().contains(1'807 * ms));
         QVERIFY(shown.visible().durationNs() < 100 * ms);
@@ -544,12 +536,11 @@ class tst_FirstSight : public QObject {
         QVERIFY2(title.startsWith("Step 6"), qPrintable(title));
         QVERIFY2(shown.guide().legend().note().contains("vs. median"), qPrintable(shown.guide().legend().note()));
         QTest::keyClick(&shown.timeline(), Qt::Key_I);
-        const auto mark = shown.timeline().state().selection().gapMark();
-        QVERIFY(mark.has_value());
-        QVERIFY(mark->range.overlaps(range));
+        const auto mark = test::orFail(shown.timeline().state().selection().gapMark());
+        QVERIFY(mark.range.overlaps(range));
         for (size_t worker = 0; worker < gaps.workerCount(); ++worker)
             for (const auto& each : gaps.longestIn(worker, range))
-                if (gaps.at(each).range == mark->range) QCOMPARE(gaps.longestIn(worker, range).front(), each);
+                if (gaps.at(each).range == mark.range) QCOMPARE(gaps.longestIn(worker, range).front(), each);
     }
 
     void legendShowsTheMeanStepAtFirst() {

@@ -12,9 +12,11 @@
 #include "model/format/checksums.h"
 #include "model/index/checkTrace.h"
 #include "model/index/openTrace.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/openForWriting.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -67,12 +69,10 @@ class tst_LoadPage : public QObject {
         const TracePtr trace = simulatedTraining({.steps = 30, .kernelScale = scale});
         QVERIFY(writeTraceFile(*trace, folder_ / name).has_value());
         if (!isStored) return;
-        const Result<RunSummary> summary = summarizeRun(*trace);
-        QVERIFY(summary.has_value());
+        const RunSummary summary = test::orFail(summarizeRun(*trace));
         {
-            Result<Database> database = openForWriting(folder_ / name);
-            QVERIFY(database.has_value());
-            QVERIFY(writeRunSummary(*database, *summary).has_value());
+            Database database = test::orFail(openForWriting(folder_ / name));
+            QVERIFY(writeRunSummary(database, summary).has_value());
         }
         QVERIFY(sealPages(folder_ / name).has_value());
     }
@@ -196,19 +196,14 @@ class tst_LoadPage : public QObject {
     }
 
     void withoutStoredSummariesThereIsNoPreview_data() {
-        QTest::addColumn<QString>("baseline");
-        QTest::addColumn<QString>("candidate");
-        QTest::newRow("neither") << "plain-a"
-                                 << "plain-b";
-        QTest::newRow("only the baseline") << "a"
-                                           << "plain-b";
-        QTest::newRow("only the candidate") << "plain-a"
-                                            << "b";
+        const test::Rows<QString, QString> row;
+        row("neither", "plain-a", "plain-b");
+        row("only the baseline", "a", "plain-b");
+        row("only the candidate", "plain-a", "b");
     }
 
     void withoutStoredSummariesThereIsNoPreview() {
-        QFETCH(QString, baseline);
-        QFETCH(QString, candidate);
+        const auto [baseline, candidate] = test::row<QString, QString>();
         LoadPage page({folder_.path() / baseline.toStdString(), folder_.path() / candidate.toStdString()});
         QSignalSpy loaded(&page, &LoadPage::loaded);
         QSignalSpy answered(&page, &LoadPage::answered);

@@ -20,10 +20,13 @@
 #include "model/export/traceFile.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/app/viewer/ShownWindow.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/keepPicture.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -173,34 +176,28 @@ class tst_MainWindow : public QObject {
 
     void badFileGivesTheReasonAndTheWindowStaysUsable() {
         ShownWindow shown;
-        shown.window.openFiles({bad_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({bad_}));
         auto* page = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
         QVERIFY(page);
         QVERIFY(page->errorText().contains("bad.lanescope"));
         QVERIFY(child<RecentFiles>(shown.window).paths().isEmpty());
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         QVERIFY(shown.window.tabs().currentTrace());
         QCOMPARE(shown.window.tabs().count(), 2);
     }
 
     void sameFileOpensOnce() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
+        QVERIFY(shown.opened({first_}));
         QCOMPARE(shown.window.tabs().count(), 1);
     }
 
     void secondTraceOffersAComparison() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         QVERIFY(!child<OfferBar>(shown.window).isVisible());
-        shown.window.openFiles({second_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({second_}));
         QVERIFY(child<OfferBar>(shown.window).isVisible());
         emit child<OfferBar>(shown.window).accepted();
         auto* page = qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
@@ -211,8 +208,7 @@ class tst_MainWindow : public QObject {
 
     void closingTheLastTabShowsTheStartPage() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         shown.window.actions().closeTab->trigger();
         QVERIFY(child<StartPage>(shown.window).isVisible());
         QVERIFY(!shown.window.searchBar().isEnabled());
@@ -230,8 +226,7 @@ class tst_MainWindow : public QObject {
 
     void controlFSearchesAndEnterSelects() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         QVERIFY(QTest::qWaitForWindowActive(&shown.window));
         QTest::keyClick(&shown.window, Qt::Key_F, Qt::ControlModifier);
         QTRY_VERIFY(shown.window.searchBar().edit().hasFocus());
@@ -250,8 +245,7 @@ class tst_MainWindow : public QObject {
 
     void tableRowLeadsToTheTimeline() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         TracePage* page = shown.window.tabs().currentTrace();
         page->showName("memcpy HtoD");
         QTRY_VERIFY(page->timeline().state().selection().event().isValid());
@@ -261,8 +255,7 @@ class tst_MainWindow : public QObject {
 
     void everyTableTabCanBeShown() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         TracePage* page = shown.window.tabs().currentTrace();
         for (int index = 0; index < page->tables().count(); ++index) {
             if (!page->tables().isTabVisible(index)) continue;
@@ -281,32 +274,25 @@ class tst_MainWindow : public QObject {
 
     void panelsCloseAndStayClosed() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         showDetails(shown.window);
         shown.window.actions().showDetails->trigger();
         QVERIFY(!child<DetailsPanel>(*shown.window.tabs().currentTrace()).isVisible());
-        shown.window.openFiles({second_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({second_}));
         QVERIFY(!child<DetailsPanel>(*shown.window.tabs().currentTrace()).isVisible());
     }
 
     void memoryIsReleasedWhenWorkHasEnded() {
         ShownWindow shown;
         QSignalSpy released(&shown.window.tabs().memory(), &MemoryKeeper::released);
-        shown.open(first_.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         QTRY_VERIFY(!released.isEmpty());
         const auto before = released.size();
         shown.window.tabs().closeTab(0);
         QTRY_VERIFY(released.size() > before);
     }
 
-    void currentRowOfADropDownIsLegible_data() {
-        QTest::addColumn<bool>("isDark");
-        QTest::newRow("light") << false;
-        QTest::newRow("dark") << true;
-    }
+    void currentRowOfADropDownIsLegible_data() { test::rows<bool>("isDark", {{"light", false}, {"dark", true}}); }
     void currentRowOfADropDownIsLegible() {
         QFETCH(bool, isDark);
         ShownWindow shown(simulatedTraining({.steps = 4}));
@@ -337,8 +323,7 @@ class tst_MainWindow : public QObject {
 
     void themeChangesAtOnce() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         shown.window.setThemeChoice(ThemeChoice::Dark);
         QVERIFY(shown.window.tabs().currentTrace()->timeline().state().options().theme().isDark);
         QVERIFY(QApplication::palette().color(QPalette::Window).lightness() < 100);
@@ -348,8 +333,7 @@ class tst_MainWindow : public QObject {
 
     void writesPicturesAndTables() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(exportDocumentPicture(*page, pathOf("timeline.png").toStdString()).has_value());
         QVERIFY(!exportDocumentPicture(*page, pathOf("timeline.doc").toStdString()).has_value());
@@ -472,8 +456,7 @@ class tst_MainWindow : public QObject {
 
     void compareDialogUsesTheOpenTraceAsBaseline() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         chooseInNextDialog(second_);
         shown.window.actions().compare->trigger();
         QVERIFY(shown.wait());
@@ -484,8 +467,7 @@ class tst_MainWindow : public QObject {
 
     void tableIsWrittenToTheChosenFile() {
         ShownWindow shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         const QString path = pathOf("chosen.json");
         chooseInNextDialog(path);
         shown.window.actions().exportTable->trigger();
@@ -495,31 +477,25 @@ class tst_MainWindow : public QObject {
 
     void reportIsThePageOfTheCommandLine() {
         ShownWindow shown;
-        shown.open(first_.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         const QString path = pathOf("report.html");
         chooseInNextDialog(path);
         shown.window.actions().exportReport->trigger();
         QTRY_VERIFY(QFileInfo::exists(path));
         const auto& run = shown.page().guide().run()->summary;
         const std::string expected = explanationAsHtml(report::ExplanationReport{run, explain::explain(run)});
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QCOMPARE(file.readAll(), QByteArray::fromStdString(expected));
+        QCOMPARE(test::fileBytes(path), QByteArray::fromStdString(expected));
     }
 
     void sharedPageHasTheVisibleRangeInFull() {
         ShownWindow shown;
-        shown.open(first_.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         const QString path = pathOf("shared.html");
         answerShareDialog(path);
         shown.window.actions().share->trigger();
         QTRY_VERIFY(QFileInfo::exists(path));
         QTRY_VERIFY(shown.window.statusBar()->currentMessage().contains("shared.html"));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        const QByteArray html = file.readAll();
+        const QByteArray html = test::fileBytes(path);
         QVERIFY(html.contains("class=\"trace\""));
         QVERIFY(html.contains("default-src 'none'"));
     }
@@ -528,16 +504,14 @@ class tst_MainWindow : public QObject {
         ShownWindow shown;
         shown.window.openComparison({first_, second_});
         QVERIFY(shown.wait());
-        const Result<std::string> page = reportOf(*shown.window.tabs().currentDocument());
-        QVERIFY(page.has_value());
+        const std::string page = test::orFail(reportOf(*shown.window.tabs().currentDocument()));
         for (const char* text : {"<!DOCTYPE html>", "first.lanescope", "second.lanescope"})
-            QVERIFY2(page->find(text) != std::string::npos, text);
+            QVERIFY2(page.find(text) != std::string::npos, text);
     }
 
     void copiedCommandRestoresTheView() {
         ShownWindow shown;
-        shown.open(first_.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         QVERIFY(shown.page().guide().showStepOf(1));
         TimelineState& state = shown.timeline().state();
         state.range().zoomTo({12'345'678, 23'456'789});
@@ -560,12 +534,10 @@ class tst_MainWindow : public QObject {
             if (!word.isEmpty()) words.push_back(word.toStdString());
         std::vector<const char*> arguments;
         for (const std::string& word : words) arguments.push_back(word.c_str());
-        const auto options = parseViewerOptions(static_cast<int>(arguments.size()), arguments.data());
-        QVERIFY(options.has_value());
+        const auto options = test::orFail(parseViewerOptions(static_cast<int>(arguments.size()), arguments.data()));
         ShownWindow again;
-        again.window.open(*options);
-        const Result<void> applied = applyView(again.window, options->view);
-        QVERIFY2(applied.has_value(), applied ? "" : applied.error().sentence.c_str());
+        again.window.open(options);
+        test::orFail(applyView(again.window, options.view));
         QVERIFY(again.wait());
         TimelineState& restored = again.timeline().state();
         QCOMPARE(restored.range().visible(), visible);
@@ -579,8 +551,7 @@ class tst_MainWindow : public QObject {
 
     void copiedCommandNamesTheRangeOfTheWholeTrace() {
         ShownWindow shown;
-        shown.open(first_.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         shown.timeline().commands().fit();
         const TimeRange visible = shown.timeline().state().range().visible();
         QVERIFY(argumentsOf(shown.page())
@@ -591,8 +562,7 @@ class tst_MainWindow : public QObject {
         const QString ranks = pathOf("ranks.sqlite");
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 6, .gpuCount = 2}), ranks.toStdString()).has_value());
         ShownWindow shown;
-        shown.open(ranks.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({ranks}));
         for (const uint32_t worker : {0u, 1u}) {
             QVERIFY(shown.page().guide().showStepOf(3, worker));
             const auto chosen = shown.page().guide().strip().chosen();
@@ -605,8 +575,7 @@ class tst_MainWindow : public QObject {
             QVERIFY(!view.worker.empty());
             ShownWindow again;
             again.open(ranks.toStdString());
-            const Result<void> applied = applyView(again.window, view);
-            QVERIFY2(applied.has_value(), applied ? "" : applied.error().sentence.c_str());
+            test::orFail(applyView(again.window, view));
             QCOMPARE(again.page().guide().strip().chosen(), chosen);
         }
         ViewOptions missing;
@@ -639,12 +608,10 @@ class tst_MainWindow : public QObject {
         for (const QString& argument : arguments) words.push_back(argument.toStdString());
         std::vector<const char*> pointers;
         for (const std::string& word : words) pointers.push_back(word.c_str());
-        const auto options = parseViewerOptions(static_cast<int>(pointers.size()), pointers.data());
-        QVERIFY(options.has_value());
+        const auto options = test::orFail(parseViewerOptions(static_cast<int>(pointers.size()), pointers.data()));
         ShownWindow again;
-        again.window.open(*options);
-        const Result<void> applied = applyView(again.window, options->view);
-        QVERIFY2(applied.has_value(), applied ? "" : applied.error().sentence.c_str());
+        again.window.open(options);
+        test::orFail(applyView(again.window, options.view));
         QVERIFY(again.wait());
         QCOMPARE(argumentsOf(*again.window.tabs().currentDocument()), arguments);
     }
@@ -693,8 +660,7 @@ class tst_MainWindow : public QObject {
         const QString formats = child<QLabel>(page, "formats").text();
         for (const char* format : {"Nsight Systems", "Perfetto", "torch.profiler", "nvprof"})
             QVERIFY2(formats.contains(format), qPrintable(formats));
-        shown.open(first_.toStdString());
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened({first_}));
         const QString tool = QString::fromStdString(shown.page().trace()->producer);
         QVERIFY(!tool.isEmpty());
         shown.window.tabs().closeTab(0);

@@ -17,6 +17,7 @@
 #include "model/index/openTrace.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/app/viewer/roomCheck.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
@@ -156,20 +157,18 @@ class tst_SmallWindow : public QObject {
     void cleanup() { QApplication::setFont(font_); }
 
     void everythingFits_data() {
-        QTest::addColumn<QSize>("size");
-        QTest::addColumn<double>("points");
-        QTest::newRow("laptop") << QSize(1366, 768) << 0.0;
-        QTest::newRow("small") << QSize(700, 480) << 0.0;
+        const test::Rows<QSize, double> row;
+        row("laptop", QSize(1366, 768), 0.0);
+        row("small", QSize(700, 480), 0.0);
         // The remaining space of a 1366x768 screen at twice the scale.
-        QTest::newRow("half a laptop") << QSize(683, 384) << 0.0;
-        QTest::newRow("large letters") << QSize(1366, 768) << 18.0;
-        QTest::newRow("larger letters") << QSize(1366, 768) << 20.0;
-        QTest::newRow("narrow and larger letters") << QSize(700, 768) << 20.0;
-        QTest::newRow("small and larger letters") << QSize(700, 480) << 20.0;
+        row("half a laptop", QSize(683, 384), 0.0);
+        row("large letters", QSize(1366, 768), 18.0);
+        row("larger letters", QSize(1366, 768), 20.0);
+        row("narrow and larger letters", QSize(700, 768), 20.0);
+        row("small and larger letters", QSize(700, 480), 20.0);
     }
     void everythingFits() {
-        QFETCH(QSize, size);
-        QFETCH(double, points);
+        const auto [size, points] = test::row<QSize, double>();
         if (points > 0) {
             QFont large = font_;
             large.setPointSizeF(points);
@@ -182,8 +181,7 @@ class tst_SmallWindow : public QObject {
         };
         QCOMPARE(shown.lack(), QString());
         picture("start");
-        shown.window.tabs().showTrace(baseline_);
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened(baseline_));
         QVERIFY(shown.window.tabs().currentTrace()->guide().card().isVisible());
         QCOMPARE("timeline:" + shown.lack(), QString("timeline:"));
         picture("timeline");
@@ -250,8 +248,7 @@ class tst_SmallWindow : public QObject {
 
     void searchStaysInANarrowWindow() {
         Shown shown({700, 480});
-        shown.window.tabs().showTrace(baseline_);
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened(baseline_));
         SearchBar& bar = shown.window.searchBar();
         QVERIFY(bar.isVisible() && bar.edit().width() >= 160);
         QTest::keyClicks(&bar.edit(), "nccl");
@@ -263,8 +260,7 @@ class tst_SmallWindow : public QObject {
 
     void questionWithLongNamesUsesMoreLines() {
         Shown shown({700, 480});
-        shown.window.tabs().showTrace(baseline_);
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened(baseline_));
         OfferBar& bar = child<OfferBar>(shown.window);
         const QString name(50, QLatin1Char('x'));
         bar.offer(QStringLiteral("Compare %1.json.gz with %1.json.gz?").arg(name), QStringLiteral("Compare"));
@@ -281,8 +277,7 @@ class tst_SmallWindow : public QObject {
         large.setPointSizeF(20);
         QApplication::setFont(large);
         Shown shown({700, 768});
-        shown.window.tabs().showTrace(baseline_);
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened(baseline_));
         const int letters = QFontMetrics(large).height();
         const QTabBar& documents = *shown.window.tabs().tabBar();
         const QWidget* close = documents.tabButton(0, QTabBar::RightSide);
@@ -318,8 +313,7 @@ class tst_SmallWindow : public QObject {
             QApplication::setFont(large);
         }
         Shown shown(size);
-        shown.window.tabs().showTrace(baseline_);
-        QVERIFY(shown.wait());
+        QVERIFY(shown.opened(baseline_));
         const ExplanationPanel& card = shown.window.tabs().currentTrace()->guide().card();
         const FindingButton& first = *card.findings().front();
         QTRY_COMPARE(seenOf(first), first.rect());
@@ -411,11 +405,9 @@ class tst_SmallWindow : public QObject {
     }
 
     void everyTextIsComplete_data() {
-        QTest::addColumn<double>("factor");
-        QTest::newRow("as it is") << 1.0;
-        QTest::newRow("a quarter larger") << 1.25;
-        QTest::newRow("half as large again") << 1.5;
-        QTest::newRow("twice as large") << 2.0;
+        test::rows<double>(
+            "factor",
+            {{"as it is", 1.0}, {"a quarter larger", 1.25}, {"half as large again", 1.5}, {"twice as large", 2.0}});
     }
     void everyTextIsComplete() {
         QFETCH(double, factor);

@@ -77,7 +77,6 @@ class tst_Tasks : public QObject {
 
     void slowestStepIsOneClick() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         const explain::StepGrid& grid = hand.guide().run()->grid;
         const auto slowest = *grid.at(grid.slowestRow(), grid.slowestColumn());
         hand.click(hand.guide().strip(), hand.guide().strip().barOf(slowest).center());
@@ -91,7 +90,6 @@ class tst_Tasks : public QObject {
 
     void reasonOfAnIdleGpuIsOneClick() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         // Between the collective and the optimizer of an initially visible step.
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 6'300 * us));
@@ -106,7 +104,6 @@ class tst_Tasks : public QObject {
 
     void lateRankAndItsReasonAreShown() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         keepPicture(hand.window, "task-late-rank");
         const ExplanationPanel& card = hand.guide().card();
         QVERIFY(card.isVisible());
@@ -120,7 +117,6 @@ class tst_Tasks : public QObject {
 
     void stepsWithALateRankAreShown() {
         TaskHand hand(withALateRank(3));
-        QVERIFY(hand.wait());
         keepPicture(hand.window, "task-late-third");
         const auto& findings = hand.guide().card().findings();
         QVERIFY(std::ranges::any_of(findings, [](const FindingButton* each) {
@@ -142,7 +138,6 @@ class tst_Tasks : public QObject {
 
     void latenessByRankAndCollectiveIsATable() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         hand.openTable("Steps");
         QVERIFY(hand.wait());
         QComboBox& choice = *hand.page().tables().findChild<StepsPanel*>()->findChild<QComboBox*>();
@@ -162,7 +157,6 @@ class tst_Tasks : public QObject {
 
     void nextLongestGapIsOneKey() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         hand.key(hand.timeline(), Qt::Key_I);
         QTRY_VERIFY(hand.timeline().state().selection().gapMark() && hand.guide().idlePanel().isVisible());
         QCOMPARE(hand.said("the longest gap, and why"), QString());
@@ -170,7 +164,6 @@ class tst_Tasks : public QObject {
 
     void firstViewIsSteadySteps() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         const TimeRange visible = hand.timeline().state().range().axis().range();
         const auto& steps = hand.guide().run()->summary.workers.front().steps;
         int64_t seenNs = 0;
@@ -185,7 +178,6 @@ class tst_Tasks : public QObject {
 
     void topFindingIsShownAndOneClickAway() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         FindingButton& first = *hand.guide().card().findings().front();
         QVERIFY(first.isVisible());
         QCOMPARE(hand.said("what to change first"), QString());
@@ -197,7 +189,6 @@ class tst_Tasks : public QObject {
 
     void findingsShowTheirEvidenceAndEscapeGoesBack() {
         TaskHand hand(withALateRank(3));
-        QVERIFY(hand.wait());
         ExplanationPanel& card = hand.guide().card();
         const TimelineState& state = hand.timeline().state();
         const TimeRange before = state.range().visible();
@@ -233,7 +224,6 @@ class tst_Tasks : public QObject {
 
     void launchOfAKernelIsOneClick() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         QVERIFY(child<DetailsPanel>(hand.page()).isVisible());
@@ -244,7 +234,6 @@ class tst_Tasks : public QObject {
 
     void bandwidthToTheGpuIsOneClick() {
         TaskHand hand(simulatedTraining({.steps = 8}));
-        QVERIFY(hand.wait());
         hand.openTable("Memcpy bandwidth");
         QVERIFY(hand.wait());
         ReportView* table = hand.page().currentTable();
@@ -256,7 +245,6 @@ class tst_Tasks : public QObject {
 
     void tabReachesThePanelTheStripAndTheTables() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
         hand.timeline().setFocus();
         QStringList way;
@@ -277,7 +265,6 @@ class tst_Tasks : public QObject {
 
     void slowestStepIsReachedByItsName() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
         const TimeRange before = hand.timeline().state().range().axis().range();
         hand.key(hand.timeline(), Qt::Key_G, Qt::ControlModifier);
@@ -289,7 +276,6 @@ class tst_Tasks : public QObject {
 
     void instancesOfANameAreListedWithRankAndThread() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
         hand.key(hand.timeline(), Qt::Key_F, Qt::ControlModifier);
         hand.type("tokenizer");
@@ -305,7 +291,6 @@ class tst_Tasks : public QObject {
 
     void sliceBecomesTheRangeOfTheSums() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         hand.key(hand.timeline(), Qt::Key_R);
@@ -315,7 +300,6 @@ class tst_Tasks : public QObject {
 
     void sliceIsCopied() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
         QApplication::clipboard()->clear();
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
@@ -327,7 +311,6 @@ class tst_Tasks : public QObject {
 
     void rightClickListsTheActionsOfASlice() {
         TaskHand hand(withALateRank());
-        QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         const QPoint place = hand.placeOn(0, step + 1'000 * us);
         hand.click(hand.canvas(), place, Qt::RightButton);

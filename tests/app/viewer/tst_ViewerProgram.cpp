@@ -5,8 +5,11 @@
 #include "model/export/traceFile.h"
 #include "model/format/version.h"
 #include "model/index/openTrace.h"
+#include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/fileBytes.h"
 #include "tests/support/files.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -122,18 +125,16 @@ class tst_ViewerProgram : public QObject {
     }
 
     void unshowableTraceIsASentenceAndAStatus_data() {
-        QTest::addColumn<QStringList>("asked");
-        QTest::addColumn<QString>("mentions");
-        QTest::newRow("no hit") << QStringList{"--find", "zzzqq"} << "--find: nothing has";
-        QTest::newRow("no SQL") << QStringList{"--query", "selec nonsense"} << "--query: ";
-        QTest::newRow("writing") << QStringList{"--query", "delete from NVTX_EVENTS"} << "only be read";
-        QTest::newRow("outside") << QStringList{"--visible", "100:200"} << "goes from 0.0";
-        QTest::newRow("full disk") << QStringList{"--render", "/dev/full"} << "No space left";
+        const test::Rows<QStringList, QString> row;
+        row("no hit", {"--find", "zzzqq"}, "--find: nothing has");
+        row("no SQL", {"--query", "selec nonsense"}, "--query: ");
+        row("writing", {"--query", "delete from NVTX_EVENTS"}, "only be read");
+        row("outside", {"--visible", "100:200"}, "goes from 0.0");
+        row("full disk", {"--render", "/dev/full"}, "No space left");
     }
 
     void unshowableTraceIsASentenceAndAStatus() {
-        QFETCH(QStringList, asked);
-        QFETCH(QString, mentions);
+        const auto [asked, mentions] = test::row<QStringList, QString>();
         QStringList arguments{baseline_};
         if (!asked.contains("--render")) arguments << "--render" << picture_;
         const Outcome outcome = runViewer(arguments + asked);
@@ -190,17 +191,14 @@ class tst_ViewerProgram : public QObject {
     }
 
     void impossiblePictureIsAUsageError_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("mentions");
-        QTest::newRow("no name") << ""
-                                 << "name of the picture is empty";
-        QTest::newRow("a line break") << QString::fromStdString((folder_ / "a\nb.SVG").string()) << "end in .png";
-        QTest::newRow("JPEG") << QString::fromStdString((folder_ / "v.jpg").string()) << "end in .png";
+        const test::Rows<QString, QString> row;
+        row("no name", "", "name of the picture is empty");
+        row("a line break", QString::fromStdString((folder_ / "a\nb.SVG").string()), "end in .png");
+        row("JPEG", QString::fromStdString((folder_ / "v.jpg").string()), "end in .png");
     }
 
     void impossiblePictureIsAUsageError() {
-        QFETCH(QString, name);
-        QFETCH(QString, mentions);
+        const auto [name, mentions] = test::row<QString, QString>();
         const Outcome outcome = runViewer({baseline_, "--render", name});
         QCOMPARE(outcome.status, 2);
         QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
@@ -266,10 +264,7 @@ class tst_ViewerProgram : public QObject {
         const QString other = baseline_ + ".other";
         QVERIFY(QFile::copy(candidate_, other));
         for (const QString& trace : {other, baseline_}) {
-            const auto bytes = [&trace] {
-                QFile file(trace);
-                return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-            };
+            const auto bytes = [&trace] { return test::fileBytes(trace); };
             const QByteArray before = bytes();
             const Outcome outcome = runViewer({baseline_, "--render", trace});
             QVERIFY2(outcome.status != 0, qPrintable(outcome.errors));
@@ -347,29 +342,26 @@ class tst_ViewerProgram : public QObject {
     }
 
     void filesOpenInTheirOrder() {
-        const auto options = parse({"a.lanescope", "b.sqlite"});
-        QVERIFY(options.has_value());
-        QCOMPARE(options->files.size(), size_t(2));
-        QCOMPARE(options->files[1].string(), std::string("b.sqlite"));
-        QVERIFY(!options->isComparison);
-        QVERIFY(!options->render);
+        const auto options = test::orFail(parse({"a.lanescope", "b.sqlite"}));
+        QCOMPARE(options.files.size(), size_t(2));
+        QCOMPARE(options.files[1].string(), std::string("b.sqlite"));
+        QVERIFY(!options.isComparison);
+        QVERIFY(!options.render);
     }
 
     void compareTakesBaselineAndCandidate() {
-        const auto options = parse({"--compare", "a", "b"});
-        QVERIFY(options.has_value());
-        QVERIFY(options->isComparison);
-        QCOMPARE(options->files[0].string(), std::string("a"));
+        const auto options = test::orFail(parse({"--compare", "a", "b"}));
+        QVERIFY(options.isComparison);
+        QCOMPARE(options.files[0].string(), std::string("a"));
         QCOMPARE(parse({"--compare", "a"}).error(), 2);
     }
 
     void severalRunsPerSideAreTwoPrograms() {
-        const auto options = parse({"--baseline", "a1", "a2", "--candidate", "b1", "b2", "b3"});
-        QVERIFY(options.has_value());
-        QVERIFY(options->isComparison);
-        QCOMPARE(options->baselineRuns, size_t(2));
-        QCOMPARE(options->files.size(), size_t(5));
-        QCOMPARE(options->files[2].string(), std::string("b1"));
+        const auto options = test::orFail(parse({"--baseline", "a1", "a2", "--candidate", "b1", "b2", "b3"}));
+        QVERIFY(options.isComparison);
+        QCOMPARE(options.baselineRuns, size_t(2));
+        QCOMPARE(options.files.size(), size_t(5));
+        QCOMPARE(options.files[2].string(), std::string("b1"));
         QCOMPARE(parse({"--compare", "a", "b"})->baselineRuns, size_t(0));
         QCOMPARE(parse({"--baseline", "a1", "a2"}).error(), 2);
         QCOMPARE(parse({"--candidate", "b1"}).error(), 2);
@@ -377,26 +369,24 @@ class tst_ViewerProgram : public QObject {
     }
 
     void renderAcceptsSizeThemeAndSelection() {
-        const auto options = parse({"a", "--render", "p.png", "--size", "800x600", "--theme", "dark", "--select",
-                                    "10ms:25.5ms", "--find", "gemm"});
-        QVERIFY(options.has_value());
-        QVERIFY(options->render.has_value());
-        QCOMPARE(options->render->size, QSize(800, 600));
-        QVERIFY(options->render->isDark);
-        QCOMPARE(options->view.select, std::optional(TimeRange{10'000'000, 25'500'000}));
-        QCOMPARE(options->view.find, std::string("gemm"));
+        const auto options = test::orFail(parse({"a", "--render", "p.png", "--size", "800x600", "--theme", "dark",
+                                                 "--select", "10ms:25.5ms", "--find", "gemm"}));
+        QVERIFY(options.render.has_value());
+        QCOMPARE(options.render->size, QSize(800, 600));
+        QVERIFY(options.render->isDark);
+        QCOMPARE(options.view.select, std::optional(TimeRange{10'000'000, 25'500'000}));
+        QCOMPARE(options.view.find, std::string("gemm"));
     }
 
     void viewNeedsNoPicture() {
-        const auto options = parse({"a", "--visible=-5ms:25.5ms", "--event", "kernel:412", "--step", "3", "--filter",
-                                    "stream 7", "--table", "bandwidth"});
-        QVERIFY(options.has_value());
-        QVERIFY(!options->render);
-        QCOMPARE(options->view.visible, std::optional(TimeRange{-5'000'000, 25'500'000}));
-        QCOMPARE(options->view.event, EventRef(EventKind::Kernel, 412));
-        QCOMPARE(options->view.step, std::optional(3));
-        QCOMPARE(options->view.filter, std::string("stream 7"));
-        QCOMPARE(eventText(options->view.event), std::string("kernel:412"));
+        const auto options = test::orFail(parse({"a", "--visible=-5ms:25.5ms", "--event", "kernel:412", "--step", "3",
+                                                 "--filter", "stream 7", "--table", "bandwidth"}));
+        QVERIFY(!options.render);
+        QCOMPARE(options.view.visible, std::optional(TimeRange{-5'000'000, 25'500'000}));
+        QCOMPARE(options.view.event, EventRef(EventKind::Kernel, 412));
+        QCOMPARE(options.view.step, std::optional(3));
+        QCOMPARE(options.view.filter, std::string("stream 7"));
+        QCOMPARE(eventText(options.view.event), std::string("kernel:412"));
         for (const char* wrong : {"kernel", "kernel:", "cat:1", ":1", "kernel:-1", "kernel:999999999999"})
             QCOMPARE(parse({"a", "--event", wrong}).error(), 2);
     }
@@ -410,20 +400,15 @@ class tst_ViewerProgram : public QObject {
     }
 
     void rangesAcceptUnits_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<qlonglong>("start");
-        QTest::addColumn<qlonglong>("end");
-        QTest::newRow("milliseconds") << "1.5ms:2ms" << 1'500'000ll << 2'000'000ll;
-        QTest::newRow("seconds by default") << "0.5:1" << 500'000'000ll << 1'000'000'000ll;
-        QTest::newRow("mixed") << "10ns:1us" << 10ll << 1'000ll;
+        const test::Rows<QString, qlonglong, qlonglong> row;
+        row("milliseconds", "1.5ms:2ms", 1'500'000ll, 2'000'000ll);
+        row("seconds by default", "0.5:1", 500'000'000ll, 1'000'000'000ll);
+        row("mixed", "10ns:1us", 10ll, 1'000ll);
     }
     void rangesAcceptUnits() {
-        QFETCH(QString, text);
-        QFETCH(qlonglong, start);
-        QFETCH(qlonglong, end);
-        const auto range = parseTimeRange(text.toStdString());
-        QVERIFY(range.has_value());
-        QCOMPARE(*range, (TimeRange{start, end}));
+        const auto [text, start, end] = test::row<QString, qlonglong, qlonglong>();
+        const auto range = test::orFail(parseTimeRange(text.toStdString()));
+        QCOMPARE(range, (TimeRange{start, end}));
     }
 
     void nonsenseIsNoRangeAndNoSize() {
