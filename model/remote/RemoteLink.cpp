@@ -284,6 +284,13 @@ Result<void> RemoteLink::wait(std::unique_lock<std::mutex>& lock, Requests::iter
 
 Result<std::string> RemoteLink::ask(Message type, std::string_view body, const LoadProgress& progress) {
     std::unique_lock lock(mutex_);
+    // The pages of a picture come first.
+    constexpr std::chrono::seconds maxDelay{1};
+    const auto isDrawing = [this] {
+        return problem_.empty() &&
+               std::ranges::any_of(requests_, [](const auto& each) { return each.second.type == Message::View; });
+    };
+    arrived_.wait_for(lock, maxDelay, [&] { return !isDrawing(); });
     if (!problem_.empty()) return fail("{}", problem_);
     const auto request = send(type, body);
     if (auto waited = wait(lock, request, progress); !waited) return fail(waited.error());
