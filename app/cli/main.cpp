@@ -118,9 +118,7 @@ std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
 lanescope::Result<void> printAnswer(const CLI::App& app, const CLI::ParseError& error) {
     std::ostringstream text;
     app.exit(error, text, text);
-    auto output = lanescope::cli::Output::open(std::nullopt, {});
-    output->write(text.str());
-    return output->close();
+    return lanescope::cli::printOutput(text.str());
 }
 
 int run(int argc, char** argv) {
@@ -150,32 +148,17 @@ int run(int argc, char** argv) {
 #endif
         "  lanescope stats run.sqlite\n  lanescope compare before.sqlite after.sqlite\n  lanescope view "
         "run.sqlite\n\nAlso reads files of `nsys export --type sqlite`. For more see 'lanescope COMMAND --help'.");
+    for (AddCommand* add : {
 #ifdef LANESCOPE_HAS_CAPTURE
-    addRecord(app, exitStatus);
-    addRecover(app, exitStatus);
-    addDoctor(app, exitStatus);
+             addRecord, addRecover, addDoctor,
 #endif
-    addInfo(app, exitStatus);
-    addStats(app, exitStatus);
-    addSql(app, exitStatus);
-    addExplain(app, exitStatus);
-    addWhatIf(app, exitStatus);
-    addCompare(app, exitStatus);
+             addInfo,   addStats,   addSql,    addExplain, addWhatIf, addCompare,
 #ifdef LANESCOPE_HAS_CAPTURE
-    addBench(app, exitStatus);
-    addBisect(app, exitStatus);
+             addBench,  addBisect,
 #endif
-    addPage(app, exitStatus);
-    addMerge(app, exitStatus);
-    addImport(app, exitStatus);
-    addExport(app, exitStatus);
-    addIndex(app, exitStatus);
-    addSummarize(app, exitStatus);
-    addFleet(app, exitStatus);
-    addCheck(app, exitStatus);
-    addView(app, exitStatus);
-    addServe(app, exitStatus);
-    addMcp(app, exitStatus);
+             addPage,   addMerge,   addImport, addExport,  addIndex,  addSummarize,
+             addFleet,  addCheck,   addView,   addServe,   addMcp})
+        add(app, exitStatus);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return exitUsage;
@@ -186,29 +169,21 @@ int run(int argc, char** argv) {
         std::fputs(answer.c_str(), stdout);
         return exitOk;
     }
-    if (const std::string sentence = unknownCommand(app, argv[1]); !sentence.empty()) {
-        reportFailure({sentence + ". Try 'lanescope --help'."});
-        return exitUsage;
-    }
+    if (const std::string sentence = unknownCommand(app, argv[1]); !sentence.empty())
+        return reportFailure({sentence + ". Try 'lanescope --help'."}, exitUsage);
     try {
         std::vector<std::string> words(argv + 1, argv + argc);
 #ifdef LANESCOPE_HAS_CAPTURE
         separateProgram(app, words);
 #endif
-        if (const std::string problem = help::emptyValueProblem(words); !problem.empty()) {
-            reportFailure({fmt::format("{}. Try '{}'.", problem, helpCommand(app))});
-            return exitUsage;
-        }
+        if (const std::string problem = help::emptyValueProblem(words); !problem.empty())
+            return reportFailure({fmt::format("{}. Try '{}'.", problem, helpCommand(app))}, exitUsage);
         std::reverse(words.begin(), words.end());  // In the order that `parse` expects.
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         // A request for help or the version also ends here, as a success.
-        if (error.get_exit_code() == 0) {
-            const Result<void> printed = printAnswer(app, error);
-            return printed ? static_cast<int>(exitOk) : reportFailure(printed.error());
-        }
-        reportFailure({fmt::format("{}. Try '{}'.", sentenceOf(app, error), helpCommand(app))});
-        return exitUsage;
+        if (error.get_exit_code() == 0) return statusOf(printAnswer(app, error));
+        return reportFailure({fmt::format("{}. Try '{}'.", sentenceOf(app, error), helpCommand(app))}, exitUsage);
     }
     return exitStatus;
 }
