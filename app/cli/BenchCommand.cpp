@@ -68,8 +68,8 @@ class BenchFolder {
     /// Returns, for example, "B3".
     static std::string runName(BenchSide side, int round) { return fmt::format("{}{}", letter(side), round); }
     std::filesystem::path trace(BenchSide side, int round) const { return path_ / (runName(side, round) + ".sqlite"); }
-    /// Returns the log of a run's output; one file for all warm-ups, which have no round.
     std::filesystem::path log(BenchSide side, int round) const { return path_ / (runName(side, round) + ".log"); }
+    /// Returns the log of all warm-ups.
     std::filesystem::path warmUpLog(BenchSide side) const { return path_ / (letter(side) + "-warm-up.log"); }
 
   private:
@@ -181,22 +181,19 @@ constexpr const char* separator = "---";
 struct BenchArguments {
     RecordArguments recording;
     ComparisonAnswer answer;
+    BenchOptions options;
     std::vector<std::string> words;  ///< Both programs, with "---" between them.
     std::string folder;
-    int runs = 10;
-    int warmUps = 1;
 };
 
-/// Converts the arguments; fails with a sentence for invalid ones.
+/// Returns all options; fails with a sentence for invalid arguments.
 Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
     if (const Result<void> fits = arguments.answer.check(); !fits) return fail(fits.error());
     Result<capture::RecordOptions> recording = arguments.recording.options();
     if (!recording) return fail(recording.error());
-    BenchOptions options;
+    BenchOptions options = arguments.options;
     options.recording = std::move(*recording);
     options.selection = arguments.answer.request.selection;
-    options.maxRounds = arguments.runs;
-    options.warmUps = arguments.warmUps;
     const auto& words = arguments.words;
     const auto middle = std::ranges::find(words, separator);
     options.programs[0].assign(words.begin(), middle);
@@ -210,16 +207,10 @@ Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
 
 int runBench(BenchArguments& arguments) {
     const Result<BenchOptions> options = optionsOf(arguments);
-    if (!options) {
-        reportFailure(options.error());
-        return exitUsage;
-    }
+    if (!options) return reportFailure(options.error(), exitUsage);
     const Result<void> place = arguments.folder.empty() ? checkDefaultPlace() : Result<void>();
     const Result<BenchFolder> folder = place ? BenchFolder::make(arguments.folder) : fail(place.error());
-    if (!folder) {
-        reportFailure(folder.error());
-        return exitNoAnswer;
-    }
+    if (!folder) return reportFailure(folder.error(), exitNoAnswer);
     Bench bench(*options, *folder);
     const Result<void> done = bench.run();
     if (!done) reportFailure(done.error());
@@ -238,12 +229,13 @@ void addBench(CLI::App& app, int& exitStatus) {
     CLI::App* command =
         app.add_subcommand("bench", "Run two programs alternately, record each run, and report which is slower");
     help::acceptNumber(
-        command->add_option("--runs", arguments->runs,
+        command->add_option("--runs", arguments->options.maxRounds,
                             "Maximum number of runs per program; fewer if the difference is known to 1 % earlier"),
         "N", 2, maxRuns)
         ->capture_default_str();
-    help::acceptNumber(command->add_option("--warmup", arguments->warmUps, "Warm-up runs per program, not recorded"),
-                       "K", 0, maxRuns)
+    help::acceptNumber(
+        command->add_option("--warmup", arguments->options.warmUps, "Warm-up runs per program, not recorded"), "K", 0,
+        maxRuns)
         ->capture_default_str();
     help::acceptOutputPath(command->add_option("-o,--output", arguments->folder,
                                                "Folder for the traces and the output of the programs; new or empty "

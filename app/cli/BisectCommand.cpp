@@ -12,7 +12,6 @@
 #include "app/cli/RecordArguments.h"
 #include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
-#include "app/cli/recordRun.h"
 #include "app/help/HelpFormatter.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/pages/makeComparison.h"
@@ -131,7 +130,7 @@ class BisectAnswer {
         return withoutControls(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
     }
 
-    int status() const { return search_.state() == SearchState::Found ? static_cast<int>(exitOk) : exitNoAnswer; }
+    int status() const { return search_.state() == SearchState::Found ? exitOk : exitNoAnswer; }
 
   private:
     std::string_view outcome() const {
@@ -224,10 +223,7 @@ int runBisect(BisectArguments& arguments) {
     Result<capture::RecordOptions> recording = words ? arguments.recording.options() : fail(words.error());
     const Result<void> metric = recording ? readMetric(arguments) : fail(recording.error());
     Result<BisectHistory> history = metric ? historyOf(arguments, words->states) : fail(metric.error());
-    if (!history) {
-        reportFailure(history.error());
-        return exitUsage;
-    }
+    if (!history) return reportFailure(history.error(), exitUsage);
     arguments.options.recording = std::move(*recording);
     arguments.options.recording.commandLine = words->program;
     std::filesystem::path folder =
@@ -243,11 +239,8 @@ int runBisect(BisectArguments& arguments) {
         return bisect.interruptedBy() != 0 ? 128 + bisect.interruptedBy() : exitNoAnswer;
     }
     const BisectAnswer answer(arguments.options, *history, bisect);
-    Result<Output> output = Output::open(std::nullopt, {});
-    if (!output) return reportFailure(output.error());
-    output->write(arguments.format == "json" ? answer.json() : answer.text());
-    const Result<void> closed = output->close();
-    return closed ? answer.status() : reportFailure(closed.error());
+    const Result<void> printed = printOutput(arguments.format == "json" ? answer.json() : answer.text());
+    return printed ? answer.status() : reportFailure(printed.error());
 }
 
 }  // namespace
@@ -280,8 +273,7 @@ void addBisect(CLI::App& app, int& exitStatus) {
                            "DIR");
     command->add_flag("--keep-trees", arguments->options.keepsTrees, "Keep the worktrees at the end");
     addStepRange(*command, arguments->options.selection);
-    help::acceptOneOf(command->add_option("-f,--format", arguments->format, "Output format"), {"text", "json"})
-        ->capture_default_str();
+    addFormat(*command, arguments->format, {"text", "json"});
     arguments->recording.addRecordingOptions(*command);
     command
         ->add_option("STATE", arguments->words, "GOOD and BAD commit, or all versions or folders, the good one first")

@@ -2,8 +2,8 @@
 #include "app/cli/commands.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
-#include <optional>
 
 #include "app/cli/Output.h"
 #include "model/format/ReadWatch.h"
@@ -18,10 +18,7 @@ namespace {
 
 std::vector<Finding> findingsOf(const std::filesystem::path& file) {
     ProgressLine line;
-    std::vector<Finding> findings = checkTrace(file, [&line](double fraction, std::string_view what) {
-        line.show(fraction, what);
-        return true;
-    });
+    std::vector<Finding> findings = checkTrace(file, std::ref(line));
     const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read();
     if (!notes)
         findings.push_back({false, notes.error().sentence});
@@ -30,16 +27,15 @@ std::vector<Finding> findingsOf(const std::filesystem::path& file) {
     return findings;
 }
 
-Result<bool> runCheck(const std::filesystem::path& file) {
+Result<int> runCheck(const std::filesystem::path& file) {
     // A file that cannot be read is not a corrupt one.
     if (const Result<uint64_t> readable = checkFile(file); !readable) return fail(readable.error());
     const std::vector<Finding> findings = findingsOf(file);
-    auto output = Output::open(std::nullopt, {});
-    if (!output) return fail(output.error());
+    std::string text;
     for (const Finding& finding : findings)
-        output->write(fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence)));
-    if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
-    return std::ranges::all_of(findings, &Finding::isGood);
+        text += fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence));
+    if (const Result<void> printed = printOutput(text); !printed) return fail(printed.error());
+    return std::ranges::all_of(findings, &Finding::isGood) ? exitOk : exitFailed;
 }
 
 }  // namespace
@@ -52,13 +48,7 @@ void addCheck(CLI::App& app, int& exitStatus) {
         "Reads the whole trace, its index and its notes, and compares them with their stored checksums.\nExits with 0 "
         "if all match, and with 1 if anything is corrupt or was changed by another program.\n\nExample:\n  lanescope "
         "check run.sqlite");
-    command->callback([file, &exitStatus] {
-        const Result<bool> isGood = runCheck(*file);
-        if (!isGood)
-            exitStatus = reportFailure(isGood.error());
-        else
-            exitStatus = *isGood ? exitOk : exitFailed;
-    });
+    command->callback([file, &exitStatus] { exitStatus = statusOf(runCheck(*file)); });
 }
 
 }  // namespace lanescope::cli

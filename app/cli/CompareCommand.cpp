@@ -58,11 +58,7 @@ Result<void> nameRuns(CompareOptions& options) {
 }
 
 int runCompare(CompareOptions& options) {
-    const Result<void> named = nameRuns(options);
-    if (!named) {
-        reportFailure(named.error());
-        return exitUsage;
-    }
+    if (const Result<void> named = nameRuns(options); !named) return reportFailure(named.error(), exitUsage);
     return options.answer.compareAndPrint(options.output);
 }
 
@@ -113,8 +109,7 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-                           "FILE");
+    addOutputFile(*command, options->output);
     command->footer(compareHelp());
     command->callback([options, &exitStatus] { exitStatus = runCompare(*options); });
 }

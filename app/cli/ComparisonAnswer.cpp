@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
-#include "app/help/HelpFormatter.h"
 #include "model/pages/ComparisonReport.h"
 
 namespace lanescope::cli {
@@ -111,8 +109,7 @@ void ComparisonAnswer::addTo(CLI::App& command) {
     command.add_option("--top", top_, "Rows of each list, most significant first (text: 10, html: 50)")
         ->type_name("N")
         ->check(checkTop);
-    help::acceptOneOf(command.add_option("-f,--format", format_, "Output format"), {"text", "csv", "json", "html"})
-        ->capture_default_str();
+    addFormat(command, format_, {"text", "csv", "json", "html"});
     command
         .add_option("--table", tables_,
                     fmt::format("With -f csv: print only this table; repeatable. Several tables are combined into "
@@ -136,9 +133,7 @@ int ComparisonAnswer::compareAndPrint(const std::string& output) {
         if (condition) request.conditions.push_back(std::move(*condition));
     }
     const Result<int> status = print(output);
-    if (status) return *status;
-    reportFailure(status.error());
-    return exitNoAnswer;
+    return status ? *status : reportFailure(status.error(), exitNoAnswer);
 }
 
 Result<std::string> ComparisonAnswer::formatted(const ComparisonReport& report) const {
@@ -152,10 +147,8 @@ Result<int> ComparisonAnswer::print(const std::string& output) const {
     std::vector<std::filesystem::path> inputs;
     for (const std::string& file : request.comparedFiles()) inputs.emplace_back(file);
     for (const std::string& file : request.earlier) inputs.emplace_back(file);
-    std::optional<std::filesystem::path> path;
-    if (!output.empty()) path = output;
     // Opened first: an unwritable output must fail before the comparison.
-    Result<Output> opened = Output::open(path, inputs);
+    Result<Output> opened = Output::open(output, inputs);
     if (!opened) return fail(opened.error());
     Result<ComparisonReport> report = makeComparison(request, loadForCommand);
     if (!report) return fail(report.error());
@@ -166,7 +159,7 @@ Result<int> ComparisonAnswer::print(const std::string& output) const {
     opened->write(*text);
     const Result<void> closed = opened->close();
     if (!closed) return fail(closed.error());
-    if (path || format_ != "text") printConditions(*report);
+    if (!output.empty() || format_ != "text") printConditions(*report);
     return statusOf(*report);
 }
 

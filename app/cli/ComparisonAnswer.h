@@ -21,7 +21,7 @@ std::string_view conditionsHelp();
 std::string compareHelp();
 
 /// The exit status of an answer, in addition to `exitOk` and `exitUsage`.
-enum AnswerStatus : int { exitMet = 1, exitNoAnswer = 3 };
+inline constexpr int exitMet = 1, exitNoAnswer = 3;
 
 /// The answer of `compare` and `bench`: the selection of runs and the output format.
 class ComparisonAnswer {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
-#include "app/help/HelpFormatter.h"
 #include "capture/doctor/CublasLt.h"
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/measureRates.h"
@@ -256,17 +256,13 @@ int measureMachine(const DoctorWords& words) {
     if (!measured) return reportFailure(measured.error());
     nameLinks(machine, measured->peaks);
     dropImplausible(machine, *measured);
-    Result<Output> output = Output::open(std::nullopt, {});
     const ReportTable copies = tableOf(machine, *measured), roofs = roofTable(machine, *measured);
-    if (words.format == "json") {
-        output->write(fmt::format("{{\"copies\": {}, \"roofs\": {}}}\n", formatTable(copies, TableFormat::Json),
-                                  formatTable(roofs, TableFormat::Json)));
-    } else {
-        output->write(formatTable(copies, TableFormat::Text));
-        if (!roofs.rows.empty()) output->write("\n" + formatTable(roofs, TableFormat::Text));
-    }
-    const Result<void> closed = output->close();
-    if (!closed) return reportFailure(closed.error());
+    std::string text = formatTable(copies, TableFormat::Text);
+    if (!roofs.rows.empty()) text += "\n" + formatTable(roofs, TableFormat::Text);
+    if (words.format == "json")
+        text = fmt::format("{{\"copies\": {}, \"roofs\": {}}}\n", formatTable(copies, TableFormat::Json),
+                           formatTable(roofs, TableFormat::Json));
+    if (const Result<void> printed = printOutput(text); !printed) return reportFailure(printed.error());
     bool isComplete = true;
     for (const capture::MeasuredGpu& gpu : measured->gpus) {
         for (const std::string& note : gpu.notes)
@@ -284,12 +280,17 @@ int measureMachine(const DoctorWords& words) {
     return isComplete ? exitOk : exitFailed;
 }
 
+int runDoctor(const DoctorWords& words) {
+    const std::vector<capture::Check> checks = capture::diagnose(words.agent);
+    const Result<void> printed = printOutput(words.format == "json" ? asJson(checks) : asText(checks));
+    return !printed ? reportFailure(printed.error()) : capture::canRecord(checks) ? exitOk : exitFailed;
+}
+
 void addDoctor(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<DoctorWords>();
     CLI::App* command = app.add_subcommand("doctor", "Check whether recording works here, and how to fix it if not");
     command->add_option("--agent", words->agent, "Agent library to check instead of the default")->type_name("FILE");
-    help::acceptOneOf(command->add_option("-f,--format", words->format, "Output format"), {"text", "json"})
-        ->capture_default_str();
+    addFormat(*command, words->format, {"text", "json"});
     CLI::Option* const measure =
         command->add_flag("--measure", words->measures,
                           "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB of each), and "
@@ -305,17 +306,8 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         ->needs(measure);
     command->footer(
         "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs were measured.");
-    command->callback([words, &exitStatus] {
-        if (words->measures) {
-            exitStatus = measureMachine(*words);
-            return;
-        }
-        const std::vector<capture::Check> checks = capture::diagnose(words->agent);
-        Result<Output> output = Output::open(std::nullopt, {});
-        output->write(words->format == "json" ? asJson(checks) : asText(checks));
-        const Result<void> closed = output->close();
-        exitStatus = !closed ? reportFailure(closed.error()) : capture::canRecord(checks) ? exitOk : exitFailed;
-    });
+    command->callback(
+        [words, &exitStatus] { exitStatus = words->measures ? measureMachine(*words) : runDoctor(*words); });
 }
 
 }  // namespace lanescope::cli

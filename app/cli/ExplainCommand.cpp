@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
-#include "app/help/HelpFormatter.h"
 #include "model/analysis/RunSummary.h"
 #include "model/explain/RuleCondition.h"
 #include "model/importers/TraceFormat.h"
@@ -65,9 +63,7 @@ std::string whyNotJudged(const report::ExplanationReport& explained) {
 }
 
 Result<int> runExplain(const ExplainOptions& options) {
-    std::optional<std::filesystem::path> path;
-    if (!options.output.empty()) path = options.output;
-    Result<Output> output = Output::open(path, {options.file});
+    Result<Output> output = Output::open(options.output, {options.file});
     if (!output) return fail(output.error());
     if (options.hasRuleConditions) {
         output->write(rulesText());
@@ -84,14 +80,14 @@ Result<int> runExplain(const ExplainOptions& options) {
     output->write(printed(explained, options.format));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
-    if (explained.run.isEmpty() && options.conditions.empty()) return static_cast<int>(exitNoAnswer);
+    if (explained.run.isEmpty() && options.conditions.empty()) return exitNoAnswer;
     // An incomplete or unchecked trace cannot pass.
     const std::string doubt = whyNotJudged(explained);
     if (!options.conditions.empty() && !doubt.empty()) {
         printMessage(fmt::format("{}: {} No condition can be evaluated.", options.file, doubt));
-        return static_cast<int>(exitNoAnswer);
+        return exitNoAnswer;
     }
-    return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet) : static_cast<int>(exitOk);
+    return isAnyMet(options, explained.explanation) ? exitMet : exitOk;
 }
 
 }  // namespace
@@ -113,10 +109,8 @@ void addExplain(CLI::App& app, int& exitStatus) {
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
     command->add_flag("--rules", options->hasRuleConditions, "List the rules and their conditions");
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json", "html"})
-        ->capture_default_str();
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-                           "FILE");
+    addFormat(*command, options->format, {"text", "json", "html"});
+    addOutputFile(*command, options->output);
     command->footer(
         "Examples:\n  lanescope explain run.sqlite\n  lanescope explain run.sqlite --steps 20-40 -f html -o run.html\n "
         " lanescope explain run.sqlite --fail-if 'launch_bound > 10%'");
@@ -127,7 +121,7 @@ void addExplain(CLI::App& app, int& exitStatus) {
             return;
         }
         const Result<int> status = runExplain(*options);
-        exitStatus = status ? *status : reportFailure(status.error());
+        exitStatus = statusOf(status);
         // No verdict has another exit status than a finding.
         if (!status && !options->conditions.empty()) exitStatus = exitNoAnswer;
     });

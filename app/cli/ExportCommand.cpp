@@ -36,7 +36,7 @@ struct ExportOptions {
     std::string output;
     std::string over = "lines";  ///< The frames of a flame graph.
     bool isOverGiven = false;
-    std::string range;
+    std::optional<TimeRange> range;
 };
 
 /// Writes a Lanescope (native) file, which cannot be a pipe.
@@ -77,7 +77,7 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
         return fail("--output: cannot write a file for each of {} ranks to {}, which is a {}. Name a file.",
                     processes.size(), options.output,
                     std::filesystem::is_directory(status) ? "folder" : "device or pipe");
-    std::vector<std::optional<std::filesystem::path>> paths(processes.size());
+    std::vector<std::filesystem::path> paths(processes.size());
     for (size_t number = 0; number < processes.size() && !options.output.empty(); ++number)
         paths[number] = processes.size() == 1 ? std::filesystem::path(options.output)
                                               : pathOfRank(options.output, trace, processes[number], number);
@@ -112,7 +112,7 @@ bool isOfThreads(const ExportOptions& options) { return options.over == threads;
 
 /// Returns why a flame graph has no frames.
 std::string whyEmpty(const Trace& trace, const ExportOptions& options) {
-    const bool isOfRange = !options.range.empty();
+    const bool isOfRange = options.range.has_value();
     if (isOfThreads(options))
         return trace.cpuStates.size() == 0 ? "the trace has no samples of threads"
                : isOfRange                 ? "no thread was sampled in this range"
@@ -123,9 +123,9 @@ std::string whyEmpty(const Trace& trace, const ExportOptions& options) {
     return isOfRange ? "no GPU work is in this range" : "no launch of its GPU work is known";
 }
 
-FlameTree flameOf(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range) {
-    const FlameBase base = baseOf(options);
-    return isOfThreads(options) ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
+FlameTree flameOf(const Trace& trace, const ExportOptions& options) {
+    const auto make = isOfThreads(options) ? makeThreadFlame : makeFlame;
+    return make(trace, baseOf(options), options.range);
 }
 
 void writeFlame(const FlameTree& tree, const Trace& trace, const ExportOptions& options, const TextSink& sink) {
@@ -138,7 +138,7 @@ void writeFlame(const FlameTree& tree, const Trace& trace, const ExportOptions& 
 
 /// Fails with a sentence if the options contradict each other.
 Result<void> checkOptions(const ExportOptions& options) {
-    if (!options.range.empty() && !isFlame(options))
+    if (options.range && !isFlame(options))
         return fail("--range: only for {}, {} and {}. Other formats export the whole trace.", folded, flame,
                     flameOfNvtx);
     if (options.isOverGiven && options.format != folded && options.format != flame)
@@ -151,12 +151,6 @@ Result<void> checkOptions(const ExportOptions& options) {
 }
 
 Result<int> runExport(const ExportOptions& options) {
-    std::optional<TimeRange> range;
-    if (!options.range.empty()) {
-        const Result<TimeRange> parsed = parseRange(options.range);
-        if (!parsed) return fail(parsed.error());
-        range = *parsed;
-    }
     if (options.format == "sqlite") {
         const std::array<std::filesystem::path, 1> inputs{options.file};
         if (const Result<void> place = checkPlaceForTrace(options.output, inputs); !place) return fail(place.error());
@@ -170,18 +164,16 @@ Result<int> runExport(const ExportOptions& options) {
     }
     std::optional<FlameTree> tree;
     if (isFlame(options)) {
-        tree = flameOf(**trace, options, range);
+        tree = flameOf(**trace, options);
         if (tree->isEmpty()) {
             if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
             reportTraceWarnings(**trace);
             printMessage(fmt::format("{}: the {} graph is empty: {}.", options.file, options.format,
                                      whyEmpty(**trace, options)));
-            return static_cast<int>(exitNoAnswer);
+            return exitNoAnswer;
         }
     }
-    std::optional<std::filesystem::path> path;
-    if (!options.output.empty()) path = options.output;
-    Result<Output> output = Output::open(path, {options.file});
+    Result<Output> output = Output::open(options.output, {options.file});
     if (!output) return fail(output.error());
     output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const auto write = [&output](std::string_view text) {
@@ -194,7 +186,7 @@ Result<int> runExport(const ExportOptions& options) {
         writePerfettoTrace(**trace, write);
     if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     reportTraceWarnings(**trace);
-    return static_cast<int>(exitOk);
+    return exitOk;
 }
 
 }  // namespace
@@ -216,11 +208,9 @@ void addExport(CLI::App& app, int& exitStatus) {
                                           "range or PyTorch module; or threads: CPU time by thread and stack"),
                       {"lines", "functions", "ranges", "modules", threads})
         ->capture_default_str();
-    command->add_option("--range", options->range, "Only this time range (folded, flame): 6.1s:6.2s, in timeline time")
-        ->type_name("START:END")
-        ->check([](const std::string& text) { return checkText(parseRange(text)); });
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-                           "FILE");
+    help::addParsed(*command, "--range", "START:END", parseRange, options->range,
+                    "Only this time range (folded, flame): 6.1s:6.2s, in timeline time");
+    addOutputFile(*command, options->output);
     command->footer(
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no export for SQL.\nTables as CSV "
         "or JSON: see 'lanescope stats --help'.\n\nExamples:\n  lanescope export run.sqlite -o run.pftrace\n  "
@@ -230,13 +220,8 @@ void addExport(CLI::App& app, int& exitStatus) {
         "lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, command, &exitStatus] {
         options->isOverGiven = command->count("--over") > 0;
-        if (const Result<void> checked = checkOptions(*options); !checked) {
-            reportFailure(checked.error());
-            exitStatus = exitUsage;
-            return;
-        }
-        const Result<int> result = runExport(*options);
-        exitStatus = result ? *result : reportFailure(result.error());
+        const Result<void> checked = checkOptions(*options);
+        exitStatus = checked ? statusOf(runExport(*options)) : reportFailure(checked.error(), exitUsage);
     });
 }
 

@@ -91,6 +91,14 @@ struct FleetOptions {
     }
 };
 
+Result<void> checkFolders(const FleetOptions& options) {
+    std::error_code ignored;
+    for (const std::string& folder : {options.folder, options.other})
+        if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+            return fail("{}: not a folder. Name the folder with the summaries or traces of the ranks.", folder);
+    return {};
+}
+
 }  // namespace
 
 void addFleet(CLI::App& app, int& exitStatus) {
@@ -135,14 +143,8 @@ void addFleet(CLI::App& app, int& exitStatus) {
             exitStatus = exitUsage;
             return;
         }
-        for (const std::string& folder : {options->folder, options->other}) {
-            std::error_code ignored;
-            if (folder.empty() || std::filesystem::is_directory(folder, ignored)) continue;
-            exitStatus = reportFailure(
-                {fmt::format("{}: not a folder. Name the folder with the summaries or traces of the ranks.", folder)});
-            return;
-        }
-        exitStatus = reportFailure(becomePython(options->words()));
+        const Result<void> places = checkFolders(*options);
+        exitStatus = reportFailure(places ? becomePython(options->words()) : places.error());
     });
 }
 

@@ -99,7 +99,7 @@ Result<void> runImport(const ImportOptions& options) {
     if (!options.folder.empty())
         if (const Result<void> created = makePrivateFolders(options.folder); !created) return created;
     size_t failed = 0;
-    Result<Output> output = Output::open(std::nullopt, {});
+    Result<Output> output = Output::open();
     std::string text;
     for (const fs::path& file : *files) {
         const Result<fs::path> made = importFile(file, options);
@@ -139,10 +139,7 @@ void addImport(CLI::App& app, int& exitStatus) {
         "  lanescope import torch.json.gz\n"
         "  lanescope import torch.json.gz -o run.sqlite\n"
         "  lanescope import traces/ --into imported/");
-    command->callback([options, &exitStatus] {
-        const Result<void> result = runImport(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
-    });
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runImport(*options)); });
 }
 
 }  // namespace lanescope::cli

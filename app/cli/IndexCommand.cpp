@@ -46,10 +46,7 @@ void addIndex(CLI::App& app, int& exitStatus) {
         "index is stored next to the trace as FILE.lanescope-index, or in ~/.cache/lanescope/index if that folder is "
         "not writable. You can remove it at any time.\n\nExamples:\n  lanescope index run.sqlite\n  lanescope index "
         "--remove run.sqlite");
-    command->callback([options, &exitStatus] {
-        const Result<void> result = runIndex(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
-    });
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runIndex(*options)); });
 }
 
 }  // namespace lanescope::cli

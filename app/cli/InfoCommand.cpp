@@ -11,7 +11,6 @@
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
-#include "app/help/HelpFormatter.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/reports/describeTrace.h"
@@ -320,8 +319,7 @@ struct InfoOptions {
 Result<void> runInfo(const InfoOptions& options) {
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
-    Result<Output> output = Output::open(std::nullopt, {});
-    if (!output) return fail(output.error());
+    Result<Output> output = Output::open();
     output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const bool isJson = options.format == "json";
     const std::string text = options.isTopology ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
@@ -336,17 +334,13 @@ void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App* command = app.add_subcommand("info", "Print the contents of a trace: host, processes, GPUs, warnings");
     command->add_option("FILE", options->file, readableFormats())->required();
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json"})
-        ->capture_default_str();
+    addFormat(*command, options->format, {"text", "json"});
     command->add_flag("--topology", options->isTopology,
                       "Show how the GPUs are connected, whether NVLink was used, and the bytes copied over each link");
     command->footer(
         "Examples:\n  lanescope info run.sqlite\n  lanescope info run.sqlite --topology\n  lanescope info run.sqlite "
         "--format json");
-    command->callback([options, &exitStatus] {
-        const Result<void> result = runInfo(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
-    });
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runInfo(*options)); });
 }
 
 }  // namespace lanescope::cli

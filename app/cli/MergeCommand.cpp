@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
 
-#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "app/cli/Output.h"
@@ -23,10 +23,7 @@ Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     ProgressLine line;
-    return mergeFiles(*files, options.output, options.merge.options(), [&line](double fraction, std::string_view what) {
-        line.show(fraction, what);
-        return true;
-    });
+    return mergeFiles(*files, options.output, options.merge.options(), std::ref(line));
 }
 
 /// Prints the clock synchronization and the step numbering, also if there is no problem.
@@ -59,7 +56,7 @@ void addMerge(CLI::App& app, int& exitStatus) {
     command->callback([options, &exitStatus] {
         const auto notes = runMerge(*options);
         if (notes) printNotes(*notes);
-        exitStatus = notes ? static_cast<int>(exitOk) : reportFailure(notes.error());
+        exitStatus = notes ? exitOk : reportFailure(notes.error());
     });
 }
 

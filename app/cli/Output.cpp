@@ -20,10 +20,14 @@ void printMessage(std::string_view sentence) {
     std::fputs(fmt::format("lanescope: {}\n", printable(sentence)).c_str(), stderr);
 }
 
-int reportFailure(const Error& error) {
+int reportFailure(const Error& error, int status) {
     printMessage(error.sentence);
-    return exitFailed;
+    return status;
 }
+
+int statusOf(const Result<int>& status) { return status ? *status : reportFailure(status.error()); }
+
+int statusOf(const Result<void>& done) { return done ? exitOk : reportFailure(done.error()); }
 
 int reportOutOfMemory() {
     std::fputs("lanescope: Out of memory.\n", stderr);
@@ -68,20 +72,20 @@ ProgressLine::~ProgressLine() {
     if (isShown_) std::fputs("\r\033[K", stderr);
 }
 
-void ProgressLine::show(double fraction, std::string_view what) {
-    if (!isTerminal_ || std::chrono::steady_clock::now() - start_ < patience) return;
+bool ProgressLine::operator()(double fraction, std::string_view what) {
+    if (!isTerminal_ || std::chrono::steady_clock::now() - start_ < patience) return true;
     const std::string line = fmt::format("\r\033[K{:3.0f} %  {}", 100 * fraction, printable(what));
     std::fputs(line.c_str(), stderr);
     isShown_ = true;
+    return true;
 }
 
-Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
-                            const std::vector<std::filesystem::path>& inputs) {
-    if (!path) return Output(OutputFile::standardOutput(), true);
-    if (const Result<void> other = checkIsNoInput(*path, inputs); !other) return fail(other.error());
-    if (const Result<void> report = checkNotTrace(*path); !report) return fail(report.error());
+Result<Output> Output::open(const std::filesystem::path& path, const std::vector<std::filesystem::path>& inputs) {
+    if (path.empty()) return Output(OutputFile::standardOutput(), true);
+    if (const Result<void> other = checkIsNoInput(path, inputs); !other) return fail(other.error());
+    if (const Result<void> report = checkNotTrace(path); !report) return fail(report.error());
     // A trace may contain confidential data such as command lines: only the owner can read the file.
-    Result<OutputFile> file = OutputFile::open(*path);
+    Result<OutputFile> file = OutputFile::open(path);
     if (!file) return fail(file.error());
     return Output(std::move(*file), false);
 }
@@ -111,6 +115,12 @@ size_t Output::lineWidth() const {
     if (isTerminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return std::max<size_t>(size.ws_col, minLineWidth);
     return columnsFromEnvironment().value_or(defaultLineWidth);
+}
+
+Result<void> printOutput(std::string_view text) {
+    Result<Output> output = Output::open();
+    output->write(text);
+    return output->close();
 }
 
 }  // namespace lanescope::cli

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,18 +27,19 @@ namespace lanescope::cli {
 // callback. Output goes to stdout, errors and warnings to stderr.
 
 /// The exit status of `lanescope`. `record` returns the status of its child instead.
-enum ExitStatus : int {
-    exitOk = 0,
-    exitFailed = 1,  ///< The command failed; a sentence on stderr states the reason.
-    exitUsage = 2,   ///< The command line was invalid.
-};
+inline constexpr int exitOk = 0;
+inline constexpr int exitFailed = 1;  ///< The command failed; a sentence on stderr states the reason.
+inline constexpr int exitUsage = 2;   ///< The command line was invalid.
 
 /// Prints "lanescope: " and the sentence on stderr, on one line, escaped by `printable`: names of files and trace
 /// content may contain any bytes. All messages use this function. Does nothing if stderr is closed.
 void printMessage(std::string_view sentence);
 
-/// Prints the error; returns `exitFailed`.
-int reportFailure(const Error& error);
+/// Prints the error; returns `status`.
+int reportFailure(const Error& error, int status = exitFailed);
+/// Returns the exit status of a command; prints its error.
+int statusOf(const Result<int>& status);
+int statusOf(const Result<void>& done);
 
 /// Reports that memory ran out, without allocating.
 int reportOutOfMemory();
@@ -58,8 +58,8 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
     ~ProgressLine();
 
-    /// `fraction` in [0, 1].
-    void show(double fraction, std::string_view what);
+    /// Shows `fraction` in [0, 1]; returns true. Pass it as a `LoadProgress` by `std::ref`.
+    bool operator()(double fraction, std::string_view what);
 
   private:
     const bool isTerminal_;
@@ -70,10 +70,10 @@ class ProgressLine {
 /// The output of a command: stdout, or a file that appears under its name only when complete. One thread.
 class Output {
   public:
-    /// Uses stdout without a `path`. Writes devices and pipes in place. Fails for a path that is
+    /// Uses stdout if `path` is empty. Writes devices and pipes in place. Fails for a path that is
     /// not writable, is one of `inputs`, or names a database such as a trace.
-    static Result<Output> open(const std::optional<std::filesystem::path>& path,
-                               const std::vector<std::filesystem::path>& inputs);
+    static Result<Output> open(const std::filesystem::path& path = {},
+                               const std::vector<std::filesystem::path>& inputs = {});
 
     /// Emits text only while `isSound` succeeds. Called before the first text is emitted and again
     /// by `close`, which then fails with its error.
@@ -101,5 +101,8 @@ class Output {
     Result<void> sound_;   ///< Once failed, it stays failed.
     std::string pending_;  ///< Text that waits for `isSound_`.
 };
+
+/// Writes the whole output of a command to stdout.
+Result<void> printOutput(std::string_view text);
 
 }  // namespace lanescope::cli

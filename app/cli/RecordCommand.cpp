@@ -42,13 +42,8 @@ void addRecord(CLI::App& app, int& exitStatus) {
         "--steps 10-12 -- python train.py\n  lanescope record --repeat 5 -o runs/main.sqlite -- python train.py");
     command->callback([arguments, &exitStatus] {
         Result<capture::RecordOptions> options = arguments->options();
-        if (!options) {
-            reportFailure(options.error());
-            exitStatus = exitUsage;
-            return;
-        }
-        options->closing = closeRecorded(arguments->summaries());
-        exitStatus = runRecord(*options, arguments->repeats());
+        if (options) options->closing = closeRecorded(arguments->summaries());
+        exitStatus = options ? runRecord(*options, arguments->repeats()) : reportFailure(options.error(), exitUsage);
     });
 }
 

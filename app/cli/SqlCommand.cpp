@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
 #include "app/help/HelpFormatter.h"
 #include "model/importers/TraceFormat.h"
 #include "model/query/TraceQuery.h"
@@ -69,9 +70,7 @@ Result<void> runSql(const SqlOptions& options) {
     if (!sql) return fail(sql.error());
     const Result<Answer> answer = ask(options, *sql, *format);
     if (!answer) return fail(answer.error());
-    std::optional<std::filesystem::path> path;
-    if (!options.output.empty()) path = options.output;
-    Result<Output> output = Output::open(path, {options.file});
+    Result<Output> output = Output::open(options.output, {options.file});
     if (!output) return fail(output.error());
     output->write(answer->text);
     const Result<void> closed = output->close();
@@ -92,15 +91,13 @@ void addSql(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("sql", "Query a trace with SQL");
     command->add_option("FILE", options->file, queryableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")->required();
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "csv", "json"})
-        ->capture_default_str();
+    addFormat(*command, options->format, {"text", "csv", "json"});
     help::acceptNumber(command->add_option("--rows", options->rowLimit, "Maximum number of rows"), "N", 1, 100'000'000)
         ->capture_default_str();
     help::acceptNumber(command->add_option("--time", options->timeLimitS, "Time limit of the query in seconds"),
                        "SECONDS", 0.001, 86'400)
         ->capture_default_str();
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-                           "FILE");
+    addOutputFile(*command, options->output);
     command->footer(
         "The trace is opened read-only: statements that write, attach or load anything are refused, and so are "
         "views.\nThe tables are described in the manual: share/doc/lanescope/manual/tables.md, or F1 in "
@@ -108,10 +105,7 @@ void addSql(CLI::App& app, int& exitStatus) {
         "sql run.sqlite - --format csv < query.sql\n\nSample queries. They use tables of Lanescope traces; exports of "
         "Nsight Systems may lack some of them:\n" +
         samples());
-    command->callback([options, &exitStatus] {
-        const Result<void> result = runSql(*options);
-        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
-    });
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runSql(*options)); });
 }
 
 }  // namespace lanescope::cli

@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 
 #include <memory>
+#include <optional>
 
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
@@ -20,7 +21,7 @@ struct StatsOptions {
     std::string file;
     std::vector<std::string> reports;
     std::string format = "text";
-    std::string range;
+    std::optional<TimeRange> range;
     std::string by;
     std::string rangeName;
     std::string output;
@@ -131,13 +132,13 @@ class ReportPrinter {
 };
 
 Result<void> printReports(const Trace& trace, const StatsOptions& options, const std::vector<std::string>& names,
-                          TableFormat format, std::optional<TimeRange> range, Output& output) {
+                          TableFormat format, Output& output) {
     // An empty default report is skipped for people; programs get all of them.
     const bool isSkippedIfEmpty = options.reports.empty() && format == TableFormat::Text;
     ReportPrinter printer(output, format, names.size() == 1, options.rangeName);
     for (const std::string& name : names) {
         if (!output.isWanted()) break;
-        const Result<void> printed = printer.print(trace, name, range, isSkippedIfEmpty);
+        const Result<void> printed = printer.print(trace, name, options.range, isSkippedIfEmpty);
         if (!printed) return printed;
     }
     printer.finish();
@@ -149,22 +150,14 @@ Result<void> printReports(const Trace& trace, const StatsOptions& options, const
 Result<void> runStats(const StatsOptions& options, const std::vector<std::string>& names) {
     const Result<TableFormat> format = tableFormatFrom(options.format);
     if (!format) return fail(format.error());
-    std::optional<TimeRange> range;
-    if (!options.range.empty()) {
-        const Result<TimeRange> parsed = parseRange(options.range);
-        if (!parsed) return fail(parsed.error());
-        range = *parsed;
-    }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
-    const Result<void> selected = checkSelection(**trace, names, range, options.rangeName);
+    const Result<void> selected = checkSelection(**trace, names, options.range, options.rangeName);
     if (!selected) return selected;
-    std::optional<std::filesystem::path> path;
-    if (!options.output.empty()) path = options.output;
-    Result<Output> output = Output::open(path, {options.file});
+    Result<Output> output = Output::open(options.output, {options.file});
     if (!output) return fail(output.error());
     output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
-    const Result<void> printed = printReports(**trace, options, names, *format, range, *output);
+    const Result<void> printed = printReports(**trace, options, names, *format, *output);
     if (!printed) return printed;
     const Result<void> closed = output->close();
     if (closed) reportTraceWarnings(**trace);
@@ -174,12 +167,7 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
 int runAndReport(const StatsOptions& options) {
     const Result<std::vector<std::string>> names = reportsAsked(options.reports, options.by);
     const Result<void> used = names ? checkRangeNameIsUsed(*names, options.rangeName) : fail(names.error());
-    if (!used) {
-        reportFailure(used.error());
-        return exitUsage;
-    }
-    const Result<void> result = runStats(options, *names);
-    return result ? static_cast<int>(exitOk) : reportFailure(result.error());
+    return used ? statusOf(runStats(options, *names)) : reportFailure(used.error(), exitUsage);
 }
 
 }  // namespace
@@ -191,26 +179,17 @@ void addStats(CLI::App& app, int& exitStatus) {
     command->add_option("-r,--report", options->reports, "Report to print; repeatable")
         ->type_name("REPORT")
         ->allow_extra_args(false)
-        ->check([](const std::string& name) {
-            const Result<const Report*> report = findReport(name);
-            return report ? std::string() : report.error().sentence;
-        });
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
-                      {"text", "csv", "nsys-csv", "json"})
-        ->capture_default_str();
-    command
-        ->add_option("--range", options->range,
-                     "Only events that overlap START:END in timeline time, in seconds or with a unit (s, ms, us, ns)")
-        ->type_name("START:END")
-        ->check([](const std::string& text) { return checkText(parseRange(text)); });
+        ->check([](const std::string& name) { return checkText(findReport(name)); });
+    addFormat(*command, options->format, {"text", "csv", "nsys-csv", "json"});
+    help::addParsed(*command, "--range", "START:END", parseRange, options->range,
+                    "Only events that overlap START:END in timeline time, in seconds or with a unit (s, ms, us, ns)");
     help::acceptOneOf(command->add_option("--by", options->by, "Group rows by: " + variantsSentence()), variantNames())
         ->type_name("WHAT");
     command
         ->add_option("--range-name", options->rangeName,
                      "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); default: the steps")
         ->type_name("NAME");
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-                           "FILE");
+    addOutputFile(*command, options->output);
     command->footer(
         reportList() +
         "\nCSV and JSON contain plain numbers: nanoseconds, bytes, GB/s (10^9 bytes per second). JSON of\nseveral "

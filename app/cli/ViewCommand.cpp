@@ -60,13 +60,11 @@ Result<void> serveBrowser(const ViewOptions& options) {
     const Result<TracePtr> trace = loadForCommand(files->front());
     if (!trace) return fail(trace.error());
     reportTraceWarnings(**trace);
-    Result<Output> output = Output::open(std::nullopt, {});
-    if (!output) return fail(output.error());
-    output->write(
+    auto printed = printOutput(
         fmt::format("{0}\nOpen this address in a browser here. For a browser on another machine, run there: ssh "
                     "-L {1}:{2}:{1} HOST\n",
                     door->url(), door->port(), door->address()));
-    if (auto closed = output->close(); !closed) return closed;
+    if (!printed) return printed;
     door->serve([&trace](const report::TimelineRequest& request) -> Result<std::string> {
         Result<std::string> page = report::tracePage(**trace, request);
         if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
@@ -118,13 +116,11 @@ void addView(CLI::App& app, int& exitStatus) {
         "rank0.json.gz rank1.json.gz\n  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n  lanescope "
         "view fleet.sqlite\n  lanescope view --web run.sqlite");
     command->callback([options, &exitStatus] {
-        if (options->isForBrowser) {
-            const Result<void> served = serveBrowser(*options);
-            exitStatus = served ? static_cast<int>(exitOk) : reportFailure(served.error());
-            return;
-        }
-        const auto files = filesToOpen(*options);
-        exitStatus = reportFailure(files ? becomeViewer(*files) : files.error());
+        const auto openViewer = [&] {
+            const auto files = filesToOpen(*options);
+            return reportFailure(files ? becomeViewer(*files) : files.error());
+        };
+        exitStatus = options->isForBrowser ? statusOf(serveBrowser(*options)) : openViewer();
     });
 }
 

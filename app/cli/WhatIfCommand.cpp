@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,6 @@
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
-#include "app/help/HelpFormatter.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/importers/TraceFormat.h"
@@ -93,9 +91,7 @@ std::string asJson(const analysis::ReplayedRun& run, const std::vector<causality
 Result<int> runWhatIf(const WhatIfOptions& options) {
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
-    std::optional<std::filesystem::path> path;
-    if (!options.output.empty()) path = options.output;
-    Result<Output> output = Output::open(path, {options.file});
+    Result<Output> output = Output::open(options.output, {options.file});
     if (!output) return fail(output.error());
     output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const Result<StepSelection> selection = stepSelectionFor(**trace, options.selection);
@@ -116,7 +112,7 @@ Result<int> runWhatIf(const WhatIfOptions& options) {
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
     reportTraceWarnings(**trace);
-    return refusal.empty() ? static_cast<int>(exitOk) : static_cast<int>(exitNoAnswer);
+    return refusal.empty() ? exitOk : exitNoAnswer;
 }
 
 }  // namespace
@@ -139,19 +135,14 @@ void addWhatIf(CLI::App& app, int& exitStatus) {
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(causality::parseRemoval(text)); });
     addStepOptions(*command, options->selection);
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"), {"text", "json"})
-        ->capture_default_str();
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
-                           "FILE");
+    addFormat(*command, options->format, {"text", "json"});
+    addOutputFile(*command, options->output);
     command->footer(
         "Exits with 3 if the recorded causes do not explain the steps, or a part is not in them.\n\n"
         "Examples:\n"
         "  lanescope whatif run.sqlite --scale 'kernel:gemm=0.5' --scale 'nccl=0'\n"
         "  lanescope whatif run.sqlite --no loader -f json");
-    command->callback([options, &exitStatus] {
-        const Result<int> status = runWhatIf(*options);
-        exitStatus = status ? *status : reportFailure(status.error());
-    });
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runWhatIf(*options)); });
 }
 
 }  // namespace lanescope::cli

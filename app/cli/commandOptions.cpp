@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 
 #include "app/cli/Output.h"
 #include "app/help/HelpFormatter.h"
@@ -17,21 +18,15 @@ namespace lanescope::cli {
 
 Result<TracePtr> loadForCommand(const std::filesystem::path& path) {
     ProgressLine line;
-    const auto show = [&line](double fraction, std::string_view what) {
-        line.show(fraction, what);
-        return true;
-    };
     const std::optional<LiveTrace> live = liveTraceAt(path);
-    if (live && path == live->partial && stateOf(*live) == LiveState::Recording) return loadLiveTrace(*live, show);
-    return openTrace(path, {}, show);
+    if (live && path == live->partial && stateOf(*live) == LiveState::Recording)
+        return loadLiveTrace(*live, std::ref(line));
+    return openTrace(path, {}, std::ref(line));
 }
 
 Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path) {
     ProgressLine line;
-    return ensureIndex(path, [&line](double fraction, std::string_view what) {
-        line.show(fraction, what);
-        return true;
-    });
+    return ensureIndex(path, std::ref(line));
 }
 
 void reportTraceWarnings(const Trace& trace) {
@@ -48,16 +43,16 @@ void addStepRange(CLI::App& command, CompareSelection& selection) {
 
 void addStepOptions(CLI::App& command, CompareSelection& selection) {
     addStepRange(command, selection);
-    command
-        .add_option_function<std::string>(
-            "--steps",
-            [&selection](const std::string& text) {
-                const Result<StepRange> numbers = parseStepNumbers(text);
-                if (numbers) selection.numbers = *numbers;
-            },
-            "Only steps A to B of each run, by number: 5-20, or 7")
-        ->type_name("A-B")
-        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+    help::addParsed(command, "--steps", "A-B", parseStepNumbers, selection.numbers,
+                    "Only steps A to B of each run, by number: 5-20, or 7");
+}
+
+void addFormat(CLI::App& command, std::string& format, const std::vector<std::string>& words) {
+    help::acceptOneOf(command.add_option("-f,--format", format, "Output format"), words)->capture_default_str();
+}
+
+void addOutputFile(CLI::App& command, std::string& path) {
+    help::acceptOutputPath(command.add_option("-o,--output", path, "Output file (default: stdout)"), "FILE");
 }
 
 MergeOptions MergeArguments::options() const {
@@ -88,33 +83,15 @@ void addMergeOptions(CLI::App& command, MergeArguments& words) {
             "nothing on one host, else the first of these that covers all files"),
         {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
-    command
-        .add_option_function<std::string>(
-            "--ranks",
-            [&words](const std::string& text) {
-                if (const auto ranks = parseRanks(text)) words.cut.ranks = *ranks;
-            },
-            "Only these ranks: 0,17,517 or 0-7")
-        ->type_name("LIST")
-        ->check([](const std::string& text) { return checkText(parseRanks(text)); });
-    command
-        .add_option_function<std::string>(
-            "--steps",
-            [&words](const std::string& text) {
-                if (const auto steps = parseStepNumbers(text)) words.cut.steps = *steps;
-            },
-            "Only steps A to B, by number, and the next one, which ends the last: 120-124, or 7")
-        ->type_name("A-B")
-        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+    help::addParsed(command, "--ranks", "LIST", parseRanks, words.cut.ranks, "Only these ranks: 0,17,517 or 0-7");
+    help::addParsed(command, "--steps", "A-B", parseStepNumbers, words.cut.steps,
+                    "Only steps A to B, by number, and the next one, which ends the last: 120-124, or 7");
 }
 
 Result<std::filesystem::path> mergeForCommand(const std::vector<std::filesystem::path>& files,
                                               const MergeArguments& words) {
     ProgressLine line;
-    return openableMerge(files, words.options(), [&line](double fraction, std::string_view what) {
-        line.show(fraction, what);
-        return true;
-    });
+    return openableMerge(files, words.options(), std::ref(line));
 }
 
 }  // namespace lanescope::cli

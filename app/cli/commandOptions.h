@@ -28,6 +28,11 @@ std::string checkText(const Result<T>& result) {
     return result ? std::string() : result.error().sentence;
 }
 
+/// Adds `--format`, one of these words.
+void addFormat(CLI::App& command, std::string& format, const std::vector<std::string>& words);
+/// Adds `--output`, a file; stdout if `path` stays empty.
+void addOutputFile(CLI::App& command, std::string& path);
+
 /// Adds `--range`, which selects the ranges that are steps. `selection` outlives the parse.
 void addStepRange(CLI::App& command, CompareSelection& selection);
 /// Adds the same and `--steps`, which selects steps.

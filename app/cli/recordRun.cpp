@@ -78,7 +78,7 @@ class Closing {
     std::optional<Error> problem_;
     ProgressLine line_;
     TraceClosing closing_{[this](double fraction, std::string_view what) {
-        line_.show(fraction, what);
+        line_(fraction, what);
         return wasInterrupted == 0;
     }};
 };

@@ -17,6 +17,21 @@ CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double m
 /// error. Returns the option.
 CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name);
 
+/// Adds an option whose value `parse` converts to a `Result`; `target`, which outlives the parse, receives it.
+template <class Parse, class Target>
+CLI::Option* addParsed(CLI::App& app, const std::string& name, const std::string& valueName, Parse parse,
+                       Target& target, const std::string& description) {
+    const auto read = [parse, &target](const std::string& text) {
+        if (const auto value = parse(text)) target = *value;
+    };
+    return app.add_option_function<std::string>(name, read, description)
+        ->type_name(valueName)
+        ->check([parse](const std::string& text) {
+            const auto value = parse(text);
+            return value ? std::string() : value.error().sentence;
+        });
+}
+
 /// Returns the error if a word before "--" gives an option an empty value, as "--output=$OUT" does
 /// if OUT is not set: the parser would use the next word as the value. Empty if there is none.
 std::string emptyValueProblem(const std::vector<std::string>& words);

@@ -22,27 +22,14 @@
 namespace lanescope::viewer {
 namespace {
 
-/// Makes a CLI11 check of one of the viewer's parsers.
-template <class Parse>
-CLI::Validator check(Parse parse) {
-    return CLI::Validator(
-        [parse](const std::string& text) {
-            const auto result = parse(text);
-            return result ? std::string() : result.error().sentence;
-        },
-        "");
-}
-
 constexpr int maxCompared = 9;
 constexpr int maxRuns = 100;
 
 struct RawOptions {
     std::vector<std::string> files, compare, baselineRuns, candidateRuns;
-    std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
-    std::string align, typed, event, filter, unit, worker, ssh;
-    std::vector<std::string> commands;
-    int step = -1;
-    bool hasBaselineOverlay = false;
+    std::string render, theme = "light", ssh;
+    ViewOptions view;
+    RenderOptions picture;
 };
 
 /// Returns the version first, then the details that distinguish builds of one version, one per line.
@@ -90,37 +77,41 @@ void declare(CLI::App& app, RawOptions& raw) {
         option->needs(render)->group("Pictures, with --render");
         return *type == 0 ? option : option->type_name(type);
     };
-    ofPicture(app.add_option("--size", raw.size, "Size of the picture in pixels"), "WxH")
-        ->check(check(parseSize))
-        ->capture_default_str();
+    ofPicture(help::addParsed(app, "--size", "WxH", parseSize, raw.picture.size, "Size of the picture in pixels"), "")
+        ->default_str("1600x1000");
     ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"), {"light", "dark"}), "")
         ->capture_default_str();
-    ofPicture(app.add_option("--do", raw.commands, "Run this command, as it is called in the menus; repeatable"),
-              "COMMAND")
+    ofPicture(
+        app.add_option("--do", raw.picture.commands, "Run this command, as it is called in the menus; repeatable"),
+        "COMMAND")
         ->allow_extra_args(false);
-    ofPicture(app.add_option("--type", raw.typed, "Type this into the focused line, after all commands"), "TEXT");
+    ofPicture(app.add_option("--type", raw.picture.typed, "Type this into the focused line, after all commands"),
+              "TEXT");
     const auto ofView = [](CLI::Option* option, const char* type) {
         option->group("View");
         return *type == 0 ? option : option->type_name(type);
     };
-    ofView(app.add_option("--visible", raw.visible, "Zoom to this range, such as 6.1s:6.2s"), "START:END")
-        ->check(check(parseTimeRange));
-    ofView(app.add_option("--select", raw.select, "Select this range"), "START:END")->check(check(parseTimeRange));
-    ofView(app.add_option("--event", raw.event, "Select this event: kind and row, such as kernel:412"), "KIND:ROW")
-        ->check(check(parseEvent));
+    ViewOptions& view = raw.view;
+    ofView(help::addParsed(app, "--visible", "START:END", parseTimeRange, view.visible,
+                           "Zoom to this range, such as 6.1s:6.2s"),
+           "");
+    ofView(help::addParsed(app, "--select", "START:END", parseTimeRange, view.select, "Select this range"), "");
+    ofView(help::addParsed(app, "--event", "KIND:ROW", parseEvent, view.event,
+                           "Select this event: kind and row, such as kernel:412"),
+           "");
     ofView(help::acceptNumber(
-               app.add_option("--step", raw.step,
+               app.add_option("--step", view.step,
                               "Zoom to the step of this number; of two runs, to this compared step, counted from 0"),
                "N", 0, std::numeric_limits<int>::max()),
            "");
-    ofView(app.add_option("--worker", raw.worker, "Rank or GPU of the step or comparison, such as 'rank 2'"), "NAME");
-    ofView(app.add_option("--unit", raw.unit, "Intervals that count as steps, such as 'layer #'"), "NAME");
-    ofView(app.add_option("--filter", raw.filter, "Show only tracks with this text"), "TEXT");
-    ofView(app.add_option("--find", raw.find, "Search for this text"), "TEXT");
-    ofView(app.add_option("--table", raw.table, "Show the table of this title, such as bandwidth"), "TITLE");
-    ofView(app.add_option("--query", raw.query, "Run this SQL query and show its result"), "SQL");
-    ofView(app.add_flag("--ghost", raw.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate"), "");
-    ofView(app.add_option("--align", raw.align, "Align two compared runs at this NVTX range"), "RANGE");
+    ofView(app.add_option("--worker", view.worker, "Rank or GPU of the step or comparison, such as 'rank 2'"), "NAME");
+    ofView(app.add_option("--unit", view.unit, "Intervals that count as steps, such as 'layer #'"), "NAME");
+    ofView(app.add_option("--filter", view.filter, "Show only tracks with this text"), "TEXT");
+    ofView(app.add_option("--find", view.find, "Search for this text"), "TEXT");
+    ofView(app.add_option("--table", view.table, "Show the table of this title, such as bandwidth"), "TITLE");
+    ofView(app.add_option("--query", view.query, "Run this SQL query and show its result"), "SQL");
+    ofView(app.add_flag("--ghost", view.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate"), "");
+    ofView(app.add_option("--align", view.align, "Align two compared runs at this NVTX range"), "RANGE");
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
@@ -131,27 +122,11 @@ ViewerOptions toOptions(const RawOptions& raw) {
         options.files.insert(options.files.end(), names->begin(), names->end());
     std::istringstream words(raw.ssh);
     for (std::string word; words >> word;) options.ssh.push_back(word);
-    ViewOptions& view = options.view;
-    if (const auto range = parseTimeRange(raw.select)) view.select = *range;
-    if (const auto range = parseTimeRange(raw.visible)) view.visible = *range;
-    if (const auto event = parseEvent(raw.event)) view.event = *event;
-    view.find = raw.find;
-    view.table = raw.table;
-    view.query = raw.query;
-    view.align = raw.align;
-    view.filter = raw.filter;
-    view.unit = raw.unit;
-    view.worker = raw.worker;
-    if (raw.step >= 0) view.step = raw.step;
-    view.hasBaselineOverlay = raw.hasBaselineOverlay;
+    options.view = raw.view;
     if (raw.render.empty()) return options;
-    RenderOptions render;
-    render.path = raw.render;
-    render.size = parseSize(raw.size).value_or(render.size);
-    render.isDark = raw.theme == "dark";
-    render.commands = raw.commands;
-    render.typed = raw.typed;
-    options.render = render;
+    options.render = raw.picture;
+    options.render->path = raw.render;
+    options.render->isDark = raw.theme == "dark";
     return options;
 }
 
