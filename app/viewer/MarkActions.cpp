@@ -125,32 +125,25 @@ std::vector<FinderEntry> PageMarks::entries() const {
     return entries;
 }
 
-MarkActions::MarkActions(QObject* parent)
-    : QObject(parent),
-      add(new QAction(tr("&Mark the selection"), this)),
-      edit(new QAction(tr("&Edit the mark"), this)),
-      remove(new QAction(tr("&Remove the mark"), this)),
-      next(new QAction(tr("&Next mark"), this)),
-      previous(new QAction(tr("&Previous mark"), this)),
-      undo(new QAction(tr("&Undo change of marks"), this)),
-      redo(new QAction(tr("Re&do change of marks"), this)),
-      list(new QAction(tr("&List of marks"), this)) {
-    add->setShortcut(QKeySequence(Qt::Key_M));
-    edit->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_M));
-    remove->setShortcut(QKeySequence(Qt::Key_Delete));
-    next->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_M));
-    previous->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M));
+MarkActions::MarkActions(QObject* parent) : QObject(parent) {
+    const auto make = [this](const QString& text, const QList<QKeySequence>& keys, auto act) {
+        auto* action = new QAction(text, this);
+        action->setShortcuts(keys);
+        connect(action, &QAction::triggered, this, act);
+        return action;
+    };
+    const auto marks = [this]() -> TimelineMarks& { return page_->marks().onTimeline(); };
+    const auto edits = [this]() -> QUndoStack& { return page_->marks().store().undoStack(); };
+    add = make(tr("&Mark the selection"), {Qt::Key_M}, [marks] { marks().addMark(); });
+    edit = make(tr("&Edit the mark"), {Qt::CTRL | Qt::Key_M}, [marks] { marks().editMark(); });
+    remove = make(tr("&Remove the mark"), {Qt::Key_Delete}, [marks] { marks().removeMark(); });
+    next = make(tr("&Next mark"), {Qt::SHIFT | Qt::Key_M}, [marks] { marks().goToNext(); });
+    previous = make(tr("&Previous mark"), {Qt::CTRL | Qt::SHIFT | Qt::Key_M}, [marks] { marks().goToPrevious(); });
     // The keys of the manual on every desktop.
-    undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
-    redo->setShortcuts({QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
-    connect(add, &QAction::triggered, this, [this] { page_->marks().onTimeline().addMark(); });
-    connect(edit, &QAction::triggered, this, [this] { page_->marks().onTimeline().editMark(); });
-    connect(remove, &QAction::triggered, this, [this] { page_->marks().onTimeline().removeMark(); });
-    connect(next, &QAction::triggered, this, [this] { page_->marks().onTimeline().goToNext(); });
-    connect(previous, &QAction::triggered, this, [this] { page_->marks().onTimeline().goToPrevious(); });
-    connect(undo, &QAction::triggered, this, [this] { page_->marks().store().undoStack().undo(); });
-    connect(redo, &QAction::triggered, this, [this] { page_->marks().store().undoStack().redo(); });
-    connect(list, &QAction::triggered, this, [this] { page_->showPanel(QStringLiteral("marks")); });
+    undo = make(tr("&Undo change of marks"), {Qt::CTRL | Qt::Key_Z}, [edits] { edits().undo(); });
+    redo = make(tr("Re&do change of marks"), {Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y},
+                [edits] { edits().redo(); });
+    list = make(tr("&List of marks"), {}, [this] { page_->showPanel(QStringLiteral("marks")); });
     setPage(nullptr);
 }
 

@@ -46,224 +46,144 @@ void stepRowHeight(TimelineView& timeline, int step) {
 
 using Menu = TimelineCommand::Menu;
 using View = TimelineView;
+using Commands = TimelineCommands;
+
+/// Returns a call of a function of the timeline's commands.
+template <class... Parameters, class... Arguments>
+std::function<void(View&)> call(void (Commands::*function)(Parameters...), Arguments... arguments) {
+    return [=](View& view) { (view.commands().*function)(arguments...); };
+}
+
+/// Returns the command with a separator before it.
+TimelineCommand grouped(TimelineCommand command) {
+    command.startsGroup = true;
+    return command;
+}
+
+/// Returns the command with keys that work in the whole window.
+TimelineCommand everywhere(TimelineCommand command) {
+    command.isEverywhere = true;
+    return command;
+}
+
+/// Returns a command with a check mark that switches something on and off.
+TimelineCommand toggle(const QString& text, const QList<QKeySequence>& keys, bool (*isOn)(const View&),
+                       void (*setOn)(View&, bool)) {
+    TimelineCommand command{text, keys, [=](View& view) { setOn(view, !isOn(view)); }};
+    command.isOn = isOn;
+    return command;
+}
+
+TimelineCommand colorBy(const QString& text, Qt::Key key, ColorMode mode) {
+    TimelineCommand command{text, {Qt::CTRL | key}, call(&Commands::setColorMode, mode)};
+    command.isChoice = true;
+    command.isOn = [mode](const View& view) { return view.state().options().colorMode() == mode; };
+    return command;
+}
 
 std::vector<TimelineCommand> editCommands() {
     return {
-        {Menu::Edit,
-         tr("&Copy what is selected"),
-         {Qt::CTRL | Qt::Key_C},
-         [](View& view) { view.commands().copySelected(); },
-         {},
-         true},
-        {Menu::Edit,
-         tr("Select the event's time as &range"),
-         {Qt::Key_R},
-         [](View& view) { view.commands().selectTimeOfEvent(); }},
+        grouped({tr("&Copy what is selected"), {Qt::CTRL | Qt::Key_C}, call(&Commands::copySelected)}),
+        {tr("Select the event's time as &range"), {Qt::Key_R}, call(&Commands::selectTimeOfEvent)},
     };
 }
 
 std::vector<TimelineCommand> viewCommands() {
-    TimelineCommand wheel{Menu::View, tr("&Wheel scrolls the tracks"), {}, [](View& view) {
-                              view.state().options().setWheelScrolling(!view.state().options().isWheelScrolling());
-                          }};
-    wheel.startsGroup = true;
-    wheel.isOn = [](const View& view) { return view.state().options().isWheelScrolling(); };
     return {
-        {Menu::View,
-         tr("Show the &whole trace"),
-         {Qt::CTRL | Qt::Key_0, Qt::Key_0},
-         [](View& view) { view.commands().fit(); },
-         "fit",
-         false,
-         true},
-        {Menu::View,
-         tr("&Reset to initial view"),
-         {Qt::ALT | Qt::Key_Home},
-         [](View& view) { view.state().range().showDefaultRange(); },
-         {},
-         false,
-         true},
-        {Menu::View, tr("Zoom &in"), {Qt::Key_W}, [](View& view) { zoomMiddle(view, zoomStep); }, "zoom-in"},
-        {Menu::View, tr("Zoom &out"), {Qt::Key_S}, [](View& view) { zoomMiddle(view, 1 / zoomStep); }, "zoom-out"},
-        {Menu::View,
-         tr("Zoom to the &selection"),
+        everywhere({tr("Show the &whole trace"), {Qt::CTRL | Qt::Key_0, Qt::Key_0}, call(&Commands::fit), "fit"}),
+        everywhere({tr("&Reset to initial view"),
+                    {Qt::ALT | Qt::Key_Home},
+                    [](View& view) { view.state().range().showDefaultRange(); }}),
+        {tr("Zoom &in"), {Qt::Key_W}, [](View& view) { zoomMiddle(view, zoomStep); }, "zoom-in"},
+        {tr("Zoom &out"), {Qt::Key_S}, [](View& view) { zoomMiddle(view, 1 / zoomStep); }, "zoom-out"},
+        {tr("Zoom to the &selection"),
          {Qt::Key_F, Qt::CTRL | Qt::Key_Return},
-         [](View& view) { view.commands().zoomToSelection(); },
+         call(&Commands::zoomToSelection),
          "zoom-selection"},
-        {Menu::View,
-         tr("Zoom to the selected &event"),
-         {Qt::Key_Return},
-         [](View& view) { view.commands().zoomToEvent(); }},
-        {Menu::View,
-         tr("&Back to the view before"),
-         {Qt::Key_Z, Qt::Key_Backspace},
-         [](View& view) { view.history().back(); },
-         {},
-         true},
-        {Menu::View,
-         tr("For&ward again"),
+        {tr("Zoom to the selected &event"), {Qt::Key_Return}, call(&Commands::zoomToEvent)},
+        grouped({tr("&Back to the view before"),
+                 {Qt::Key_Z, Qt::Key_Backspace},
+                 [](View& view) { view.history().back(); }}),
+        {tr("For&ward again"),
          {Qt::SHIFT | Qt::Key_Z, Qt::SHIFT | Qt::Key_Backspace},
          [](View& view) { view.history().forward(); }},
-        {Menu::View, tr("Pan &left"), {Qt::Key_A}, [](View& view) { pan(view, -panStep); }, {}, true},
-        {Menu::View, tr("Pan &right"), {Qt::Key_D}, [](View& view) { pan(view, panStep); }},
-        {Menu::View,
-         tr("&Clear the selection"),
-         {Qt::Key_Escape},
-         [](View& view) { view.commands().clearSelection(); }},
-        wheel,
+        grouped({tr("Pan &left"), {Qt::Key_A}, [](View& view) { pan(view, -panStep); }}),
+        {tr("Pan &right"), {Qt::Key_D}, [](View& view) { pan(view, panStep); }},
+        {tr("&Clear the selection"), {Qt::Key_Escape}, call(&Commands::clearSelection)},
+        grouped(toggle(
+            tr("&Wheel scrolls the tracks"), {},
+            [](const View& view) { return view.state().options().isWheelScrolling(); },
+            [](View& view, bool isOn) { view.state().options().setWheelScrolling(isOn); })),
     };
 }
 
 std::vector<TimelineCommand> goCommands() {
     return {
-        {Menu::Go,
-         tr("Slice to the &right"),
-         {Qt::Key_Right},
-         [](View& view) { view.commands().selectNeighbour(1, SliceStep::Visible); }},
-        {Menu::Go,
-         tr("Slice to the &left"),
-         {Qt::Key_Left},
-         [](View& view) { view.commands().selectNeighbour(-1, SliceStep::Visible); }},
-        {Menu::Go,
-         tr("Ne&xt slice (including sub-pixel)"),
+        {tr("Slice to the &right"), {Qt::Key_Right}, call(&Commands::selectNeighbour, 1, SliceStep::Visible)},
+        {tr("Slice to the &left"), {Qt::Key_Left}, call(&Commands::selectNeighbour, -1, SliceStep::Visible)},
+        {tr("Ne&xt slice (including sub-pixel)"),
          {Qt::Key_Period},
-         [](View& view) { view.commands().selectNeighbour(1, SliceStep::Single); }},
-        {Menu::Go,
-         tr("&Previous slice (including sub-pixel)"),
+         call(&Commands::selectNeighbour, 1, SliceStep::Single)},
+        {tr("&Previous slice (including sub-pixel)"),
          {Qt::Key_Comma},
-         [](View& view) { view.commands().selectNeighbour(-1, SliceStep::Single); }},
-        {Menu::Go,
-         tr("&First slice of the lane"),
-         {Qt::Key_Home},
-         [](View& view) { view.commands().selectEndOfLane(-1); }},
-        {Menu::Go,
-         tr("L&ast slice of the lane"),
-         {Qt::Key_End},
-         [](View& view) { view.commands().selectEndOfLane(1); }},
-        {Menu::Go, tr("Lane &above"), {Qt::Key_Up}, [](View& view) { view.commands().selectAdjacentLane(-1); }},
-        {Menu::Go, tr("Lane &below"), {Qt::Key_Down}, [](View& view) { view.commands().selectAdjacentLane(1); }},
-        {Menu::Go,
-         tr("Go to the work it laun&ched"),
-         {Qt::Key_E},
-         [](View& view) { view.commands().followFlow(1); },
-         {},
-         true},
-        {Menu::Go, tr("Go to &its launch"), {Qt::Key_Q}, [](View& view) { view.commands().followFlow(-1); }},
-        {Menu::Go,
-         tr("Same place in the &other run"),
-         {Qt::Key_B},
-         [](View& view) { view.commands().selectCounterpart(); }},
-        {Menu::Go,
-         tr("A page of tracks &up"),
-         {Qt::Key_PageUp},
-         [](View& view) { view.commands().scrollPages(-1); },
-         {},
-         true},
-        {Menu::Go,
-         tr("A page of tracks &down"),
-         {Qt::Key_PageDown},
-         [](View& view) { view.commands().scrollPages(1); }},
-        {Menu::Go, tr("First track"), {Qt::CTRL | Qt::Key_Home}, [](View& view) { view.commands().scrollToTop(); }},
-        {Menu::Go, tr("Last track"), {Qt::CTRL | Qt::Key_End}, [](View& view) { view.commands().scrollToBottom(); }},
+         call(&Commands::selectNeighbour, -1, SliceStep::Single)},
+        {tr("&First slice of the lane"), {Qt::Key_Home}, call(&Commands::selectEndOfLane, -1)},
+        {tr("L&ast slice of the lane"), {Qt::Key_End}, call(&Commands::selectEndOfLane, 1)},
+        {tr("Lane &above"), {Qt::Key_Up}, call(&Commands::selectAdjacentLane, -1)},
+        {tr("Lane &below"), {Qt::Key_Down}, call(&Commands::selectAdjacentLane, 1)},
+        grouped({tr("Go to the work it laun&ched"), {Qt::Key_E}, call(&Commands::followFlow, 1)}),
+        {tr("Go to &its launch"), {Qt::Key_Q}, call(&Commands::followFlow, -1)},
+        {tr("Same place in the &other run"), {Qt::Key_B}, call(&Commands::selectCounterpart)},
+        grouped({tr("A page of tracks &up"), {Qt::Key_PageUp}, call(&Commands::scrollPages, -1)}),
+        {tr("A page of tracks &down"), {Qt::Key_PageDown}, call(&Commands::scrollPages, 1)},
+        {tr("First track"), {Qt::CTRL | Qt::Key_Home}, call(&Commands::scrollToTop)},
+        {tr("Last track"), {Qt::CTRL | Qt::Key_End}, call(&Commands::scrollToBottom)},
     };
 }
 
 std::vector<TimelineCommand> colourCommands() {
-    const auto colorBy = [](const QString& text, Qt::Key key, ColorMode mode) {
-        TimelineCommand command{
-            Menu::Colour, text, {Qt::CTRL | key}, [mode](View& view) { view.commands().setColorMode(mode); }};
-        command.isChoice = true;
-        command.isOn = [mode](const View& view) { return view.state().options().colorMode() == mode; };
-        return command;
+    return {
+        colorBy(tr("By &name"), Qt::Key_1, ColorMode::Name),
+        colorBy(tr("By &kind"), Qt::Key_2, ColorMode::Kind),
+        colorBy(tr("By &stream"), Qt::Key_3, ColorMode::Stream),
+        colorBy(tr("By NCCL &operation"), Qt::Key_4, ColorMode::NcclOperation),
+        colorBy(tr("By Python &line"), Qt::Key_5, ColorMode::PythonLine),
+        colorBy(tr("By Python &function"), Qt::Key_6, ColorMode::PythonFunction),
+        grouped(toggle(
+            tr("&Highlight slices of one name"), {Qt::Key_X},
+            [](const View& view) { return view.state().selection().isHighlighting(); },
+            [](View& view, bool isOn) { view.commands().setHighlighting(isOn); })),
     };
-    TimelineCommand highlight{
-        Menu::Colour, tr("&Highlight slices of one name"),
-        {Qt::Key_X},  [](View& view) {
-            view.commands().setHighlighting(!view.state().selection().isHighlighting()); },
-        {},           true};
-    highlight.isOn = [](const View& view) { return view.state().selection().isHighlighting(); };
-    return {colorBy(tr("By &name"), Qt::Key_1, ColorMode::Name),
-            colorBy(tr("By &kind"), Qt::Key_2, ColorMode::Kind),
-            colorBy(tr("By &stream"), Qt::Key_3, ColorMode::Stream),
-            colorBy(tr("By NCCL &operation"), Qt::Key_4, ColorMode::NcclOperation),
-            colorBy(tr("By Python &line"), Qt::Key_5, ColorMode::PythonLine),
-            colorBy(tr("By Python &function"), Qt::Key_6, ColorMode::PythonFunction),
-            highlight};
 }
 
 std::vector<TimelineCommand> trackCommands() {
-    TimelineCommand hideEmpty{Menu::Tracks, tr("Hide empty tracks aut&omatically"), {}, [](View& view) {
-                                  view.emptyTracks().setOn(!view.emptyTracks().isOn());
-                              }};
-    hideEmpty.isOn = [](const View& view) { return view.emptyTracks().isOn(); };
     return {
-        {Menu::Tracks,
-         tr("&Filter by name…"),
+        {tr("&Filter by name…"),
          {Qt::Key_T, Qt::CTRL | Qt::SHIFT | Qt::Key_T},
          [](View& view) { view.filterTracks(); }},
-        {Menu::Tracks,
-         tr("&Pin or unpin"),
-         {Qt::Key_P},
-         [](View& view) { view.commands().togglePinnedTrack(); },
-         {},
-         true},
-        {Menu::Tracks, tr("&Hide"), {Qt::Key_H}, [](View& view) { view.commands().hideTrack(); }},
-        {Menu::Tracks,
-         tr("Hide all tracks &empty in view"),
-         {Qt::CTRL | Qt::Key_H},
-         [](View& view) { view.commands().hideEmptyTracks(); }},
-        hideEmpty,
-        {Menu::Tracks,
-         tr("&Show all hidden tracks"),
-         {Qt::SHIFT | Qt::Key_H},
-         [](View& view) { view.commands().showAllTracks(); }},
-        {Menu::Tracks, tr("Move &up"), {Qt::ALT | Qt::Key_Up}, [](View& view) { view.commands().moveTrack(-1); }},
-        {Menu::Tracks, tr("Move &down"), {Qt::ALT | Qt::Key_Down}, [](View& view) { view.commands().moveTrack(1); }},
-        {Menu::Tracks,
-         tr("Fold or &unfold"),
-         {Qt::Key_Space},
-         [](View& view) { view.commands().toggleFold(false); },
-         {},
-         true},
-        {Menu::Tracks,
-         tr("Fold or unfold with every&thing in it"),
-         {Qt::SHIFT | Qt::Key_Space},
-         [](View& view) { view.commands().toggleFold(true); }},
-        {Menu::Tracks,
-         tr("Fold &all tracks"),
-         {Qt::CTRL | Qt::SHIFT | Qt::Key_F},
-         [](View& view) { view.state().tracks().setAllFolded(true); },
-         {},
-         false,
-         true},
-        {Menu::Tracks,
-         tr("U&nfold all tracks"),
-         {Qt::CTRL | Qt::SHIFT | Qt::Key_E},
-         [](View& view) { view.state().tracks().setAllFolded(false); },
-         {},
-         false,
-         true},
-        {Menu::Tracks,
-         tr("Un&do track changes"),
-         {Qt::Key_U},
-         [](View& view) { view.commands().undoArrangement(); },
-         {},
-         true},
-        {Menu::Tracks, tr("Reset the arran&gement"), {}, [](View& view) { view.commands().restoreDefaults(); }},
-        {Menu::Tracks,
-         tr("&Taller rows"),
-         {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},
-         [](View& view) { stepRowHeight(view, 1); },
-         {},
-         true,
-         true},
-        {Menu::Tracks,
-         tr("S&horter rows"),
-         {Qt::CTRL | Qt::Key_Minus},
-         [](View& view) { stepRowHeight(view, -1); },
-         {},
-         false,
-         true},
+        grouped({tr("&Pin or unpin"), {Qt::Key_P}, call(&Commands::togglePinnedTrack)}),
+        {tr("&Hide"), {Qt::Key_H}, call(&Commands::hideTrack)},
+        {tr("Hide all tracks &empty in view"), {Qt::CTRL | Qt::Key_H}, call(&Commands::hideEmptyTracks)},
+        toggle(
+            tr("Hide empty tracks aut&omatically"), {}, [](const View& view) { return view.emptyTracks().isOn(); },
+            [](View& view, bool isOn) { view.emptyTracks().setOn(isOn); }),
+        {tr("&Show all hidden tracks"), {Qt::SHIFT | Qt::Key_H}, call(&Commands::showAllTracks)},
+        {tr("Move &up"), {Qt::ALT | Qt::Key_Up}, call(&Commands::moveTrack, -1)},
+        {tr("Move &down"), {Qt::ALT | Qt::Key_Down}, call(&Commands::moveTrack, 1)},
+        grouped({tr("Fold or &unfold"), {Qt::Key_Space}, call(&Commands::toggleFold, false)}),
+        {tr("Fold or unfold with every&thing in it"), {Qt::SHIFT | Qt::Key_Space}, call(&Commands::toggleFold, true)},
+        everywhere({tr("Fold &all tracks"),
+                    {Qt::CTRL | Qt::SHIFT | Qt::Key_F},
+                    [](View& view) { view.state().tracks().setAllFolded(true); }}),
+        everywhere({tr("U&nfold all tracks"),
+                    {Qt::CTRL | Qt::SHIFT | Qt::Key_E},
+                    [](View& view) { view.state().tracks().setAllFolded(false); }}),
+        grouped({tr("Un&do track changes"), {Qt::Key_U}, call(&Commands::undoArrangement)}),
+        {tr("Reset the arran&gement"), {}, call(&Commands::restoreDefaults)},
+        grouped(everywhere({tr("&Taller rows"),
+                            {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},
+                            [](View& view) { stepRowHeight(view, 1); }})),
+        everywhere({tr("S&horter rows"), {Qt::CTRL | Qt::Key_Minus}, [](View& view) { stepRowHeight(view, -1); }}),
     };
 }
 
@@ -271,8 +191,10 @@ std::vector<TimelineCommand> trackCommands() {
 
 std::vector<TimelineCommand> timelineCommands() {
     std::vector<TimelineCommand> commands;
-    for (auto& part : {editCommands(), viewCommands(), goCommands(), trackCommands(), colourCommands()})
-        commands.insert(commands.end(), part.begin(), part.end());
+    for (auto& [menu, part] : {std::pair(Menu::Edit, editCommands()), std::pair(Menu::View, viewCommands()),
+                               std::pair(Menu::Go, goCommands()), std::pair(Menu::Tracks, trackCommands()),
+                               std::pair(Menu::Colour, colourCommands())})
+        for (const TimelineCommand& command : part) commands.emplace_back(command).menu = menu;
     return commands;
 }
 

@@ -26,7 +26,6 @@ namespace lanescope::viewer {
 /// A command of menus, keys and the finder for a timeline.
 struct TimelineCommand {
     enum class Menu { Edit, View, Go, Tracks, Colour };
-    Menu menu = Menu::View;
     QString text;  ///< With a mnemonic.
     QList<QKeySequence> keys;
     std::function<void(views::TimelineView&)> run;
@@ -36,6 +35,7 @@ struct TimelineCommand {
     /// Returns true if it has a check mark; empty for one-time actions.
     std::function<bool(const views::TimelineView&)> isOn = {};
     bool isChoice = false;  ///< One of mutually exclusive commands of its menu.
+    Menu menu = Menu::View;
 };
 
 /// Returns all commands in menu order. Other keys belong to single widgets, as in the manual
