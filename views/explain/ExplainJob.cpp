@@ -7,7 +7,6 @@
 #include "model/analysis/storedSummary.h"
 #include "model/index/indexedSummary.h"
 #include "model/remote/RemoteTrace.h"
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -91,7 +90,5 @@ void ExplainJob::start(TracePtr trace, const StepSelection& selection) {
         return [this, run = std::move(run)] { emit explained(run); };
     });
 }
-
-bool ExplainJob::isRunning() const { return job_->isRunning(); }
 
 }  // namespace lanescope::views

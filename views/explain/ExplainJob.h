@@ -12,6 +12,7 @@
 #include "model/explain/StepGrid.h"
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope::views {
 
@@ -35,8 +36,6 @@ struct ExplainedRun {
 };
 using ExplainedRunPtr = std::shared_ptr<const ExplainedRun>;
 
-class LatestJob;
-
 /// Returns the run with the health notes of its trace, which was loaded since: a stored summary
 /// does not contain later damage to the file. Any thread.
 ExplainedRunPtr withWarningsOf(ExplainedRunPtr run, const Trace& trace);
@@ -54,7 +53,7 @@ class ExplainJob : public QObject {
     void start(TracePtr trace, const StepSelection& selection = {});
     /// Stops the running job without a signal.
     void cancel();
-    bool isRunning() const;
+    bool isRunning() const { return job_->isRunning(); }
 
   signals:
     void explained(lanescope::views::ExplainedRunPtr run);

@@ -142,8 +142,6 @@ QSize FindingButton::sizeHint() const {
     return {width, fontMetrics().height() + margin};
 }
 
-QSize FindingButton::minimumSizeHint() const { return {120, sizeHint().height()}; }
-
 void FindingButton::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -180,10 +178,6 @@ void FindingButton::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Up) return emit neighbourRequested(-1);
     QAbstractButton::keyPressEvent(event);
 }
-
-void FindingButton::enterEvent(QEnterEvent*) { update(); }
-
-void FindingButton::leaveEvent(QEvent*) { update(); }
 
 ExplanationPanel::ExplanationPanel(QWidget* parent)
     : QWidget(parent),
@@ -274,8 +268,6 @@ QString ExplanationPanel::sentence() const {
     const std::string compute = explanation_.compute.empty() ? "" : " " + explanation_.compute;
     return toQString(printable(explanation_.sentence + compute));
 }
-
-QString ExplanationPanel::about() const { return about_->text(); }
 
 void ExplanationPanel::refresh() {
     explanation_ = run_ ? explain::explain(run_->summary, muted_) : Explanation();

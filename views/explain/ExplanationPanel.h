@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QAbstractButton>
+#include <QLabel>
 #include <QString>
 #include <QWidget>
 #include <optional>
@@ -11,7 +12,6 @@
 #include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"
 
-class QLabel;
 class QScrollArea;
 class QToolButton;
 class QVBoxLayout;
@@ -46,7 +46,7 @@ class FindingButton : public QAbstractButton {
     const QString& sentence() const { return text_.sentence; }
 
     QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
+    QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
 
   signals:
     /// Emitted on the cursor keys: 1 for the next finding, -1 for the previous one.
@@ -55,8 +55,8 @@ class FindingButton : public QAbstractButton {
   protected:
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void enterEvent(QEnterEvent* event) override;
-    void leaveEvent(QEvent* event) override;
+    void enterEvent(QEnterEvent*) override { update(); }
+    void leaveEvent(QEvent*) override { update(); }
 
   private:
     QFont strong() const;
@@ -102,7 +102,7 @@ class ExplanationPanel : public QWidget {
     /// Returns true if the card has content. The owner decides about its visibility.
     bool hasContent() const { return run_ && (!run_->summary.isEmpty() || run_->ranges); }
     /// Returns the description of what the program repeats if that is not called a step; else empty.
-    QString about() const;
+    QString about() const { return about_->text(); }
 
   signals:
     void findingActivated(const lanescope::explain::Finding& finding);

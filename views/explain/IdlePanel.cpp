@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/explain/IdlePanel.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "model/analysis/ThreadActivities.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
 #include "views/details/DetailsPanel.h"
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
@@ -45,8 +43,6 @@ void IdleFinder::setTrace(TracePtr trace) {
     gaps_.reset();
     isRequested_ = false;
 }
-
-bool IdleFinder::isBusy() const { return job_->isRunning(); }
 
 void IdleFinder::demand() {
     if (isRequested_ || !trace_) return;

@@ -10,12 +10,11 @@
 
 #include "model/analysis/IdleCauses.h"
 #include "model/trace/Trace.h"
+#include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/EmptyPlace.h"
 
 namespace lanescope::views {
-
-class LatestJob;
 
 /// Explains the empty places of GPU lanes. Computes the gaps off the GUI thread on first use. GUI thread.
 class IdleFinder : public QObject {
@@ -35,7 +34,7 @@ class IdleFinder : public QObject {
     void demandIfSmall();
     /// Returns the gaps; null until they are known.
     const std::shared_ptr<const analysis::IdleGaps>& gaps() const { return gaps_; }
-    bool isBusy() const;
+    bool isBusy() const { return job_->isRunning(); }
 
     /// Returns the explanation of a place of a track; nullopt for tracks of no GPU and while the GPU works. O(log n).
     std::optional<EmptyPlace> placeAt(uint32_t track, int64_t timeNs);

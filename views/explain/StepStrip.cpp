@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/explain/StepStrip.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -63,7 +61,7 @@ QString excessText(const RunSummary& run, explain::StepPlace place) {
     return PartsLegend::tr("%1: %2 %3").arg(text, signedDuration(excess.partNs), toQString(name(excess.part)));
 }
 
-PartsLegend::PartsLegend(QWidget* parent) : QWidget(parent) {
+PartsLegend::PartsLegend(QWidget* parent) : PaintedWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Parts of the step"));
 }
@@ -76,18 +74,11 @@ void PartsLegend::setParts(const QString& title, const StepParts& parts, const Q
     update();
 }
 
-void PartsLegend::setTheme(const Theme& theme) {
-    theme_ = theme;
-    update();
-}
-
 QFont PartsLegend::strong() const {
     QFont larger = font();
     larger.setWeight(QFont::DemiBold);
     return larger;
 }
-
-QSize PartsLegend::sizeHint() const { return {600, fontMetrics().height() + 6}; }
 
 QRect PartsLegend::barArea() const {
     const int left = legendEdge + QFontMetrics(strong()).horizontalAdvance(title_) + legendGap;
@@ -157,17 +148,12 @@ void PartsLegend::paintEvent(QPaintEvent*) {
     write(noteLeft, end - noteLeft, note_);
 }
 
-bool PartsLegend::event(QEvent* event) {
-    if (event->type() == QEvent::ToolTip && hasContent()) {
-        QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
-                           partsTip({title_}, parts_, theme_, note_.isEmpty() ? QStringList() : QStringList{note_}),
-                           this);
-        return true;
-    }
-    return QWidget::event(event);
+std::optional<QString> PartsLegend::toolTipAt(QPoint) const {
+    if (!hasContent()) return std::nullopt;
+    return partsTip({title_}, parts_, theme_, note_.isEmpty() ? QStringList() : QStringList{note_});
 }
 
-StepStrip::StepStrip(QWidget* parent) : QWidget(parent) {
+StepStrip::StepStrip(QWidget* parent) : PaintedWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -190,11 +176,6 @@ void StepStrip::setRun(ExplainedRunPtr run) {
                                      .arg(count));
     }
     updateGeometry();
-    invalidate();
-}
-
-void StepStrip::setTheme(const Theme& theme) {
-    theme_ = theme;
     invalidate();
 }
 
@@ -439,8 +420,6 @@ std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
     return longest ? run_->grid.at(rows_[shown], *longest) : std::nullopt;
 }
 
-bool StepStrip::areRequests() const { return run_->summary.kind == StepKind::Request; }
-
 QString StepStrip::headingOf(StepPlace place) const {
     const StepSummary& step = stepOf(place);
     QString heading = (areRequests() ? tr("Request %1, %2: %3") : tr("Step %1, %2: %3"))
@@ -542,24 +521,13 @@ bool StepStrip::event(QEvent* event) {
         if (key->modifiers() == Qt::NoModifier && std::find(keys.begin(), keys.end(), key->key()) != keys.end())
             event->accept();
     }
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const auto place = stepAt(help->pos());
-        if (place)
-            QToolTip::showText(help->globalPos(),
-                               partsTip({headingOf(*place)}, stepOf(*place).parts, theme_, notesOf(*place)), this);
-        else
-            QToolTip::hideText();
-        return true;
-    }
-    return QWidget::event(event);
+    return PaintedWidget::event(event);
 }
 
-void StepStrip::resizeEvent(QResizeEvent*) { invalidate(); }
-
-void StepStrip::focusInEvent(QFocusEvent*) { update(); }
-
-void StepStrip::focusOutEvent(QFocusEvent*) { update(); }
+std::optional<QString> StepStrip::toolTipAt(QPoint position) const {
+    const auto place = stepAt(position);
+    return place ? partsTip({headingOf(*place)}, stepOf(*place).parts, theme_, notesOf(*place)) : QString();
+}
 
 void StepStrip::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);

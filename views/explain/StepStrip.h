@@ -11,7 +11,7 @@
 #include "model/explain/StepGrid.h"
 #include "model/format/TimeRange.h"
 #include "views/explain/ExplainJob.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 
@@ -28,14 +28,13 @@ QString excessText(const analysis::RunSummary& run, explain::StepPlace place);
 
 /// The legend of all places that show parts of a step: a stacked bar and the parts, longest first, with their colours.
 /// Parts that do not fit are counted; the tool tip has all of them.
-class PartsLegend : public QWidget {
+class PartsLegend : public PaintedWidget {
     Q_OBJECT
   public:
     explicit PartsLegend(QWidget* parent = nullptr);
 
     /// Shows the parts of a time; `note` is shown at the end. Empty parts show nothing.
     void setParts(const QString& title, const analysis::StepParts& parts, const QString& note = {});
-    void setTheme(const Theme& theme);
     bool hasContent() const { return parts_.sum() > 0; }
 
     QString title() const { return title_; }
@@ -45,12 +44,12 @@ class PartsLegend : public QWidget {
     /// Returns the parts whose name is visible, in their order.
     std::vector<analysis::StepPart> shownParts() const;
 
-    QSize sizeHint() const override;
+    QSize sizeHint() const override { return {600, fontMetrics().height() + 6}; }
     QSize minimumSizeHint() const override { return {160, sizeHint().height()}; }
 
   protected:
     void paintEvent(QPaintEvent* event) override;
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
 
   private:
     /// An entry of the legend; its place is relative to the end of the bar.
@@ -66,20 +65,18 @@ class PartsLegend : public QWidget {
 
     QString title_, note_;
     analysis::StepParts parts_;
-    Theme theme_ = Theme::light();
 };
 
 /// All steps of a run as a row of bars per rank: their height is the duration, their colours are
 /// the parts. The slowest and unusual steps are marked. If there are more steps than pixels, a
 /// pixel shows the longest of its steps. A click, or the cursor keys, go to a step.
-class StepStrip : public QWidget {
+class StepStrip : public PaintedWidget {
     Q_OBJECT
   public:
     explicit StepStrip(QWidget* parent = nullptr);
 
     /// Shows nothing for null.
     void setRun(ExplainedRunPtr run);
-    void setTheme(const Theme& theme);
     /// Aligns the bars with the tracks below: `left` is the width of the labels, `right` that of the scroll bar.
     void setMargins(int left, int right);
     /// Limits the height of the rows, unless they would become indistinguishable.
@@ -99,7 +96,7 @@ class StepStrip : public QWidget {
     /// Returns the rectangle of a step's bar; empty if it is not shown.
     QRect barOf(explain::StepPlace place) const;
     /// Returns true if the program repeats requests instead of steps. Requires a run.
-    bool areRequests() const;
+    bool areRequests() const { return run_->summary.kind == StepKind::Request; }
     /// Returns the text of the tool tip; in the tip each part has a swatch of its colour.
     QString tipAt(explain::StepPlace place) const;
 
@@ -111,15 +108,15 @@ class StepStrip : public QWidget {
 
   protected:
     void paintEvent(QPaintEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void resizeEvent(QResizeEvent*) override { invalidate(); }
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
+    void themeChanged() override { invalidate(); }
 
   private:
     /// A cell of `StepGrid`.
@@ -149,7 +146,6 @@ class StepStrip : public QWidget {
 
     ExplainedRunPtr run_;
     std::vector<size_t> rows_;
-    Theme theme_ = Theme::light();
     TimeRange visible_;
     std::optional<Cell> chosen_;
     std::optional<explain::StepPlace> hovered_;

@@ -3,13 +3,11 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QScrollArea>
 #include <QStackedWidget>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -37,7 +35,7 @@ constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
 
 }  // namespace
 
-RankLens::RankLens(QWidget* parent) : QWidget(parent) {
+RankLens::RankLens(QWidget* parent) : PaintedWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Map of ranks and steps"));
 }
@@ -55,11 +53,6 @@ void RankLens::setMeasure(const LensMeasure& measure) {
     measure_ = measure;
     scale_ = run_ ? explain::scaleOf(run_->summary, measure_) : LensScale();
     setAccessibleDescription(toQString(name(measure_)));
-    update();
-}
-
-void RankLens::setTheme(const Theme& theme) {
-    theme_ = theme;
     update();
 }
 
@@ -90,8 +83,6 @@ int RankLens::rowHeight() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
     return std::clamp((height() - footer()) / rows, minMapRowHeight, maxMapRowHeight);
 }
-
-double RankLens::columnWidth() const { return double(mapArea().width()) / double(run_->grid.columnCount()); }
 
 size_t RankLens::columnsPerCell() const {
     return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
@@ -211,8 +202,6 @@ std::optional<StepPlace> RankLens::stepAt(QPoint position) const {
     return longest ? run_->grid.at(row, *longest) : std::nullopt;
 }
 
-std::optional<StepPlace> RankLens::chosen() const { return hasChosen_ ? run_->grid.at(row_, column_) : std::nullopt; }
-
 QString RankLens::tipAt(StepPlace place) const {
     const analysis::StepSummary& step = stepOf(place);
     if (run_->summary.source == StepSource::WholeRun)
@@ -274,16 +263,9 @@ void RankLens::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-bool RankLens::event(QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        if (const auto place = stepAt(help->pos()))
-            QToolTip::showText(help->globalPos(), plainToolTip(tipAt(*place)), this);
-        else
-            QToolTip::hideText();
-        return true;
-    }
-    return QWidget::event(event);
+std::optional<QString> RankLens::toolTipAt(QPoint position) const {
+    const auto place = stepAt(position);
+    return place ? plainToolTip(tipAt(*place)) : QString();
 }
 
 void RankLens::changeEvent(QEvent* event) {
@@ -293,10 +275,6 @@ void RankLens::changeEvent(QEvent* event) {
     updateGeometry();
     update();
 }
-
-void RankLens::focusInEvent(QFocusEvent*) { update(); }
-
-void RankLens::focusOutEvent(QFocusEvent*) { update(); }
 
 /// The table of steps, with the parts of each step as a stacked bar.
 class StepsModel : public ReportModel {

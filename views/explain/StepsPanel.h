@@ -9,7 +9,7 @@
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 #include "views/tables/Panel.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PaintedWidget.h"
 
 class QComboBox;
 class QStackedWidget;
@@ -19,16 +19,17 @@ namespace lanescope::views {
 /// A map of a run: a row per rank, a column per step; the stronger the colour, the longer the step.
 /// If there are more steps than pixels, a pixel shows the longest. A click, or the cursor keys,
 /// choose a step; Enter or a double click go there.
-class RankLens : public QWidget {
+class RankLens : public PaintedWidget {
     Q_OBJECT
   public:
     explicit RankLens(QWidget* parent = nullptr);
 
     void setRun(ExplainedRunPtr run);
     void setMeasure(const explain::LensMeasure& measure);
-    void setTheme(const Theme& theme);
 
-    std::optional<explain::StepPlace> chosen() const;
+    std::optional<explain::StepPlace> chosen() const {
+        return hasChosen_ ? run_->grid.at(row_, column_) : std::nullopt;
+    }
     std::optional<explain::StepPlace> stepAt(QPoint position) const;
     QRectF cellOf(size_t row, size_t column) const;
     QColor colorOf(explain::StepPlace place) const;
@@ -46,17 +47,15 @@ class RankLens : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
     void changeEvent(QEvent* event) override;
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
 
   private:
     bool isEmpty() const { return !run_ || run_->grid.isEmpty(); }
     QRect mapArea() const;
     void measureLabels();
     int rowHeight() const;
-    double columnWidth() const;
+    double columnWidth() const { return double(mapArea().width()) / double(run_->grid.columnCount()); }
     size_t columnsPerCell() const;
     const analysis::StepSummary& stepOf(explain::StepPlace place) const;
     /// Returns the height of the axis and the legend below the map.
@@ -68,7 +67,6 @@ class RankLens : public QWidget {
     ExplainedRunPtr run_;
     explain::LensMeasure measure_;
     explain::LensScale scale_;
-    Theme theme_ = Theme::light();
     size_t row_ = 0, column_ = 0;
     bool hasChosen_ = false;
     int labelWidth_ = 0;

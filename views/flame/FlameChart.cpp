@@ -14,7 +14,6 @@
 #include <cmath>
 
 #include "model/format/checksums.h"
-#include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/stacks.h"
 #include "views/text/shownText.h"
@@ -249,8 +248,6 @@ FlameChart::FlameChart(QWidget* parent) : QAbstractScrollArea(parent) {
     setAccessibleName(tr("Flame graph"));
     viewport()->setMouseTracking(true);
 }
-
-int FlameChart::rowHeight() const { return fontMetrics().height() + 4; }
 
 FlamePlaces FlameChart::places() const { return {tree_.get(), root_, viewport()->width(), rowHeight()}; }
 

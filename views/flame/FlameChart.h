@@ -125,7 +125,7 @@ class FlameChart : public QAbstractScrollArea {
     void scrollContentsBy(int dx, int dy) override;
 
   private:
-    int rowHeight() const;
+    int rowHeight() const { return fontMetrics().height() + 4; }
     FlamePlaces places() const;
     uint32_t deepest() const;
     void updateScrollBar();

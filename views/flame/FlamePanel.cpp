@@ -4,25 +4,18 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
-#include <QComboBox>
 #include <QHBoxLayout>
-#include <QHelpEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QStackedLayout>
 #include <QStringList>
 #include <QTimer>
 #include <QToolButton>
-#include <QToolTip>
 #include <algorithm>
 
 #include "model/flame/FlameTree.h"
-#include "model/text/formatValue.h"
-#include "views/tables/ReportPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"
@@ -37,7 +30,7 @@ QString divider() { return QStringLiteral(" › "); }
 
 }  // namespace
 
-FlameTrail::FlameTrail(QWidget* parent) : QWidget(parent) {
+FlameTrail::FlameTrail(QWidget* parent) : PaintedWidget(parent) {
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     setAccessibleName(tr("Frames around what is shown"));
@@ -48,11 +41,6 @@ void FlameTrail::setPlace(FlameTreePtr tree, uint32_t node) {
     node_ = node;
     layOut();
     setAccessibleDescription(text());
-}
-
-void FlameTrail::setTheme(const Theme& theme) {
-    theme_ = theme;
-    update();
 }
 
 /// Lays out the outermost frame and as many of the innermost as fit.
@@ -122,8 +110,6 @@ void FlameTrail::paintEvent(QPaintEvent*) {
     }
 }
 
-void FlameTrail::resizeEvent(QResizeEvent*) { layOut(); }
-
 void FlameTrail::mouseMoveEvent(QMouseEvent* event) {
     const Crumb* crumb = crumbAt(event->pos());
     setCursor(crumb && crumb->node != node_ ? Qt::PointingHandCursor : Qt::ArrowCursor);
@@ -139,13 +125,9 @@ void FlameTrail::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) layOut();
 }
 
-bool FlameTrail::event(QEvent* event) {
-    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const Crumb* crumb = crumbAt(help->pos());
-    QToolTip::showText(help->globalPos(), crumb ? plainToolTip(toQString(tree_->nameOf(crumb->node))) : QString(),
-                       this);
-    return true;
+std::optional<QString> FlameTrail::toolTipAt(QPoint position) const {
+    const Crumb* crumb = crumbAt(position);
+    return crumb ? plainToolTip(toQString(tree_->nameOf(crumb->node))) : QString();
 }
 
 namespace {
@@ -251,10 +233,6 @@ QWidget* FlamePanel::makeControls() {
     return controls;
 }
 
-FlameBase FlamePanel::base() const { return static_cast<FlameBase>(baseChoice_->currentIndex()); }
-
-void FlamePanel::setBase(FlameBase base) { baseChoice_->setCurrentIndex(static_cast<int>(base)); }
-
 void FlamePanel::setTrace(TracePtr trace) {
     const bool isFirst = trace_ == nullptr;
     trace_ = std::move(trace);
@@ -268,10 +246,6 @@ void FlamePanel::choosePossibleBase() {
     if (!trace_ || hasBase(*trace_, base())) return;
     if (hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
 }
-
-void FlamePanel::setRange(std::optional<TimeRange> range) { scopeChoice_->setSelectedRange(range); }
-
-void FlamePanel::setVisibleRange(TimeRange range) { scopeChoice_->setVisibleRange(range); }
 
 void FlamePanel::setTheme(const Theme& theme) {
     theme_ = theme;
@@ -328,10 +302,6 @@ void FlamePanel::showWhyEmpty() {
     }
     empty_->setText(text);
 }
-
-QString FlamePanel::emptyText() const { return pages_->currentWidget() == empty_ ? empty_->text() : QString(); }
-
-QString FlamePanel::remark() const { return remark_->text(); }
 
 void FlamePanel::search() {
     const QString text = searchEdit_->text().trimmed();

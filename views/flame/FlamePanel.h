@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QComboBox>
+#include <QLabel>
+#include <QStackedLayout>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -8,26 +11,24 @@
 #include "model/flame/makeFlame.h"
 #include "views/flame/FlameChart.h"
 #include "views/tables/ComputedPanel.h"
+#include "views/tables/ReportPanel.h"
+#include "views/theme/PaintedWidget.h"
 
-class QComboBox;
-class QLabel;
 class QLineEdit;
 class QMenu;
-class QStackedLayout;
 class QToolButton;
 
 namespace lanescope::views {
 
 /// The path to the zoomed frame of a flame graph, outermost first, in one line. A click on a frame
 /// goes there. Frames in the middle that do not fit are omitted.
-class FlameTrail : public QWidget {
+class FlameTrail : public PaintedWidget {
     Q_OBJECT
 
   public:
     explicit FlameTrail(QWidget* parent = nullptr);
 
     void setPlace(FlameTreePtr tree, uint32_t node);
-    void setTheme(const Theme& theme);
     /// Returns the shown text: "all › train (train.py:10)".
     QString text() const;
     /// Returns the rectangle of a frame; empty if it does not fit.
@@ -41,11 +42,11 @@ class FlameTrail : public QWidget {
 
   protected:
     void paintEvent(QPaintEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void resizeEvent(QResizeEvent*) override { layOut(); }
     void mouseMoveEvent(QMouseEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void changeEvent(QEvent* event) override;
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
 
   private:
     struct Crumb {
@@ -58,11 +59,8 @@ class FlameTrail : public QWidget {
 
     FlameTreePtr tree_;
     uint32_t node_ = 0;
-    Theme theme_ = Theme::light();
     std::vector<Crumb> crumbs_;
 };
-
-class ScopeChoice;
 
 /// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a range. Counts off
 /// the GUI thread and only while visible. Writes no files: the owner receives `fileRequested`.
@@ -73,16 +71,16 @@ class FlamePanel : public ComputedPanel {
     explicit FlamePanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override;
+    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
     /// The range is counted if the user chose this scope.
-    void setVisibleRange(TimeRange range) override;
+    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
     void setTheme(const Theme& theme) override;
-    void setBase(FlameBase base);
+    void setBase(FlameBase base) { baseChoice_->setCurrentIndex(static_cast<int>(base)); }
 
     /// Returns the amount shown or the number of matches.
-    QString remark() const;
+    QString remark() const { return remark_->text(); }
     /// Returns the reason for an empty chart; empty if it has content.
-    QString emptyText() const;
+    QString emptyText() const { return pages_->currentWidget() == empty_ ? empty_->text() : QString(); }
 
     /// Returns the chart as text for a file: a picture, or folded stacks. Empty if nothing is shown.
     std::string svg() const;
@@ -98,7 +96,7 @@ class FlamePanel : public ComputedPanel {
 
   private:
     QWidget* makeControls();
-    FlameBase base() const;
+    FlameBase base() const { return static_cast<FlameBase>(baseChoice_->currentIndex()); }
     void choosePossibleBase();
     void refresh(LatestJob::Older older) override;
     void showTree(FlameTreePtr tree);

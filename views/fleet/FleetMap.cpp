@@ -2,10 +2,8 @@
 // The part of FleetMap that paints.
 #include "views/fleet/FleetMap.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -56,7 +54,7 @@ QString valueText(double value, Measure measure) {
 
 }  // namespace
 
-FleetMap::FleetMap(QWidget* parent) : QWidget(parent) {
+FleetMap::FleetMap(QWidget* parent) : PaintedWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAccessibleName(tr("Map of ranks and steps"));
@@ -98,11 +96,6 @@ void FleetMap::setOrder(RowOrder order) {
     places_.assign(ordered_.rows.size(), 0);
     for (size_t place = 0; place < ordered_.rows.size(); ++place) places_[ordered_.rows[place]] = place;
     arrange();
-    refresh();
-}
-
-void FleetMap::setTheme(const Theme& theme) {
-    theme_ = theme;
     refresh();
 }
 
@@ -321,8 +314,6 @@ void FleetMap::mouseDoubleClickEvent(QMouseEvent* event) {
     emit openRequested();
 }
 
-void FleetMap::leaveEvent(QEvent*) { emit pointed({}); }
-
 void FleetMap::moveCursor(int rows, int columns, bool extends) {
     const auto moved = [](size_t from, int by, size_t count) {
         return static_cast<size_t>(
@@ -369,16 +360,9 @@ void FleetMap::keyPressEvent(QKeyEvent* event) {
     QWidget::keyPressEvent(event);
 }
 
-bool FleetMap::event(QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        if (const auto cell = cellAt(help->pos()))
-            QToolTip::showText(help->globalPos(), plainToolTip(textOf(*cell)), this);
-        else
-            QToolTip::hideText();
-        return true;
-    }
-    return QWidget::event(event);
+std::optional<QString> FleetMap::toolTipAt(QPoint position) const {
+    const auto cell = cellAt(position);
+    return cell ? plainToolTip(textOf(*cell)) : QString();
 }
 
 void FleetMap::resizeEvent(QResizeEvent*) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/fleet/FleetReport.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 
@@ -30,7 +30,7 @@ struct FleetSelection {
 /// the total loss of each rank.
 ///
 /// A rubber band, or the cursor keys with Shift, mark ranks and steps; Enter or a double click requests to open them.
-class FleetMap : public QWidget {
+class FleetMap : public PaintedWidget {
     Q_OBJECT
   public:
     explicit FleetMap(QWidget* parent = nullptr);
@@ -38,7 +38,6 @@ class FleetMap : public QWidget {
     void setReport(fleet::FleetReportPtr report);
     void setMeasure(fleet::Measure measure);
     void setOrder(fleet::RowOrder order);
-    void setTheme(const Theme& theme);
 
     const FleetSelection& selection() const { return selection_; }
     /// Selects cells; skips missing rows and clips the columns.
@@ -71,11 +70,12 @@ class FleetMap : public QWidget {
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
-    void leaveEvent(QEvent* event) override;
+    void leaveEvent(QEvent*) override { emit pointed({}); }
     void keyPressEvent(QKeyEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
+    void themeChanged() override { refresh(); }
 
   private:
     /// Rows drawn one below the other.
@@ -109,7 +109,6 @@ class FleetMap : public QWidget {
     fleet::OrderedRows ordered_;
     std::vector<size_t> worst_, named_;  ///< Rows; `named_` are those in findings.
     std::vector<size_t> places_;         ///< By row, the place in the order.
-    Theme theme_ = Theme::light();
     FleetSelection selection_;
     std::optional<QPoint> dragFrom_;
     std::optional<QRect> rubber_;

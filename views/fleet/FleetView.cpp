@@ -7,10 +7,8 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
-#include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -322,10 +320,6 @@ void FleetView::setTheme(const Theme& theme) {
         label->setPalette(palette);
     }
 }
-
-QString FleetView::headline() const { return headline_->text(); }
-
-QByteArray FleetView::saveState() const { return splitter_->saveState(); }
 
 void FleetView::restoreState(const QByteArray& state) {
     if (state.isEmpty() || !splitter_->restoreState(state)) splitter_->setSizes({1000, 340});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QListView>
+#include <QSplitter>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -10,9 +12,7 @@
 #include "views/theme/Theme.h"
 
 class QComboBox;
-class QLabel;
 class QPushButton;
-class QSplitter;
 
 namespace lanescope::views {
 
@@ -58,8 +58,8 @@ class FleetView : public QWidget {
     FleetMap& map() const { return *map_; }
     FindingList& findings() const { return *findings_; }
     QComboBox& order() const { return *order_; }
-    QString headline() const;
-    QByteArray saveState() const;
+    QString headline() const { return headline_->text(); }
+    QByteArray saveState() const { return splitter_->saveState(); }
     void restoreState(const QByteArray& state);
 
     /// Requests to open the ranks and steps of the findings; does nothing if there are none.

@@ -2,7 +2,6 @@
 #include "views/histogram/NamePanel.h"
 
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -11,9 +10,7 @@
 #include <utility>
 
 #include "model/numbers/Statistics.h"
-#include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
@@ -34,7 +31,7 @@ QString sentenceOf(const NameOccurrences& found) {
 
 }  // namespace
 
-NameHistogram::NameHistogram(QWidget* parent) : QWidget(parent) {
+NameHistogram::NameHistogram(QWidget* parent) : PaintedWidget(parent) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("When and how long everything of this name ran"));
@@ -52,11 +49,6 @@ void NameHistogram::setOccurrences(NameOccurrencesPtr occurrences, TimeRange tra
             percentiles_[index] = std::llround(quantileOf(durationsNs, percents[index] / 100.0));
     }
     rebuild();
-}
-
-void NameHistogram::setTheme(const Theme& theme) {
-    theme_ = theme;
-    update();
 }
 
 QRect NameHistogram::timeArea() const {
@@ -373,10 +365,6 @@ void NameHistogram::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-void NameHistogram::resizeEvent(QResizeEvent*) { rebuild(); }
-void NameHistogram::focusInEvent(QFocusEvent*) { update(); }
-void NameHistogram::focusOutEvent(QFocusEvent*) { update(); }
-
 NamePanel::NamePanel(QWidget* parent)
     : Panel(parent), job_(new LatestJob(this)), headline_(new WrappedLabel(this)), histogram_(new NameHistogram(this)) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -412,11 +400,5 @@ void NamePanel::showNameOf(EventRef event) {
         };
     });
 }
-
-void NamePanel::setTheme(const Theme& theme) { histogram_->setTheme(theme); }
-
-QString NamePanel::headline() const { return headline_->text(); }
-
-bool NamePanel::isStale() const { return job_->isRunning(); }
 
 }  // namespace lanescope::views

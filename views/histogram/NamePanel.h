@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QWidget>
 #include <array>
 #include <memory>
@@ -8,10 +9,9 @@
 
 #include "model/lod/SelectionStatistics.h"
 #include "model/trace/Trace.h"
+#include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
-#include "views/theme/Theme.h"
-
-class QLabel;
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 
@@ -19,7 +19,7 @@ using NameOccurrencesPtr = std::shared_ptr<const NameOccurrences>;
 
 /// Two charts of all events of one name: durations over trace time on the left, a histogram of durations on the right.
 /// A click on either, or Enter, leads to an event; if several share a place, to the longest.
-class NameHistogram : public QWidget {
+class NameHistogram : public PaintedWidget {
     Q_OBJECT
 
   public:
@@ -27,7 +27,6 @@ class NameHistogram : public QWidget {
 
     /// Null for none.
     void setOccurrences(NameOccurrencesPtr occurrences, TimeRange trace);
-    void setTheme(const Theme& theme);
     // The areas of the two charts.
     QRect timeArea() const;
     QRect durationArea() const;
@@ -56,13 +55,11 @@ class NameHistogram : public QWidget {
 
   protected:
     void paintEvent(QPaintEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void resizeEvent(QResizeEvent*) override { rebuild(); }
     void mousePressEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
 
   private:
     void rebuild();
@@ -82,7 +79,6 @@ class NameHistogram : public QWidget {
 
     NameOccurrencesPtr occurrences_;
     TimeRange trace_;
-    Theme theme_ = Theme::light();
     DurationHistogram histogram_;
     std::vector<size_t> longestAt_;  ///< The longest by pixel of the time axis; else the count.
     std::optional<size_t> current_;
@@ -91,8 +87,6 @@ class NameHistogram : public QWidget {
     std::optional<Brush> brush_;
     std::vector<int64_t> brushedCounts_;  ///< By bar.
 };
-
-class LatestJob;
 
 /// All events of a trace with the name of one event: a summary line, and their times and durations.
 /// Computed off the GUI thread.
@@ -105,9 +99,9 @@ class NamePanel : public Panel {
     void setTrace(TracePtr trace) override;
     /// Shows all events with the name of this one. Ignores events that are on no lane.
     void showNameOf(EventRef event);
-    void setTheme(const Theme& theme) override;
-    QString headline() const;
-    bool isStale() const override;
+    void setTheme(const Theme& theme) override { histogram_->setTheme(theme); }
+    QString headline() const { return headline_->text(); }
+    bool isStale() const override { return job_->isRunning(); }
 
   private:
     TracePtr trace_;

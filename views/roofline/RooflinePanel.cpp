@@ -52,7 +52,7 @@ QString rateText(double perSecond, const char* unit) {
 
 }  // namespace
 
-RooflineChart::RooflineChart(QWidget* parent) : QWidget(parent) {
+RooflineChart::RooflineChart(QWidget* parent) : PaintedWidget(parent) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Operators against the roofs of the GPU"));
@@ -63,11 +63,6 @@ void RooflineChart::setRoofline(RooflinePtr roofline, uint32_t gpu) {
     gpu_ = gpu;
     current_.reset();
     fitBounds();
-    update();
-}
-
-void RooflineChart::setTheme(const Theme& theme) {
-    theme_ = theme;
     update();
 }
 
@@ -146,8 +141,6 @@ std::optional<size_t> RooflineChart::rowAt(QPointF position) const {
     }
     return found;
 }
-
-QColor RooflineChart::colorOf(OperatorKind kind) const { return theme_.colorOfNumber(static_cast<uint32_t>(kind)); }
 
 QString RooflineChart::textOf(const analysis::RooflineRow& row) const {
     const analysis::ShapedWork& work = row.work;
@@ -303,9 +296,6 @@ void RooflineChart::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-void RooflineChart::focusInEvent(QFocusEvent*) { update(); }
-void RooflineChart::focusOutEvent(QFocusEvent*) { update(); }
-
 RooflinePanel::RooflinePanel(QWidget* parent)
     : ComputedPanel(parent),
       chart_(new RooflineChart(this)),
@@ -350,8 +340,6 @@ void RooflinePanel::setRange(std::optional<TimeRange> range) {
     range_ = range;
     invalidate();
 }
-
-void RooflinePanel::setTheme(const Theme& theme) { chart_->setTheme(theme); }
 
 void RooflinePanel::refresh(LatestJob::Older older) {
     if (!trace_) return showRoofline(nullptr, {});

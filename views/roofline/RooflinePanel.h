@@ -8,7 +8,7 @@
 #include "model/analysis/rooflineRows.h"
 #include "model/text/ReportTable.h"
 #include "views/tables/ComputedPanel.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PaintedWidget.h"
 
 class QComboBox;
 class QLabel;
@@ -22,14 +22,13 @@ using RooflinePtr = std::shared_ptr<const analysis::Roofline>;
 /// A roofline chart of one GPU with logarithmic axes: operations per second over operations per byte. Roofs are lines,
 /// dashed if of the data sheet; each operator is a dot whose area is its time. A click on a dot, or Enter, activates
 /// it.
-class RooflineChart : public QWidget {
+class RooflineChart : public PaintedWidget {
     Q_OBJECT
   public:
     explicit RooflineChart(QWidget* parent = nullptr);
 
     /// Null for none. `gpu` is an index into `Trace::gpus`.
     void setRoofline(RooflinePtr roofline, uint32_t gpu);
-    void setTheme(const Theme& theme);
 
     QRect plotArea() const;
     /// Returns the centre of the dot of a row of `Roofline::rows`; nullopt if it has none.
@@ -50,8 +49,6 @@ class RooflineChart : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
 
   private:
     /// Decades that the axes show.
@@ -63,7 +60,7 @@ class RooflineChart : public QWidget {
     bool isDrawn(const analysis::RooflineRow& row) const;
     double radiusOf(const analysis::RooflineRow& row) const;
     QPointF pointAt(double intensity, double perSecond) const;
-    QColor colorOf(OperatorKind kind) const;
+    QColor colorOf(OperatorKind kind) const { return theme_.colorOfNumber(static_cast<uint32_t>(kind)); }
     QString textOf(const analysis::RooflineRow& row) const;
     void paintGrid(QPainter& painter) const;
     void paintRoofs(QPainter& painter) const;
@@ -72,7 +69,6 @@ class RooflineChart : public QWidget {
 
     RooflinePtr roofline_;
     uint32_t gpu_ = 0;
-    Theme theme_ = Theme::light();
     Bounds bounds_;
     int64_t longestNs_ = 1;
     std::optional<size_t> current_;
@@ -86,7 +82,7 @@ class RooflinePanel : public ComputedPanel {
 
     void setTrace(TracePtr trace) override;
     void setRange(std::optional<TimeRange> range) override;
-    void setTheme(const Theme& theme) override;
+    void setTheme(const Theme& theme) override { chart_->setTheme(theme); }
     ReportView* table() const override { return view_; }
 
   private:

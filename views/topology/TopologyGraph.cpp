@@ -75,7 +75,7 @@ std::optional<double> TopologyGraph::Edge::peakPercent() const {
     return maxPercent;
 }
 
-TopologyGraph::TopologyGraph(QWidget* parent) : QWidget(parent) {
+TopologyGraph::TopologyGraph(QWidget* parent) : PaintedWidget(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAccessibleName(tr("Links between the GPUs"));
@@ -110,11 +110,6 @@ void TopologyGraph::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
         edges_.push_back(edge);
         maxBytes_ = std::max(maxBytes_, edge.bytes());
     }
-    update();
-}
-
-void TopologyGraph::setTheme(const Theme& theme) {
-    theme_ = theme;
     update();
 }
 
@@ -326,8 +321,6 @@ void TopologyGraph::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void TopologyGraph::mouseMoveEvent(QMouseEvent* event) { setHovered(edgeAt(event->position())); }
 
-void TopologyGraph::leaveEvent(QEvent*) { setHovered(std::nullopt); }
-
 void TopologyGraph::keyPressEvent(QKeyEvent* event) {
     const int count = static_cast<int>(edges_.size());
     if (count == 0) return QWidget::keyPressEvent(event);
@@ -346,16 +339,6 @@ void TopologyGraph::keyPressEvent(QKeyEvent* event) {
         default: break;
     }
     QWidget::keyPressEvent(event);
-}
-
-void TopologyGraph::focusInEvent(QFocusEvent* event) {
-    QWidget::focusInEvent(event);
-    update();
-}
-
-void TopologyGraph::focusOutEvent(QFocusEvent* event) {
-    QWidget::focusOutEvent(event);
-    update();
 }
 
 }  // namespace lanescope::views

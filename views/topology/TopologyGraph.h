@@ -10,7 +10,7 @@
 #include "model/bandwidth/LinkUse.h"
 #include "model/reports/describeTrace.h"
 #include "model/text/ReportTable.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 
@@ -32,14 +32,13 @@ QString connectionText(const LinkUse& use);
 
 /// The GPUs as nodes, their connections as edges: the thicker the more bytes, the stronger the colour the closer to the
 /// peak. A click or the cursor keys select an edge, a double click or Enter requests its copies.
-class TopologyGraph : public QWidget {
+class TopologyGraph : public PaintedWidget {
     Q_OBJECT
   public:
     explicit TopologyGraph(QWidget* parent = nullptr);
 
     /// Null for none.
     void setAnswer(std::shared_ptr<const TopologyAnswer> answer);
-    void setTheme(const Theme& theme);
 
     /// Both directions between two GPUs.
     struct Edge {
@@ -76,10 +75,8 @@ class TopologyGraph : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
-    void leaveEvent(QEvent* event) override;
+    void leaveEvent(QEvent*) override { setHovered(std::nullopt); }
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
 
   private:
     std::vector<QPointF> nodeCenters() const;
@@ -96,7 +93,6 @@ class TopologyGraph : public QWidget {
     std::vector<Edge> edges_;
     int64_t maxBytes_ = 0;
     std::optional<int> selected_, hovered_;
-    Theme theme_ = Theme::light();
 };
 
 }  // namespace lanescope::views

@@ -4,7 +4,6 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
@@ -13,7 +12,6 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
@@ -38,8 +36,6 @@ void TopologyMatrix::setTheme(const Theme& theme) {
     theme_ = theme;
     if (gpuCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
-
-int TopologyMatrix::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : gpuCount(); }
 
 int TopologyMatrix::columnCount(const QModelIndex& parent) const {
     return parent.isValid() || gpuCount() == 0 ? 0 : gpuCount() + 2;
@@ -271,18 +267,12 @@ void TopologyPanel::setTrace(TracePtr trace) {
     invalidate();
 }
 
-void TopologyPanel::setRange(std::optional<TimeRange> range) { scopeChoice_->setSelectedRange(range); }
-
-void TopologyPanel::setVisibleRange(TimeRange range) { scopeChoice_->setVisibleRange(range); }
-
 void TopologyPanel::setTheme(const Theme& theme) {
     theme_ = theme;
     graph_->setTheme(theme);
     matrix_->setTheme(theme);
     if (answer_) showVerdict(*answer_);
 }
-
-QString TopologyPanel::verdictText() const { return verdict_->text() + QLatin1Char('\n') + sentences_->text(); }
 
 void TopologyPanel::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QLabel>
 #include <QWidget>
 #include <memory>
 #include <optional>
 
 #include "views/tables/ComputedPanel.h"
+#include "views/tables/ReportPanel.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyGraph.h"
 
-class QLabel;
 class QTableView;
 class QToolButton;
 
@@ -31,7 +32,7 @@ class TopologyMatrix : public QAbstractTableModel {
     /// Returns the two GPUs of a cell; nullopt for other cells.
     std::optional<std::pair<int64_t, int64_t>> pairAt(const QModelIndex& index) const;
 
-    int rowCount(const QModelIndex& parent = {}) const override;
+    int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : gpuCount(); }
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
@@ -51,7 +52,6 @@ class TopologyMatrix : public QAbstractTableModel {
 QString meaningOf(const QString& word);
 
 class ReportView;
-class ScopeChoice;
 
 /// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each link: in sentences,
 /// as a matrix, as a graph, and by range of the program. Counts off the GUI thread and only while visible.
@@ -61,12 +61,12 @@ class TopologyPanel : public ComputedPanel {
     explicit TopologyPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override;
+    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
     /// The range is counted if the user chose this scope.
-    void setVisibleRange(TimeRange range) override;
+    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
     void setTheme(const Theme& theme) override;
 
-    QString verdictText() const;
+    QString verdictText() const { return verdict_->text() + QLatin1Char('\n') + sentences_->text(); }
     /// Returns the links; null without any.
     ReportView* table() const override;
 
