@@ -33,6 +33,12 @@ AppSettings::AppSettings(const QString& path) : settings_(std::make_unique<QSett
 
 AppSettings::~AppSettings() = default;
 
+QVariant AppSettings::value(const QString& key, const QVariant& otherwise) const {
+    return settings_->value(key, otherwise);
+}
+
+void AppSettings::store(const QString& key, const QVariant& value) { settings_->setValue(key, value); }
+
 ThemeChoice AppSettings::theme() const {
     const auto index = themeNames.indexOf(settings_->value("theme").toString());
     return index < 0 ? ThemeChoice::System : static_cast<ThemeChoice>(index);
@@ -60,57 +66,7 @@ void AppSettings::setColorMode(ColorMode mode) {
     settings_->setValue("colours/mode", colorModeNames.value(static_cast<int>(mode)));
 }
 
-bool AppSettings::isHighlighting() const { return settings_->value("colours/highlight", true).toBool(); }
-
-void AppSettings::setHighlighting(bool isOn) { settings_->setValue("colours/highlight", isOn); }
-
-bool AppSettings::isHidingEmpty() const { return settings_->value("tracks/leaveOutEmpty", true).toBool(); }
-
-void AppSettings::setHidingEmpty(bool isOn) { settings_->setValue("tracks/leaveOutEmpty", isOn); }
-
-bool AppSettings::isWheelScrolling() const { return settings_->value("tracks/wheelScrolls", false).toBool(); }
-
-void AppSettings::setWheelScrolling(bool isOn) { settings_->setValue("tracks/wheelScrolls", isOn); }
-
-QStringList AppSettings::recentFiles() const { return settings_->value("recentFiles").toStringList(); }
-
-void AppSettings::setRecentFiles(const QStringList& paths) { settings_->setValue("recentFiles", paths); }
-
-QVariantMap AppSettings::recentTools() const { return settings_->value("recentTools").toMap(); }
-
-void AppSettings::setRecentTools(const QVariantMap& tools) { settings_->setValue("recentTools", tools); }
-
 QString AppSettings::folder() const { return settings_->value("folder", QDir::homePath()).toString(); }
-
-void AppSettings::setFolder(const QString& folder) { settings_->setValue("folder", folder); }
-
-QByteArray AppSettings::windowGeometry() const { return settings_->value("window/geometry").toByteArray(); }
-
-void AppSettings::setWindowGeometry(const QByteArray& geometry) { settings_->setValue("window/geometry", geometry); }
-
-QByteArray AppSettings::splitterState(const QString& name) const {
-    return settings_->value("splitters/" + name).toByteArray();
-}
-
-void AppSettings::setSplitterState(const QString& name, const QByteArray& state) {
-    settings_->setValue("splitters/" + name, state);
-}
-
-QStringList AppSettings::queries() const { return settings_->value("queries").toStringList(); }
-
-void AppSettings::setQueries(const QStringList& queries) { settings_->setValue("queries", queries); }
-
-QStringList AppSettings::mutedRules() const { return settings_->value("mutedRules").toStringList(); }
-
-void AppSettings::setMutedRules(const QStringList& rules) { settings_->setValue("mutedRules", rules); }
-
-bool AppSettings::isPanelVisible(const QString& name) const {
-    return settings_->value("panels/" + name, true).toBool();
-}
-
-void AppSettings::setPanelVisible(const QString& name, bool isVisible) {
-    settings_->setValue("panels/" + name, isVisible);
-}
 
 QByteArray AppSettings::trackArrangement(const QString& document) const {
     return settings_->value(arrangementKey(document)).toByteArray();

@@ -4,6 +4,7 @@
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
+#include <QVariant>
 #include <QVariantMap>
 #include <cstdint>
 #include <memory>
@@ -37,42 +38,45 @@ class AppSettings {
     views::ColorMode colorMode() const;
     void setColorMode(views::ColorMode mode);
     /// Returns true if slices of one name stand out.
-    bool isHighlighting() const;
-    void setHighlighting(bool isOn);
+    bool isHighlighting() const { return value("colours/highlight", true).toBool(); }
+    void setHighlighting(bool isOn) { store("colours/highlight", isOn); }
     /// Returns true if tracks without visible events are hidden.
-    bool isHidingEmpty() const;
-    void setHidingEmpty(bool isOn);
+    bool isHidingEmpty() const { return value("tracks/leaveOutEmpty", true).toBool(); }
+    void setHidingEmpty(bool isOn) { store("tracks/leaveOutEmpty", isOn); }
     /// Returns true if the wheel scrolls the tracks and zooms with Ctrl; else it zooms.
-    bool isWheelScrolling() const;
-    void setWheelScrolling(bool isOn);
+    bool isWheelScrolling() const { return value("tracks/wheelScrolls", false).toBool(); }
+    void setWheelScrolling(bool isOn) { store("tracks/wheelScrolls", isOn); }
     /// Returns the recent files, most recent first; a comparison is one entry with one file per
     /// line. Deleted files stay until opening one fails.
-    QStringList recentFiles() const;
-    void setRecentFiles(const QStringList& paths);
+    QStringList recentFiles() const { return value("recentFiles").toStringList(); }
+    void setRecentFiles(const QStringList& paths) { store("recentFiles", paths); }
     /// Returns the tools that wrote the recent files, as text by path.
-    QVariantMap recentTools() const;
-    void setRecentTools(const QVariantMap& tools);
+    QVariantMap recentTools() const { return value("recentTools").toMap(); }
+    void setRecentTools(const QVariantMap& tools) { store("recentTools", tools); }
     /// Returns the folder in which file dialogs start.
     QString folder() const;
-    void setFolder(const QString& folder);
-    QByteArray windowGeometry() const;
-    void setWindowGeometry(const QByteArray& geometry);
-    QByteArray splitterState(const QString& name) const;
-    void setSplitterState(const QString& name, const QByteArray& state);
+    void setFolder(const QString& folder) { store("folder", folder); }
+    QByteArray windowGeometry() const { return value("window/geometry").toByteArray(); }
+    void setWindowGeometry(const QByteArray& geometry) { store("window/geometry", geometry); }
+    QByteArray splitterState(const QString& name) const { return value("splitters/" + name).toByteArray(); }
+    void setSplitterState(const QString& name, const QByteArray& state) { store("splitters/" + name, state); }
     /// Returns the queries of the SQL page, the latest first.
-    QStringList queries() const;
-    void setQueries(const QStringList& queries);
+    QStringList queries() const { return value("queries").toStringList(); }
+    void setQueries(const QStringList& queries) { store("queries", queries); }
     /// Returns the identifiers of hidden rules of explanations.
-    QStringList mutedRules() const;
-    void setMutedRules(const QStringList& rules);
-    bool isPanelVisible(const QString& name) const;
-    void setPanelVisible(const QString& name, bool isVisible);
+    QStringList mutedRules() const { return value("mutedRules").toStringList(); }
+    void setMutedRules(const QStringList& rules) { store("mutedRules", rules); }
+    bool isPanelVisible(const QString& name) const { return value("panels/" + name, true).toBool(); }
+    void setPanelVisible(const QString& name, bool isVisible) { store("panels/" + name, isVisible); }
     /// Returns the arrangement of a document's tracks as JSON (see `TrackArrangement`); empty if there is none. A
     /// document is identified by the paths of its traces. Stored for the 100 documents arranged last.
     QByteArray trackArrangement(const QString& document) const;
     void setTrackArrangement(const QString& document, const QByteArray& json);
 
   private:
+    QVariant value(const QString& key, const QVariant& otherwise = {}) const;
+    void store(const QString& key, const QVariant& value);
+
     std::unique_ptr<QSettings> settings_;
 };
 

@@ -6,7 +6,6 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "views/compare/CompareTables.h"
-#include "views/compare/CompareView.h"
 #include "views/compare/ComparedTimelines.h"
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LazyTab.h"
@@ -52,8 +51,6 @@ ComparePage::ComparePage(QWidget* parent)
     setFocusProxy(&view_->baseline().timeline());
 }
 
-void ComparePage::showStored(const compare::StoredComparison& stored) { view_->showStored(stored); }
-
 QString ComparePage::title() const {
     return tr("%1 against %2")
         .arg(nameOf(view_->candidate().timeline().trace(), view_->candidateRuns().size()),
@@ -68,14 +65,6 @@ ReportView* ComparePage::currentTable() const {
     const LazyTab* tab = view_->tables().isVisible() ? view_->tables().currentTab() : nullptr;
     return tab ? tab->table() : nullptr;
 }
-
-QList<QAction*> ComparePage::commands() const { return view_->actions(); }
-
-void ComparePage::setTheme(const Theme& theme) { view_->setTheme(theme); }
-
-void ComparePage::setDetailsVisible(bool isVisible) { view_->setDetailsVisible(isVisible); }
-
-void ComparePage::setTablesVisible(bool isVisible) { view_->setTablesVisible(isVisible); }
 
 bool ComparePage::isBusy() const {
     const LazyTab* tab = view_->tables().currentTab();

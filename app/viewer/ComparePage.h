@@ -3,12 +3,10 @@
 
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
+#include "views/compare/CompareView.h"
 
 namespace lanescope::compare {
 struct StoredComparison;
-}
-namespace lanescope::views {
-class CompareView;
 }
 
 namespace lanescope::viewer {
@@ -22,7 +20,7 @@ class ComparePage : public DocumentPage {
     ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate, QWidget* parent = nullptr);
 
     /// Shows a stored answer until the first comparison is computed.
-    void showStored(const compare::StoredComparison& stored);
+    void showStored(const compare::StoredComparison& stored) { view_->showStored(stored); }
     views::CompareView& view() const { return *view_; }
 
     QString title() const override;
@@ -30,10 +28,10 @@ class ComparePage : public DocumentPage {
     HitNavigator& hits() const { return *hits_; }
     HitNavigator* navigator() const override { return hits_; }
     views::ReportView* currentTable() const override;
-    QList<QAction*> commands() const override;
-    void setTheme(const views::Theme& theme) override;
-    void setDetailsVisible(bool isVisible) override;
-    void setTablesVisible(bool isVisible) override;
+    QList<QAction*> commands() const override { return view_->actions(); }
+    void setTheme(const views::Theme& theme) override { view_->setTheme(theme); }
+    void setDetailsVisible(bool isVisible) override { view_->setDetailsVisible(isVisible); }
+    void setTablesVisible(bool isVisible) override { view_->setTablesVisible(isVisible); }
     bool isBusy() const override;
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;

@@ -51,8 +51,6 @@ void OfferBar::offer(const QString& question, const QString& answer, const QStri
     show();
 }
 
-QString OfferBar::question() const { return label_->text(); }
-
 void DocumentPage::showMessage(const QString& sentence) {
     auto* column = qobject_cast<QBoxLayout*>(layout());
     if (!column || sentence.isEmpty()) return;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <QAction>
+#include <QLabel>
 #include <QWidget>
 #include <vector>
 
 #include "app/viewer/Finder.h"
 #include "views/theme/Theme.h"
 
-class QLabel;
 class QPushButton;
 
 namespace lanescope::views {
@@ -25,7 +25,7 @@ class OfferBar : public QWidget {
   public:
     explicit OfferBar(QWidget* parent = nullptr);
     void offer(const QString& question, const QString& answer, const QString& other = {});
-    QString question() const;
+    QString question() const { return label_->text(); }
 
   signals:
     void accepted();

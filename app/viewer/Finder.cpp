@@ -156,8 +156,6 @@ void PopupPanel::dismiss() {
     emit dismissed();
 }
 
-bool PopupPanel::pressKey(int) { return false; }
-
 void PopupPanel::place() {
     const QSize space = parentWidget()->size() - QSize(2 * margin, distanceFromTop + margin);
     const QSize size = preferredSize().boundedTo(space);

@@ -97,7 +97,7 @@ class PopupPanel : public QFrame {
     /// Called on Enter.
     virtual void accept() = 0;
     /// Handles keys in addition to those of the line; returns true if handled.
-    virtual bool pressKey(int key);
+    virtual bool pressKey(int) { return false; }
     /// Returns the preferred size of the panel.
     virtual QSize preferredSize() const = 0;
     void place();

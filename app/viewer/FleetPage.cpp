@@ -10,7 +10,6 @@
 #include "app/viewer/AppSettings.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
-#include "views/jobs/LatestJob.h"
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
@@ -45,8 +44,6 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     connect(job_, &LatestJob::ranOutOfMemory, this,
             [this] { offer_->offer(tr("There is not enough memory to search for these traces."), {}); });
 }
-
-void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser) { chooser_ = std::move(chooser); }
 
 void FleetPage::open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
     rows_ = rows;
@@ -88,8 +85,6 @@ void FleetPage::readThere() {
     open(std::vector(rows_), steps_);
 }
 
-bool FleetPage::isBusy() const { return job_->isRunning(); }
-
 void FleetPage::chooseFolder() {
     const std::filesystem::path chosen = chooser_();
     if (chosen.empty()) return;
@@ -98,8 +93,6 @@ void FleetPage::chooseFolder() {
 }
 
 QString FleetPage::title() const { return toQString(report_->path.filename().string()); }
-
-QList<QAction*> FleetPage::commands() const { return {openFindings_}; }
 
 void FleetPage::setTheme(const Theme& theme) { view_->setTheme(theme); }
 

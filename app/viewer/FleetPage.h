@@ -9,13 +9,13 @@
 #include "app/viewer/DocumentPage.h"
 #include "model/fleet/FleetReport.h"
 #include "model/merge/TraceExcerpt.h"
+#include "views/jobs/LatestJob.h"
 
 class QAction;
 
 namespace lanescope::views {
 class FleetView;
-class LatestJob;
-}  // namespace lanescope::views
+}
 
 namespace lanescope::viewer {
 
@@ -29,12 +29,12 @@ class FleetPage : public DocumentPage {
     const fleet::FleetReport& report() const { return *report_; }
     views::FleetView& view() const { return *view_; }
     /// Sets the function that asks the user for the folder of the traces (empty if cancelled); a dialog by default.
-    void setFolderChooser(std::function<std::filesystem::path()> chooser);
+    void setFolderChooser(std::function<std::filesystem::path()> chooser) { chooser_ = std::move(chooser); }
 
     QString title() const override;
-    QList<QAction*> commands() const override;
+    QList<QAction*> commands() const override { return {openFindings_}; }
     void setTheme(const views::Theme& theme) override;
-    bool isBusy() const override;
+    bool isBusy() const override { return job_->isRunning(); }
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;
 

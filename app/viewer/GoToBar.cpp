@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/GoToBar.h"
 
-#include <QLabel>
 #include <QLineEdit>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "model/analysis/StepSelection.h"
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
@@ -75,10 +73,6 @@ void GoToBar::popUp() {
     showStatus(tr("A time, a share of the trace, a step, or a range with two dots."), false);
     PopupPanel::popUp();
 }
-
-QString GoToBar::remark() const { return remark_->text(); }
-
-bool GoToBar::isSearching() const { return job_->isRunning(); }
 
 void GoToBar::showStatus(const QString& sentence, bool isError) {
     QPalette colors = palette();

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QPointer>
 
 #include "app/viewer/Finder.h"
+#include "views/jobs/LatestJob.h"
 #include "views/text/typedText.h"
 
-class QLabel;
-
 namespace lanescope::views {
-class LatestJob;
 class TimelineView;
-}  // namespace lanescope::views
+}
 
 namespace lanescope::viewer {
 
@@ -24,9 +23,9 @@ class GoToBar : public PopupPanel {
     /// Sets the timeline of the times; null for none.
     void setTimeline(views::TimelineView* timeline);
     void popUp() override;
-    QString remark() const;
+    QString remark() const { return remark_->text(); }
     /// Returns true while a step is being searched.
-    bool isSearching() const;
+    bool isSearching() const { return job_->isRunning(); }
 
   protected:
     void accept() override;

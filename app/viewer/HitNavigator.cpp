@@ -132,8 +132,6 @@ QSize SearchBar::minimumSizeHint() const {
     return hint;
 }
 
-int SearchBar::minCountWidth() const { return fontMetrics().horizontalAdvance(QStringLiteral("9,999 of 99,999")); }
-
 void SearchBar::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     showCount();
@@ -171,8 +169,6 @@ void SearchBar::activate() {
     edit_->setFocus(Qt::ShortcutFocusReason);
     edit_->selectAll();
 }
-
-QString SearchBar::countText() const { return countText_; }
 
 void SearchBar::next() {
     searchNow();
@@ -357,8 +353,6 @@ HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject*
     });
 }
 
-bool HitNavigator::isSearching() const { return job_->isRunning(); }
-
 void HitNavigator::search(const QString& text, PatternKind kind) {
     if (text == text_ && kind == kind_) return;
     text_ = text;
@@ -396,8 +390,6 @@ void HitNavigator::repeat() {
     const PatternKind kind = kind_;
     search(std::exchange(text_, {}), kind);
 }
-
-void HitNavigator::clear() { publish(std::vector<SearchHitsPtr>(timelines_.size())); }
 
 void HitNavigator::begin(const std::vector<EventRef>& first) {
     // Another timeline may have an earlier hit.

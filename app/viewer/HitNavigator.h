@@ -42,7 +42,7 @@ class SearchBar : public QWidget {
     void activate();
     QLineEdit& edit() const { return *edit_; }
     /// Returns, for example, "3 of 120", "no hits", or the error of an expression; empty without a search.
-    QString countText() const;
+    QString countText() const { return countText_; }
     /// In a narrow window the box shrinks first, to half of its preferred width, then the count.
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -63,7 +63,7 @@ class SearchBar : public QWidget {
     void showSearch();
     void updateCount();
     void showCount();
-    int minCountWidth() const;
+    int minCountWidth() const { return fontMetrics().horizontalAdvance(QStringLiteral("9,999 of 99,999")); }
     QString describeCount() const;
 
     QPointer<HitNavigator> navigator_;
@@ -142,7 +142,7 @@ class HitNavigator : public QObject {
     int generation() const { return generation_; }
     /// Returns -1 before the first step, and until the search has ended.
     qint64 current() const { return current_; }
-    bool isSearching() const;
+    bool isSearching() const { return job_->isRunning(); }
 
     /// Searches for `text` everywhere; empty text clears.
     void search(const QString& text, PatternKind kind = PatternKind::Substring);
@@ -159,7 +159,7 @@ class HitNavigator : public QObject {
     void changed();
 
   private:
-    void clear();
+    void clear() { publish(std::vector<SearchHitsPtr>(timelines_.size())); }
     void begin(const std::vector<EventRef>& first);
     void publish(const std::vector<SearchHitsPtr>& found);
     /// Returns false if the step leaves the hits found first.

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QMetaObject>
 #include <QPointer>
 #include <QPushButton>
@@ -200,8 +199,6 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     connect(follow_, &QPushButton::toggled, this, &LiveBar::setFollowing);
     connect(&timeline_.state().range().axis(), &VisibleRange::changed, this, &LiveBar::noticeMove);
 }
-
-QString LiveBar::text() const { return text_->text(); }
 
 void LiveBar::setTheme(const Theme& theme) { dot_->setStyleSheet(QStringLiteral("color: %1").arg(theme.error.name())); }
 

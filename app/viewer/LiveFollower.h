@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QObject>
 #include <QWidget>
 #include <chrono>
@@ -13,7 +14,6 @@
 #include "model/live/LiveTrace.h"
 #include "model/trace/Trace.h"
 
-class QLabel;
 class QPushButton;
 
 namespace lanescope::views {
@@ -92,7 +92,7 @@ class LiveBar : public QWidget {
 
     bool isFollowing() const { return isFollowing_; }
     void setFollowing(bool isFollowing);
-    QString text() const;
+    QString text() const { return text_->text(); }
     void setTheme(const views::Theme& theme);
 
     /// Call around `TimelineView::setTrace` to restore the view, or to move it to the new end.

@@ -18,7 +18,6 @@
 #include "model/merge/mergeFiles.h"
 #include "model/remote/RemoteTrace.h"
 #include "model/text/formatValue.h"
-#include "views/compare/HeadlinePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
@@ -256,8 +255,6 @@ void LoadPage::startPreview() {
         };
     });
 }
-
-void LoadPage::setTheme(const views::Theme& theme) { preview_->setTheme(theme); }
 
 void LoadPage::cancel() {
     isLoading_ = false;

@@ -14,6 +14,7 @@
 #include "model/format/Result.h"
 #include "model/merge/TraceExcerpt.h"
 #include "model/trace/Trace.h"
+#include "views/compare/HeadlinePanel.h"
 #include "views/explain/ExplainJob.h"
 
 class QLabel;
@@ -113,7 +114,7 @@ class LoadPage : public QWidget {
     /// Describes the skipped files of folders (`TraceLoader::skippedFiles`); empty for none.
     QString skippedText() const;
     views::AnswerPreview& preview() const { return *preview_; }
-    void setTheme(const views::Theme& theme);
+    void setTheme(const views::Theme& theme) { preview_->setTheme(theme); }
 
   signals:
     /// All traces, in the order of the paths.

@@ -74,8 +74,6 @@ void RecentFiles::remove(const QString& path) {
     store();
 }
 
-QStringList RecentFiles::filesOf(const QString& entry) { return entry.split('\n'); }
-
 QString RecentFiles::textOf(const QString& entry) {
     QStringList names;
     QStringList folders;

@@ -38,7 +38,7 @@ class RecentFiles : public QObject {
     /// Removes the path, also from comparisons.
     void remove(const QString& path);
     /// Returns the files of an entry.
-    static QStringList filesOf(const QString& entry);
+    static QStringList filesOf(const QString& entry) { return entry.split('\n'); }
     /// Returns, for example, "a.sqlite – ~/runs" or "a.sqlite with b.sqlite – ~/runs": names, then their folder.
     static QString textOf(const QString& entry);
     void clear();

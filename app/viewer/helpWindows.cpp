@@ -9,7 +9,6 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
@@ -267,8 +266,6 @@ void ManualWindow::addKeys() {
     add(Qt::SHIFT | Qt::Key_F3, [this] { find(true); });
     add(Qt::Key_Escape, [this] { close(); });
 }
-
-QString ManualWindow::message() const { return message_->text(); }
 
 QString ManualWindow::anchorOf(const QString& heading) {
     QString anchor;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <QDialog>
+#include <QLabel>
 #include <QWidget>
 
-class QLabel;
 class QLineEdit;
 class QListWidget;
 class QTextBrowser;
@@ -23,7 +23,7 @@ class ManualWindow : public QWidget {
     QListWidget& contents() const { return *contents_; }
     QLineEdit& search() const { return *search_; }
     /// Returns the message next to the search, such as for no match.
-    QString message() const;
+    QString message() const { return message_->text(); }
 
     /// Returns the anchor of a heading: "What it costs" becomes "what-it-costs", as on forges.
     static QString anchorOf(const QString& heading);

@@ -6,8 +6,6 @@
 #include <QBuffer>
 #include <QByteArray>
 #include <QDialog>
-#include <QElapsedTimer>
-#include <QEventLoop>
 #include <QLibrary>
 #include <QLineEdit>
 #include <QLoggingCategory>
@@ -15,18 +13,12 @@
 #include <QMenuBar>
 #include <QPainter>
 #include <QPixmap>
-#include <QPlainTextEdit>
-#include <QTabWidget>
 #include <QTemporaryDir>
-#include <QThread>
 #include <QTimer>
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
@@ -48,13 +40,8 @@
 #include "model/system/system.h"
 #include "model/text/formatValue.h"
 #include "model/trace/healthNotes.h"
-#include "views/compare/AlignmentBar.h"
-#include "views/compare/CompareTables.h"
-#include "views/compare/CompareView.h"
-#include "views/compare/StepChart.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/shownText.h"
-#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

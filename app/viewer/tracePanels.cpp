@@ -296,8 +296,6 @@ void TraceTables::suggest(const QString& name) {
     if (!hasChosen_) setCurrentWidget(&tab(name));
 }
 
-LazyTab* TraceTables::currentTab() const { return qobject_cast<LazyTab*>(currentWidget()); }
-
 PanelTab<Panel>& TraceTables::tab(const QString& name) const {
     const auto found = std::ranges::find_if(tabs_, [&](const Tab& each) { return each.kind.name == name; });
     Q_ASSERT(found != tabs_.end());

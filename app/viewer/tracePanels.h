@@ -41,7 +41,7 @@ class TraceTables : public QTabWidget {
     /// Brings a tab to the front unless the user has chosen one.
     void suggest(const QString& name);
 
-    views::LazyTab* currentTab() const;
+    views::LazyTab* currentTab() const { return qobject_cast<views::LazyTab*>(currentWidget()); }
     /// Returns a tab by the name of its kind, which exists.
     views::PanelTab<views::Panel>& tab(const QString& name) const;
     /// Returns the panel of a tab; null until created.
