@@ -5,18 +5,15 @@
 #include <QCompleter>
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSplitter>
-#include <QTabWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/bandwidth/CopyChart.h"
 #include "views/tables/ReportModel.h"
-#include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
@@ -54,10 +51,6 @@ void AdvicePanel::setTheme(const Theme& theme) {
     theme_ = theme;
     style();
 }
-
-QStringList AdvicePanel::sentences() const { return sentences_; }
-
-QToolButton* AdvicePanel::button(int index) const { return buttons_.at(static_cast<size_t>(index)); }
 
 void AdvicePanel::style() {
     const QColor back = Theme::mix(theme_.canvas, theme_.warning, 0.10);
@@ -263,18 +256,10 @@ void BandwidthPanel::setTrace(TracePtr trace) {
     invalidate();
 }
 
-void BandwidthPanel::setRange(std::optional<TimeRange> range) { scopeChoice_->setSelectedRange(range); }
-
-void BandwidthPanel::setVisibleRange(TimeRange range) { scopeChoice_->setVisibleRange(range); }
-
 void BandwidthPanel::setTheme(const Theme& theme) {
     advice_->setTheme(theme);
     for (CopyChart* chart : charts_) chart->setTheme(theme);
 }
-
-void BandwidthPanel::setRows(BandwidthRows rows) { rowsChoice_->setCurrentIndex(static_cast<int>(rows)); }
-
-void BandwidthPanel::setChart(BandwidthChart chart) { chartTabs_->setCurrentIndex(static_cast<int>(chart)); }
 
 void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
     if (!trace_) return;
@@ -286,8 +271,6 @@ void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
     pairButton_->setAccessibleName(tr("Only %1; shows all copies again").arg(pair));
     pairButton_->show();
 }
-
-QString BandwidthPanel::hint() const { return hint_->text(); }
 
 BandwidthQuestion BandwidthPanel::question() const {
     BandwidthQuestion question;

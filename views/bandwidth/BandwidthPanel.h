@@ -3,6 +3,8 @@
 
 #include <QComboBox>
 #include <QFrame>
+#include <QLabel>
+#include <QTabWidget>
 #include <QWidget>
 #include <array>
 #include <memory>
@@ -13,12 +15,11 @@
 #include "model/bandwidth/BandwidthAdvice.h"
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/tables/ComputedPanel.h"
+#include "views/tables/ReportPanel.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;
-class QLabel;
-class QTabWidget;
 class QToolButton;
 class QVBoxLayout;
 
@@ -34,9 +35,9 @@ class AdvicePanel : public QFrame {
     void setAdvice(const std::vector<BandwidthAdvice>& advice);
     void setTheme(const Theme& theme);
     /// Returns the visible suggestions, one sentence each.
-    QStringList sentences() const;
+    QStringList sentences() const { return sentences_; }
     /// Returns the button next to sentence `index`.
-    QToolButton* button(int index) const;
+    QToolButton* button(int index) const { return buttons_.at(static_cast<size_t>(index)); }
 
   signals:
     void exampleActivated(lanescope::EventRef event);
@@ -83,7 +84,6 @@ class RangeNameChoice : public DropDown {
 
 class CopyChart;
 class ReportView;
-class ScopeChoice;
 
 /// The rates of memory copies compared with the peaks of the links: suggestions, a table and charts. Counts off the GUI
 /// thread and only while visible. The newest answer wins while a range is dragged.
@@ -93,17 +93,17 @@ class BandwidthPanel : public ComputedPanel {
     explicit BandwidthPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override;
+    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
     /// The range is counted if the user chose this scope.
-    void setVisibleRange(TimeRange range) override;
+    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
     void setTheme(const Theme& theme) override;
-    void setRows(BandwidthRows rows);
-    void setChart(BandwidthChart chart);
+    void setRows(BandwidthRows rows) { rowsChoice_->setCurrentIndex(static_cast<int>(rows)); }
+    void setChart(BandwidthChart chart) { chartTabs_->setCurrentIndex(static_cast<int>(chart)); }
     /// Shows only the copies from one GPU to another (indices into `Trace::gpus`) until the user resets the filter.
     void showPair(uint32_t gpu, uint32_t peer);
 
     /// Returns the description of the mark under the pointer or chosen in a chart.
-    QString hint() const;
+    QString hint() const { return hint_->text(); }
     ReportView* table() const override { return view_; }
 
   private:

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/compare/AlignmentBar.h"
 
-#include <QComboBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QSignalBlocker>
-#include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -191,8 +187,6 @@ void AlignmentBar::setSteps(std::vector<int64_t> numbers) {
     showStep(before);
 }
 
-AlignmentBar::Anchor AlignmentBar::anchor() const { return static_cast<Anchor>(anchor_->currentData().toInt()); }
-
 int AlignmentBar::step() const {
     const auto at = std::lower_bound(steps_.begin(), steps_.end(), int64_t{step_->value()});
     return at == steps_.end() ? 0 : int(at - steps_.begin());
@@ -256,19 +250,9 @@ QStringList AlignmentBar::workers() const {
     return labels;
 }
 
-QString AlignmentBar::worker() const { return workers_->count() > 1 ? workers_->currentText() : QString(); }
-
-void AlignmentBar::chooseWorker(int index) { workers_->setCurrentIndex(index); }
-
-void AlignmentBar::setBaselineOverlayVisible(bool isVisible) { baselineOverlay_->setChecked(isVisible); }
-
 void AlignmentBar::setMessage(const QString& text) {
     message_->setText(text);
     message_->setVisible(!text.isEmpty());
 }
-
-QString AlignmentBar::message() const { return message_->text(); }
-
-void AlignmentBar::updateVisibility() { step_->setVisible(anchor() == Anchor::Step); }
 
 }  // namespace lanescope::views

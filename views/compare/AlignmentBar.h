@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSpinBox>
 #include <QWidget>
 #include <optional>
 #include <string>
@@ -8,12 +12,8 @@
 
 #include "model/analysis/StepSelection.h"
 
-class QComboBox;
 class QHBoxLayout;
-class QLabel;
 class QLineEdit;
-class QPushButton;
-class QSpinBox;
 
 namespace lanescope::views {
 
@@ -40,7 +40,7 @@ class AlignmentBar : public QWidget {
 
     /// Sets the numbers of the steps to align at.
     void setSteps(std::vector<int64_t> numbers);
-    Anchor anchor() const;
+    Anchor anchor() const { return static_cast<Anchor>(anchor_->currentData().toInt()); }
     /// Returns the index among the compared steps.
     int step() const;
     /// Changes to the anchor `Step` without a signal.
@@ -56,13 +56,13 @@ class AlignmentBar : public QWidget {
     void setWorkers(const QStringList& labels, int shown);
     QStringList workers() const;
     /// Returns the label of the chosen worker; empty if there is no choice.
-    QString worker() const;
+    QString worker() const { return workers_->count() > 1 ? workers_->currentText() : QString(); }
     /// Chooses a worker like the user.
-    void chooseWorker(int index);
-    void setBaselineOverlayVisible(bool isVisible);
+    void chooseWorker(int index) { workers_->setCurrentIndex(index); }
+    void setBaselineOverlayVisible(bool isVisible) { baselineOverlay_->setChecked(isVisible); }
     /// Shows an error under the controls; empty clears it.
     void setMessage(const QString& text);
-    QString message() const;
+    QString message() const { return message_->text(); }
 
   signals:
     void selectionChanged();
@@ -79,7 +79,7 @@ class AlignmentBar : public QWidget {
     QHBoxLayout* buildAlignRow();
     void connectControls();
     void readNumbers();
-    void updateVisibility();
+    void updateVisibility() { step_->setVisible(anchor() == Anchor::Step); }
 
     QComboBox* names_;
     QLineEdit* numberEdit_;

@@ -278,8 +278,6 @@ void CompareTables::filterByPart(ReportView& view) const {
     view.filter().setGroups(isAll ? QStringList() : QStringList(partBox_->currentText()));
 }
 
-LazyTab* CompareTables::currentTab() const { return qobject_cast<LazyTab*>(currentWidget()); }
-
 LazyTab* CompareTables::findTab(const QString& title) const {
     for (const Page& page : pages_)
         if (page.title.contains(title, Qt::CaseInsensitive)) return page.tab;

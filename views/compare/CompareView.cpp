@@ -7,11 +7,9 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScopedValueRollback>
-#include <QSplitter>
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
-#include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
@@ -22,7 +20,6 @@
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -287,12 +284,6 @@ void CompareView::setTheme(const Theme& theme) {
     tables_->setTheme(theme);
 }
 
-QByteArray CompareView::saveState() const { return parts_->saveState(); }
-
-void CompareView::restoreState(const QByteArray& state) { parts_->restoreState(state); }
-
-bool CompareView::isBusy() const { return job_->isRunning() || names_->isRunning() || finder_->isRunning(); }
-
 void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceRange) {
     if (isMirroring_) return;
     const QScopedValueRollback guard(isMirroring_, true);
@@ -375,10 +366,10 @@ std::optional<ComparedPair> CompareView::shownPair() const {
     return ComparedPair{*runs_, shown_, shownPair_};
 }
 
-const WorkerSummary* CompareView::workerOf(bool isCandidate) const {
+std::pair<const WorkerSummary*, const WorkerSummary*> CompareView::workers() const {
     const std::optional<ComparedPair> pair = shownPair();
-    if (!pair) return nullptr;
-    return isCandidate ? &pair->candidateWorker() : &pair->baselineWorker();
+    if (!pair) return {};
+    return {&pair->baselineWorker(), &pair->candidateWorker()};
 }
 
 void CompareView::showPair() {
@@ -390,8 +381,7 @@ void CompareView::showPair() {
     alignment_->setWorkers(labels, int(shownPair_));
     const std::optional<ComparedPair> pair = shownPair();
     waterfall_->setPair(pair ? &pair->workers() : nullptr);
-    const WorkerSummary* before = workerOf(false);
-    const WorkerSummary* after = workerOf(true);
+    const auto [before, after] = workers();
     steps_->setSteps(
         {before, pair ? pair->workers().baseline : StepDistribution{}, pair ? pair->baselineBand() : RunBand{}},
         {after, pair ? pair->workers().candidate : StepDistribution{}, pair ? pair->candidateBand() : RunBand{}});
@@ -437,8 +427,7 @@ void CompareView::swapSides() {
 }
 
 void CompareView::align() {
-    const WorkerSummary* before = workerOf(false);
-    const WorkerSummary* after = workerOf(true);
+    const auto [before, after] = workers();
     const auto step = size_t(alignment_->step());
     alignment_->setMessage({});
     const auto startOf = [](const TracePtr& trace, EventRef event) { return trace->rangeOf(event).startNs; };
@@ -479,8 +468,7 @@ void CompareView::setOrigins(int64_t baselineNs, int64_t candidateNs) {
 }
 
 void CompareView::showLane() {
-    const WorkerSummary* before = workerOf(false);
-    const WorkerSummary* after = workerOf(true);
+    const auto [before, after] = workers();
     std::vector<StepDifference> steps;
     if (before && after && !selectedRange_) steps = stepDifferences(*before, *after);
     QString text = tr("Lost per step");
@@ -494,7 +482,7 @@ void CompareView::showLane() {
 }
 
 void CompareView::scrollToWorker() {
-    const WorkerSummary* worker = workerOf(false);
+    const WorkerSummary* worker = workers().first;
     if (!worker) return;
     for (uint32_t track = 0; track < baselineTrace_->tracks.size(); ++track) {
         const Track& each = baselineTrace_->tracks[track];
@@ -505,8 +493,7 @@ void CompareView::scrollToWorker() {
 }
 
 void CompareView::showCompared() {
-    const WorkerSummary* before = workerOf(false);
-    const WorkerSummary* after = workerOf(true);
+    const auto [before, after] = workers();
     if (!before || !after || before->steps.empty() || after->steps.empty()) return visibleRange_->fit();
     const auto rangeOf = [](const WorkerSummary& worker) {
         return TimeRange{worker.steps.front().startNs, worker.steps.back().startNs + worker.steps.back().wallNs};
@@ -517,8 +504,7 @@ void CompareView::showCompared() {
 }
 
 void CompareView::showStep(int step) {
-    const WorkerSummary* before = workerOf(false);
-    const WorkerSummary* after = workerOf(true);
+    const auto [before, after] = workers();
     if (!before || !after || step < 0) return;
     const auto at = size_t(step);
     if (at >= before->steps.size() || at >= after->steps.size()) return;
@@ -576,54 +562,47 @@ void CompareView::showEvidence(const Evidence& evidence) {
         showStep(int(*before.step));
     } else if (before.step && after.step && !selectedRange_) {
         // Steps with different indices, aligned.
-        setOrigins(workerOf(false)->steps[*before.step].startNs, workerOf(true)->steps[*after.step].startNs);
+        const auto [baseline, candidate] = workers();
+        setOrigins(baseline->steps[*before.step].startNs, candidate->steps[*after.step].startNs);
         steps_->setChosen(int(*after.step));
     }
     selectBoth(before.event, after.event);
-    std::optional<TimeRange> both;
     const bool hasEvents = before.event.isValid() || after.event.isValid();
-    const auto add = [&](const CompareSide& side, const EvidenceSide& found) {
-        if (!found.step || (hasEvents && !found.event.isValid())) return;
-        const TimeRange range = side.toAxis(found.range);
-        both = both ? both->united(range) : range;
+    const auto rangeOf = [&](const CompareSide& side, const EvidenceSide& found) -> std::optional<TimeRange> {
+        if (!found.step || (hasEvents && !found.event.isValid())) return std::nullopt;
+        return side.toAxis(found.range);
     };
-    add(*baseline_, before);
-    add(*candidate_, after);
-    if (both) showBoth(*both);
+    showBoth(rangeOf(*baseline_, before), rangeOf(*candidate_, after));
 }
 
 void CompareView::showEvents(EventRef baselineEvent, EventRef candidateEvent) {
     selectBoth(baselineEvent, candidateEvent);
-    std::optional<TimeRange> both;
-    const auto add = [&](const CompareSide& side, EventRef event) {
-        if (!event.isValid()) return;
-        const TimeRange range = side.toAxis(side.timeline().trace()->rangeOf(event));
-        both = both ? both->united(range) : range;
+    const auto rangeOf = [](const CompareSide& side, EventRef event) -> std::optional<TimeRange> {
+        if (!event.isValid()) return std::nullopt;
+        return side.toAxis(side.timeline().trace()->rangeOf(event));
     };
-    add(*baseline_, baselineEvent);
-    add(*candidate_, candidateEvent);
-    if (both) showBoth(*both);
+    showBoth(rangeOf(*baseline_, baselineEvent), rangeOf(*candidate_, candidateEvent));
 }
 
-void CompareView::showBoth(TimeRange onAxis) {
-    const int64_t marginNs = std::max<int64_t>(onAxis.durationNs(), 1'000);
-    visibleRange_->setRange({onAxis.startNs - marginNs, onAxis.endNs + marginNs});
+void CompareView::showBoth(std::optional<TimeRange> baseline, std::optional<TimeRange> candidate) {
+    if (!baseline && !candidate) return;
+    const TimeRange first = baseline ? *baseline : *candidate;
+    const TimeRange both = first.united(candidate ? *candidate : first);
+    const int64_t marginNs = std::max<int64_t>(both.durationNs(), 1'000);
+    visibleRange_->setRange({both.startNs - marginNs, both.endNs + marginNs});
     emit placeShown();
 }
 
 void CompareView::selectBoth(EventRef baseline, EventRef candidate) {
     const QScopedValueRollback guard(isMirroring_, true);
-    if (baseline.isValid()) {
-        baseline_->timeline().revealEvent(baseline);
-        lastBaselineEvent_ = baseline;
-    } else {
-        baseline_->timeline().state().selection().setEvent({});
-    }
-    if (candidate.isValid()) {
-        candidate_->timeline().revealEvent(candidate);
-        lastCandidateEvent_ = candidate;
-    } else {
-        candidate_->timeline().state().selection().setEvent({});
+    for (const auto& [side, event, last] : {std::tuple(baseline_, baseline, &lastBaselineEvent_),
+                                            std::tuple(candidate_, candidate, &lastCandidateEvent_)}) {
+        if (event.isValid()) {
+            side->timeline().revealEvent(event);
+            *last = event;
+        } else {
+            side->timeline().state().selection().setEvent({});
+        }
     }
     const bool isCandidate = candidate.isValid();
     showDetails((isCandidate ? candidate_ : baseline_)->timeline().trace(), isCandidate ? candidate : baseline);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QSplitter>
 #include <QWidget>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "model/compare/worstInstance.h"
 #include "views/compare/ComparisonJob.h"
+#include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
 
 class QBoxLayout;
 class QLabel;
-class QSplitter;
 
 namespace lanescope::compare {
 struct StoredComparison;
@@ -25,7 +27,6 @@ class CompareTables;
 class DetailsPanel;
 class DifferenceLane;
 class HeadlinePanel;
-class LatestJob;
 class StepChart;
 class VisibleRange;
 class WaterfallChart;
@@ -59,7 +60,7 @@ class CompareView : public QWidget {
     const ComparedRunsPtr& runs() const { return runs_; }
     size_t shownCandidate() const { return shown_; }
     /// Returns true if a comparison is being computed.
-    bool isBusy() const;
+    bool isBusy() const { return job_->isRunning() || names_->isRunning() || finder_->isRunning(); }
 
     /// Aligns both runs at this step and shows it; `step` is the index among the compared steps.
     void showStep(int step);
@@ -77,8 +78,8 @@ class CompareView : public QWidget {
     void setDetailsVisible(bool isVisible);
 
     /// Returns the sizes of the parts, to restore them in later runs.
-    QByteArray saveState() const;
-    void restoreState(const QByteArray& state);
+    QByteArray saveState() const { return parts_->saveState(); }
+    void restoreState(const QByteArray& state) { parts_->restoreState(state); }
 
   signals:
     /// Emitted when everything visible matches the last request.
@@ -105,7 +106,8 @@ class CompareView : public QWidget {
     void showRuns(ComparedRunsPtr runs);
     void showPair();
     std::optional<ComparedPair> shownPair() const;
-    const analysis::WorkerSummary* workerOf(bool isCandidate) const;
+    /// Returns the shown ranks of the baseline and the candidate; null without a pair.
+    std::pair<const analysis::WorkerSummary*, const analysis::WorkerSummary*> workers() const;
     void align();
     void setOrigins(int64_t baselineNs, int64_t candidateNs);
     void showCompared();
@@ -118,7 +120,8 @@ class CompareView : public QWidget {
     void findEvidence(const compare::Clause& clause);
     void showEvidence(const compare::Evidence& evidence);
     void showEvents(EventRef baselineEvent, EventRef candidateEvent);
-    void showBoth(TimeRange onAxis);
+    /// Shows the union of both ranges, on the shared axis; does nothing without any.
+    void showBoth(std::optional<TimeRange> baseline, std::optional<TimeRange> candidate);
     void selectBoth(EventRef baseline, EventRef candidate);
 
     void startSets();

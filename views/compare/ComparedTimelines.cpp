@@ -2,14 +2,11 @@
 #include "views/compare/ComparedTimelines.h"
 
 #include <QDialog>
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/analysis/shownNumbers.h"
 #include "model/trace/healthNotes.h"
 #include "views/details/WarningPanel.h"
 #include "views/text/shownText.h"
@@ -82,7 +79,7 @@ constexpr double minSegmentPx = 0.5;     // of the line, in pixels
 
 }  // namespace
 
-DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent) : QWidget(parent), range_(range) {
+DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent) : PaintedWidget(parent), range_(range) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(tr("Time lost per step and in total"));
     connect(&range_, &VisibleRange::changed, this, [this] { update(); });
@@ -106,11 +103,6 @@ void DifferenceLane::setSteps(std::vector<StepDifference> steps, int64_t originN
         }
     }
     if (maxShare_ == minShare_) maxShare_ = 1;
-    update();
-}
-
-void DifferenceLane::setTheme(const Theme& theme) {
-    theme_ = theme;
     update();
 }
 
@@ -245,21 +237,13 @@ void DifferenceLane::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) emit preferredHeightChanged(preferredHeight());
 }
 
-bool DifferenceLane::event(QEvent* event) {
-    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int at = stepAt(help->pos().x());
-    if (at < 0) {
-        QToolTip::hideText();
-        return true;
-    }
+std::optional<QString> DifferenceLane::toolTipAt(QPoint position) const {
+    const int at = stepAt(position.x());
+    if (at < 0) return QString();
     const StepDifference& step = steps_[size_t(at)];
-    QToolTip::showText(help->globalPos(),
-                       plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
-                                        .arg(step.number)
-                                        .arg(signedDuration(step.lostNs()), signedDuration(step.lostInAllNs))),
-                       this);
-    return true;
+    return plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
+                            .arg(step.number)
+                            .arg(signedDuration(step.lostNs()), signedDuration(step.lostInAllNs)));
 }
 
 }  // namespace lanescope::views

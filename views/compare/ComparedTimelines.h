@@ -6,7 +6,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/trace/Trace.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 
@@ -43,7 +43,7 @@ class CompareSide : public QWidget {
 
 /// A strip on the shared time axis: a column per step with the time that the candidate lost or
 /// gained, a line of the accumulated loss above, and the numbers below. A click goes to a step.
-class DifferenceLane : public QWidget {
+class DifferenceLane : public PaintedWidget {
     Q_OBJECT
   public:
     /// `range` is not owned and outlives this.
@@ -51,7 +51,6 @@ class DifferenceLane : public QWidget {
 
     /// `originNs` is the candidate's time at 0 of the shared axis.
     void setSteps(std::vector<compare::StepDifference> steps, int64_t originNs);
-    void setTheme(const Theme& theme);
     /// Returns the index of the step at this pixel, or -1.
     int stepAt(int x) const;
     /// Returns the preferred height for its font.
@@ -74,7 +73,7 @@ class DifferenceLane : public QWidget {
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
     void changeEvent(QEvent* event) override;
 
   private:
@@ -91,7 +90,6 @@ class DifferenceLane : public QWidget {
     int64_t maxLostNs_ = 1;
     int64_t maxAccumulatedNs_ = 1;
     double maxShare_ = 1, minShare_ = 0;  ///< The drawn shares.
-    Theme theme_ = Theme::light();
 };
 
 }  // namespace lanescope::views

@@ -5,7 +5,6 @@
 #include <QMetaObject>
 #include <QPointer>
 
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -216,7 +215,5 @@ void ComparisonJob::cancel() {
     job_->cancel();
     emit finished();
 }
-
-bool ComparisonJob::isRunning() const { return job_->isRunning(); }
 
 }  // namespace lanescope::views

@@ -10,6 +10,7 @@
 #include "model/compare/ComparisonView.h"
 #include "model/compare/RunComparison.h"
 #include "model/trace/Trace.h"
+#include "views/jobs/LatestJob.h"
 
 namespace lanescope::views {
 
@@ -52,8 +53,6 @@ struct ComparedPair {
     compare::ComparisonView view() const;
 };
 
-class LatestJob;
-
 /// Summarizes and compares runs off the GUI thread; publishes only the newest comparison.
 /// Construct, start and destroy on the GUI thread.
 class ComparisonJob : public QObject {
@@ -75,7 +74,7 @@ class ComparisonJob : public QObject {
                        size_t shownCandidate);
     /// Stops at the next cancellation point; publishes nothing.
     void cancel();
-    bool isRunning() const;
+    bool isRunning() const { return job_->isRunning(); }
 
   signals:
     /// `fraction` in [0, 1].

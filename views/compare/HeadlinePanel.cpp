@@ -2,7 +2,6 @@
 #include "views/compare/HeadlinePanel.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -91,13 +90,9 @@ void HeadlinePanel::setAnswer(const compare::Answer& answer) {
 }
 
 void HeadlinePanel::setMessage(const QString& text) {
-    outcome_ = compare::Outcome::Nothing;
-    headlineText_ = text;
-    pieces_.clear();
-    cautionTexts_.clear();
-    reasonTexts_.clear();
-    updateTexts();
-    updateColors();
+    compare::Answer message;
+    message.sentence = text.toStdString();
+    setAnswer(message);
 }
 
 void HeadlinePanel::setProgress(double fraction) {
@@ -111,10 +106,6 @@ void HeadlinePanel::setTheme(const Theme& theme) {
     updateColors();
     updateTexts();
 }
-
-QString HeadlinePanel::shownHeadline() const { return shownHeadline_; }
-
-QString HeadlinePanel::reasons() const { return reasons_->text(); }
 
 void HeadlinePanel::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
@@ -252,7 +243,5 @@ void AnswerPreview::setTheme(const Theme& theme) {
     colors.setColor(QPalette::WindowText, theme.mutedText);
     origin_->setPalette(colors);
 }
-
-QString AnswerPreview::originText() const { return origin_->text(); }
 
 }  // namespace lanescope::views

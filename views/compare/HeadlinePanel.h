@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QStringList>
 #include <QWidget>
 #include <vector>
@@ -8,7 +9,6 @@
 #include "model/compare/RunComparison.h"
 #include "views/theme/Theme.h"
 
-class QLabel;
 class QProgressBar;
 class QPushButton;
 
@@ -39,9 +39,9 @@ class HeadlinePanel : public QWidget {
     QString headline() const { return headlineText_; }
     QStringList cautions() const { return cautionTexts_; }
     /// Returns the headline as shown, with its line breaks.
-    QString shownHeadline() const;
+    QString shownHeadline() const { return shownHeadline_; }
     /// Returns the reasons as shown, one per line.
-    QString reasons() const;
+    QString reasons() const { return reasons_->text(); }
 
   signals:
     void cancelRequested();
@@ -94,7 +94,7 @@ class AnswerPreview : public QWidget {
 
     HeadlinePanel& headline() const { return *headline_; }
     StepChart& steps() const { return *steps_; }
-    QString originText() const;
+    QString originText() const { return origin_->text(); }
 
   private:
     HeadlinePanel* headline_;

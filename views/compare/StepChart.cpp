@@ -9,8 +9,6 @@
 #include <cmath>
 #include <utility>
 
-#include "model/analysis/shownNumbers.h"
-#include "model/text/formatValue.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -40,8 +38,6 @@ void StepChart::setChosen(int step) {
     chosen_ = step;
     rebuild();
 }
-
-int StepChart::stepCount() const { return int(bars_.stepCount); }
 
 void StepChart::rebuild() {
     plot_->clearPlottables();

@@ -20,7 +20,7 @@ class StepChart : public PlotWidget {
     /// Marks a step by its index among the compared ones; -1 for none.
     void setChosen(int step);
     int chosen() const { return chosen_; }
-    int stepCount() const;
+    int stepCount() const { return int(bars_.stepCount); }
 
     QSize sizeHint() const override { return {520, 190}; }
     QSize minimumSizeHint() const override { return {320, std::max(110, 7 * fontMetrics().height())}; }

@@ -93,8 +93,6 @@ std::vector<StepPart> WaterfallChart::parts() const {
     return parts;
 }
 
-size_t WaterfallChart::columnCount() const { return bars_ ? bars_->bars.size() + 2 : 0; }
-
 void WaterfallChart::rebuild() {
     plot_->clearPlottables();
     plot_->clearItems();

@@ -45,7 +45,7 @@ class WaterfallChart : public PlotWidget {
     QString axisTitle(const char* unit, double maxLinePx) const;
     QFont boldFont() const;
     /// Returns the number of columns: the baseline's, the bars, the candidate's.
-    size_t columnCount() const;
+    size_t columnCount() const { return bars_ ? bars_->bars.size() + 2 : 0; }
     void addRun(size_t column, int64_t ns, const QColor& color);
     /// Returns true if the axis begins above 0.
     bool isTruncated() const;

@@ -3,7 +3,6 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPainter>
 #include <QToolButton>
 #include <algorithm>
@@ -63,8 +62,6 @@ void WarningBar::setNotes(const std::vector<HealthNote>& notes) {
     more_->setText(severeCount == 1 ? tr("Details") : tr("%1 more").arg(severeCount - 1));
     updateColors();
 }
-
-QString WarningBar::text() const { return label_->text(); }
 
 void WarningBar::setPlaceKnown(bool isKnown) {
     place_->setVisible(isKnown);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QWidget>
 #include <vector>
 
@@ -8,7 +9,6 @@
 #include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
-class QLabel;
 class QToolButton;
 
 namespace lanescope {
@@ -32,7 +32,7 @@ class WarningBar : public QWidget {
     /// Returns the most severe of the notes; its sentence is empty if none is shown.
     const HealthNote& worst() const { return worstNote_; }
     void setTheme(const Theme& theme);
-    QString text() const;
+    QString text() const { return label_->text(); }
 
   signals:
     void detailsRequested();

@@ -6,7 +6,6 @@
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
@@ -103,8 +102,6 @@ int EventTableModel::rowOf(EventRef event) const {
     return row < rows_ ? static_cast<int>(row) : -1;
 }
 
-int EventTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : rows_; }
-
 int EventTableModel::columnCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(eventColumnCount);
 }
@@ -137,8 +134,6 @@ QVariant EventTableModel::headerData(int section, Qt::Orientation orientation, i
         return int((column.unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     return {};
 }
-
-void EventTableModel::sort(int column, Qt::SortOrder order) { emit sortRequested(column, order); }
 
 EventsPanel::EventsPanel(QWidget* parent)
     : Panel(parent),
@@ -304,8 +299,6 @@ void EventsPanel::updateKindsText() {
                     : count == 1                   ? names.front()
                                                    : tr("%1 of %2 kinds").arg(count).arg(kindsOffered().size()));
 }
-
-QString EventsPanel::remark() const { return remark_->text(); }
 
 void EventsPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);

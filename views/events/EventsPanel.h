@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QLabel>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "model/events/listEvents.h"
 #include "views/tables/Panel.h"
 
-class QLabel;
 class QLineEdit;
 class QPushButton;
 class QTableView;
@@ -35,12 +35,12 @@ class EventTableModel : public QAbstractTableModel {
     /// Returns -1 if the event has no row. Linear in a list, logarithmic in a window.
     int rowOf(EventRef event) const;
 
-    int rowCount(const QModelIndex& parent = {}) const override;
+    int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : rows_; }
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
     /// Only emits a signal: the owner of the model then sets other rows.
-    void sort(int column, Qt::SortOrder order) override;
+    void sort(int column, Qt::SortOrder order) override { emit sortRequested(column, order); }
 
   signals:
     void sortRequested(int column, Qt::SortOrder order);
@@ -81,7 +81,7 @@ class EventsPanel : public Panel {
     /// Returns the request of the current or pending table.
     const EventRequest& request() const { return request_; }
     /// Returns the text next to the filter: the number of events and omissions.
-    QString remark() const;
+    QString remark() const { return remark_->text(); }
     bool isStale() const override { return isStale_; }
 
   public slots:

@@ -8,7 +8,6 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPushButton>
 #include <QTableView>
 #include <QUndoStack>
@@ -52,8 +51,6 @@ int MarksModel::rowOf(const std::string& id) const {
 int MarksModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(rows_.size());
 }
-
-int MarksModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : Count; }
 
 QVariant MarksModel::data(const QModelIndex& index, int role) const {
     const Mark* mark = index.isValid() ? markAt(index.row()) : nullptr;
@@ -180,8 +177,6 @@ void MarksPanel::setRemark(const QString& text, bool isTrouble) {
     remark_->setText(text);
     remark_->setForegroundRole(isTrouble ? QPalette::WindowText : QPalette::PlaceholderText);
 }
-
-QString MarksPanel::remark() const { return remark_->text(); }
 
 void MarksPanel::followSelection() {
     isFollowing_ = true;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QLabel>
 #include <QWidget>
 
 #include "model/notes/NotesFile.h"
 #include "views/notes/MarkStore.h"
 #include "views/tables/Panel.h"
 
-class QLabel;
 class QPushButton;
 class QTableView;
 
@@ -28,7 +28,7 @@ class MarksModel : public QAbstractTableModel {
     int rowOf(const std::string& id) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : Count; }
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;
@@ -52,7 +52,7 @@ class MarksPanel : public Panel {
 
     /// Sets the text next to the buttons: the place where the marks are saved, or an error.
     void setRemark(const QString& text, bool isTrouble);
-    QString remark() const;
+    QString remark() const { return remark_->text(); }
     /// Copied text names the trace.
     void setTrace(TracePtr trace) override;
 

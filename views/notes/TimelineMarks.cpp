@@ -480,10 +480,6 @@ void TimelineMarks::placeEditor() {
     editor_->raise();
 }
 
-void TimelineMarks::goToNext() { step(true); }
-
-void TimelineMarks::goToPrevious() { step(false); }
-
 void TimelineMarks::step(bool isForward) {
     const Mark* selected = store_.find(store_.selected());
     const TimeRange visible = timeline_.state().range().visible();

@@ -144,8 +144,8 @@ class TimelineMarks : public QObject {
     /// Edits the selected mark.
     void editMark();
     void removeMark();
-    void goToNext();
-    void goToPrevious();
+    void goToNext() { step(true); }
+    void goToPrevious() { step(false); }
     /// Selects the mark and makes it visible.
     void show(const std::string& id);
 

@@ -5,7 +5,6 @@
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -132,10 +131,6 @@ void SqlPanel::build() {
     answer_->setTotalShown(false);  // the status has it, with the time
     answer_->setEmptyText(tr("Results. Double-click a row with a \"start\" column to go there."));
 }
-
-QString SqlPanel::status() const { return status_->text(); }
-
-bool SqlPanel::isStale() const { return isRunning_ || isReading_; }
 
 void SqlPanel::setTrace(TracePtr trace) {
     const auto live = liveTraceAt(trace->path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QStringList>
 #include <QWidget>
 #include <atomic>
@@ -14,7 +15,6 @@
 #include "model/remote/RemoteTrace.h"
 #include "views/tables/Panel.h"
 
-class QLabel;
 class QPlainTextEdit;
 class QPushButton;
 class QSplitter;
@@ -50,12 +50,12 @@ class SqlPanel : public Panel {
 
     QPlainTextEdit& editor() const { return *editor_; }
     /// Returns the text under the editor: rows and time, progress, or an error.
-    QString status() const;
+    QString status() const { return status_->text(); }
     /// Returns true if the status is an error.
     bool hasFailed() const { return hasFailed_; }
     bool isRunning() const { return isRunning_; }
     ReportView* table() const override { return answer_; }
-    bool isStale() const override;
+    bool isStale() const override { return isRunning_ || isReading_; }
 
     /// Replaces the text of the editor and runs it.
     void ask(const QString& query);

@@ -2,7 +2,6 @@
 #include "views/tables/SelectionPanel.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QMenu>
 #include <QSplitter>
 #include <QToolButton>
@@ -159,15 +158,11 @@ std::optional<std::vector<uint32_t>> SelectionPanel::chosenTracks() const {
     return tracks;
 }
 
-ReportView* SelectionPanel::table() const { return range_ ? names_ : nullptr; }
-
 void SelectionPanel::setRange(std::optional<TimeRange> range) {
     if (range == range_) return;
     range_ = range;
     count();
 }
-
-QString SelectionPanel::headline() const { return headline_->text(); }
 
 /// Without a range there is nothing to wait for.
 void SelectionPanel::count() {

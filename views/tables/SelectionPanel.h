@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QWidget>
 #include <optional>
 #include <span>
@@ -11,7 +12,6 @@
 #include "model/trace/Trace.h"
 #include "views/tables/ComputedPanel.h"
 
-class QLabel;
 class QSplitter;
 class QToolButton;
 
@@ -33,9 +33,9 @@ class SelectionPanel : public ComputedPanel {
 
     void setTrace(TracePtr trace) override;
     void setRange(std::optional<TimeRange> range) override;
-    QString headline() const;
+    QString headline() const { return headline_->text(); }
     /// Returns the names; null without a range.
-    ReportView* table() const override;
+    ReportView* table() const override { return range_ ? names_ : nullptr; }
 
   private:
     struct Counted;
