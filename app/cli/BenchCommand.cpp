@@ -76,7 +76,6 @@ class BenchFolder {
     std::filesystem::path path_;
 };
 
-/// The options of a bench.
 struct BenchOptions {
     capture::RecordOptions recording;                  ///< For each run; without program and trace name.
     std::array<std::vector<std::string>, 2> programs;  ///< With their arguments; by `BenchSide`.
@@ -231,12 +230,10 @@ void addBench(CLI::App& app, int& exitStatus) {
     help::acceptNumber(
         command->add_option("--runs", arguments->options.maxRounds,
                             "Maximum number of runs per program; fewer if the difference is known to 1 % earlier"),
-        "N", 2, maxRuns)
-        ->capture_default_str();
+        "N", 2, maxRuns);
     help::acceptNumber(
         command->add_option("--warmup", arguments->options.warmUps, "Warm-up runs per program, not recorded"), "K", 0,
-        maxRuns)
-        ->capture_default_str();
+        maxRuns);
     help::acceptOutputPath(command->add_option("-o,--output", arguments->folder,
                                                "Folder for the traces and the output of the programs; new or empty "
                                                "(default: lanescope-bench-<n>)"),

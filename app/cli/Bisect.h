@@ -19,7 +19,6 @@
 
 namespace lanescope::cli {
 
-/// The options of a bisect.
 struct BisectOptions {
     capture::RecordOptions recording;  ///< For each run; with the program, without trace name.
     std::string build;

@@ -256,12 +256,10 @@ void addBisect(CLI::App& app, int& exitStatus) {
         ->type_name("COMMAND");
     command->add_flag("--folders", arguments->areFolders, "The states are folders");
     help::acceptNumber(command->add_option("--runs", arguments->options.maxRuns, "Maximum number of runs in all"), "N",
-                       8, maxBisectRuns)
-        ->capture_default_str();
+                       8, maxBisectRuns);
     help::acceptNumber(
         command->add_option("--warmup", arguments->options.warmUps, "Warm-up runs after each build, not recorded"), "K",
-        0, maxBisectRuns)
-        ->capture_default_str();
+        0, maxBisectRuns);
     command
         ->add_option(
             "--fail-if", arguments->metric,

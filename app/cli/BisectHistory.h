@@ -43,7 +43,6 @@ class BisectHistory {
     Result<void> prepare(size_t state, RecordSupervisor& supervisor, const std::filesystem::path& log);
     /// Returns the folder in which the program runs.
     std::filesystem::path folderOf(size_t state) const;
-    /// Removes all worktrees.
     void removeWorktrees() const;
 
   private:

@@ -105,8 +105,7 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->type_name("DIR");
     help::acceptNumber(command->add_option("--last", options->answer.request.historyRuns,
                                            "With --history: use only the last N of them"),
-                       "N", 3, 10'000)
-        ->capture_default_str();
+                       "N", 3, 10'000);
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
     addOutputFile(*command, options->output);

@@ -20,9 +20,6 @@ std::string_view conditionsHelp();
 /// Returns the text of `lanescope compare --help` below its options: conditions, exit status, examples.
 std::string compareHelp();
 
-/// The exit status of an answer, in addition to `exitOk` and `exitUsage`.
-inline constexpr int exitMet = 1, exitNoAnswer = 3;
-
 /// The answer of `compare` and `bench`: the selection of runs and the output format.
 class ComparisonAnswer {
   public:

@@ -201,13 +201,11 @@ void addExport(CLI::App& app, int& exitStatus) {
             "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one file per rank; "
             "folded: GPU time by Python stack, for flame graphs; flame: flame graph as SVG; flame-ranges: flame graph "
             "of NVTX ranges; sqlite: convert another profiler's file to a Lanescope trace"),
-        {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"})
-        ->capture_default_str();
+        {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"});
     help::acceptOneOf(command->add_option("--over", options->over,
                                           "Flame graph (folded, flame) of GPU time by Python line, function, NVTX "
                                           "range or PyTorch module; or threads: CPU time by thread and stack"),
-                      {"lines", "functions", "ranges", "modules", threads})
-        ->capture_default_str();
+                      {"lines", "functions", "ranges", "modules", threads});
     help::addParsed(*command, "--range", "START:END", parseRange, options->range,
                     "Only this time range (folded, flame): 6.1s:6.2s, in timeline time");
     addOutputFile(*command, options->output);

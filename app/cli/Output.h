@@ -30,6 +30,8 @@ namespace lanescope::cli {
 inline constexpr int exitOk = 0;
 inline constexpr int exitFailed = 1;  ///< The command failed; a sentence on stderr states the reason.
 inline constexpr int exitUsage = 2;   ///< The command line was invalid.
+/// In addition, of commands that answer a question.
+inline constexpr int exitMet = 1, exitNoAnswer = 3;
 
 /// Prints "lanescope: " and the sentence on stderr, on one line, escaped by `printable`: names of files and trace
 /// content may contain any bytes. All messages use this function. Does nothing if stderr is closed.
@@ -44,7 +46,6 @@ int statusOf(const Result<void>& done);
 /// Reports that memory ran out, without allocating.
 int reportOutOfMemory();
 
-/// Prints the sentence as a warning.
 void reportWarning(std::string_view sentence);
 /// Prints a note of a trace with its severity, as `info` lists it.
 void reportNote(Severity severity, std::string_view sentence);

@@ -80,6 +80,7 @@ std::string reserveProblem(uint64_t bytes) {
 }  // namespace
 
 void RecordArguments::addTo(CLI::App& command) {
+    command.add_option("PROGRAM", options_.commandLine, "Program and its arguments")->required();
     help::acceptOutputPath(
         command.add_option("-o,--output", options_.outputPattern,
                            "Output trace; %p: process id of the program, %n: first free number, %h: host, "
@@ -90,168 +91,152 @@ void RecordArguments::addTo(CLI::App& command) {
     help::acceptNumber(command.add_option("--repeat", repeats_,
                                           "Run the program N times in a row and write one trace per run; without "
                                           "%n in the name, -%n is added before the extension"),
-                       "N", 1, maxRepeats)
-        ->capture_default_str();
+                       "N", 1, maxRepeats);
     addRecordingOptions(command);
+    command.option_defaults()->group("Run and output");
     command
         .add_option("--summary", summaries_,
                     "Also write the summary of the trace, which 'lanescope fleet' reads, to this folder")
         ->type_name("FOLDER")
-        ->check(CLI::ExistingDirectory.description(""))
-        ->group("Run and output");
+        ->check(CLI::ExistingDirectory.description(""));
     command
         .add_option(
             "--roofs", options_.roofsFile,
             "Measured peak rates of the GPUs, written by 'lanescope doctor --measure -o FILE' (default: the rates that "
             "'lanescope doctor --measure' stored on this machine)")
-        ->type_name("FILE")
-        ->group("Run and output");
-    command.add_flag("--keep-logs", options_.keepLogs, "Keep the agent's logs next to the trace")
-        ->group("Run and output");
-    command.add_option("PROGRAM", options_.commandLine, "Program and its arguments")->required();
+        ->type_name("FILE");
+    command.add_flag("--keep-logs", options_.keepLogs, "Keep the agent's logs next to the trace");
 }
 
 void RecordArguments::addRecordingOptions(CLI::App& command) {
+    const std::string groupBefore = command.option_defaults()->get_group();
     addWhat(command);
     addSamplers(command);
     addWhen(command);
-    command.add_option("--agent", agent_, "Agent library to load instead of the default")
-        ->type_name("FILE")
-        ->group("Run and output");
+    command.option_defaults()->group("Run and output");
+    command.add_option("--agent", agent_, "Agent library to load instead of the default")->type_name("FILE");
     help::acceptOneOf(command.add_option("--wait", wait_,
                                          "main: wait for the program, and up to 4 s for its other "
                                          "processes; all: wait for all processes, or Ctrl-C"),
-                      {"main", "all"})
-        ->capture_default_str()
-        ->group("Run and output");
+                      {"main", "all"});
+    command.option_defaults()->group(groupBefore);
 }
 
 void RecordArguments::addWhat(CLI::App& command) {
     agent::AgentOptions& asked = options_.agentOptions;
-    const auto inGroup = [](CLI::Option* option) { option->group("Recorded data"); };
-    inGroup(command.add_flag("--no-cuda", noCuda_, "Do not record CUDA activity"));
-    inGroup(command.add_flag("--no-nvtx", noNvtx_, "Do not record NVTX ranges"));
-    inGroup(help::acceptOneOf(
-                command.add_option("--api", api_,
-                                   "CUDA calls to record. filtered: driver calls that launch, copy, set, wait, "
-                                   "allocate or load code; launch: calls that start GPU work or wait for it; all: "
-                                   "also runtime calls, at a higher cost; none: GPU work only"),
-                {"filtered", "launch", "all", "none"})
-                ->capture_default_str());
-    inGroup(help::acceptOneOf(
-                command.add_option("--graphs", graphs_,
-                                   "CUDA graphs. node: every kernel in them (slower); whole: one slice per launch"),
-                {"whole", "node"})
-                ->capture_default_str());
-    inGroup(command.add_flag("!--no-python", asked.recordPython,
-                             "Do not record Python stacks (functions, files and lines) of CUDA calls and threads"));
-    inGroup(command.add_flag("!--no-memsets", asked.recordMemsets,
-                             "Do not record memsets; recording adds 2 us of GPU time to each"));
-    inGroup(command.add_flag("--memory", asked.recordMemory, "Also record device memory allocations and memory pools"));
-    inGroup(command.add_flag("--unified-memory", asked.recordUnifiedMemory,
-                             "Also record migrations and page faults of managed memory"));
-    inGroup(help::acceptOneOf(command.add_option("--nccl", nccl_,
-                                                 "NCCL calls. nvtx: by its NVTX ranges; plugin: also by its "
-                                                 "profiler interface, with data types and algorithms"),
-                              {"nvtx", "plugin"})
-                ->capture_default_str());
-    inGroup(command.add_flag("--yield", asked.yieldCupti,
-                             "Leave CUPTI to a tool inside the program, such as torch.profiler; "
-                             "NVTX is still recorded"));
-    inGroup(command
-                .add_option("--only", asked.only,
-                            "Record only processes of the program PATTERN, for example python*; repeatable")
-                ->type_name("PATTERN")
-                ->allow_extra_args(false));
-    inGroup(command.add_flag("--keep-command-line", asked.keepsCommandLine,
-                             "Store command lines unchanged, including possible secrets"));
-    inGroup(
-        command
-            .add_option("--disk-reserve", reserveBytes_,
-                        "Stop recording when free disk space falls to SIZE, for example 10GB; 0: "
-                        "never (default: 5 % of the disk, at most 1GB, or more if it fills fast)")
-            ->type_name("SIZE")
-            ->transform(sizeInBytes())
-            ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
-    inGroup(
-        command
-            .add_option(
-                "--max-size", maxLogBytes_,
-                "Maximum log size of one process, for example 500MB or 4GB; then its recording stops, not the program")
-            ->type_name("SIZE")
-            ->transform(sizeInBytes())
-            ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
+    command.option_defaults()->group("Recorded data");
+    command.add_flag("!--no-cuda", asked.recordCuda, "Do not record CUDA activity");
+    command.add_flag("!--no-nvtx", asked.recordNvtx, "Do not record NVTX ranges");
+    help::acceptOneOf(
+        command.add_option("--api", api_,
+                           "CUDA calls to record. filtered: driver calls that launch, copy, set, wait, "
+                           "allocate or load code; launch: calls that start GPU work or wait for it; all: "
+                           "also runtime calls, at a higher cost; none: GPU work only"),
+        {"filtered", "launch", "all", "none"});
+    help::acceptOneOf(
+        command.add_option("--graphs", graphs_,
+                           "CUDA graphs. node: every kernel in them (slower); whole: one slice per launch"),
+        {"whole", "node"});
+    command.add_flag("!--no-python", asked.recordPython,
+                     "Do not record Python stacks (functions, files and lines) of CUDA calls and threads");
+    command.add_flag("!--no-memsets", asked.recordMemsets,
+                     "Do not record memsets; recording adds 2 us of GPU time to each");
+    command.add_flag("--memory", asked.recordMemory, "Also record device memory allocations and memory pools");
+    command.add_flag("--unified-memory", asked.recordUnifiedMemory,
+                     "Also record migrations and page faults of managed memory");
+    help::acceptOneOf(command.add_option("--nccl", nccl_,
+                                         "NCCL calls. nvtx: by its NVTX ranges; plugin: also by its "
+                                         "profiler interface, with data types and algorithms"),
+                      {"nvtx", "plugin"});
+    command.add_flag("--yield", asked.yieldCupti,
+                     "Leave CUPTI to a tool inside the program, such as torch.profiler; "
+                     "NVTX is still recorded");
+    command
+        .add_option("--only", asked.only,
+                    "Record only processes of the program PATTERN, for example python*; repeatable")
+        ->type_name("PATTERN")
+        ->allow_extra_args(false);
+    command.add_flag("--keep-command-line", asked.keepsCommandLine,
+                     "Store command lines unchanged, including possible secrets");
+    command
+        .add_option("--disk-reserve", reserveBytes_,
+                    "Stop recording when free disk space falls to SIZE, for example 10GB; 0: "
+                    "never (default: 5 % of the disk, at most 1GB, or more if it fills fast)")
+        ->type_name("SIZE")
+        ->transform(sizeInBytes())
+        ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, ""));
+    command
+        .add_option(
+            "--max-size", asked.maxLogBytes,
+            "Maximum log size of one process, for example 500MB or 4GB; then its recording stops, not the program")
+        ->type_name("SIZE")
+        ->transform(sizeInBytes())
+        ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, ""));
 }
 
 void RecordArguments::addSamplers(CLI::App& command) {
-    const auto inGroup = [](CLI::Option* option) { option->group("Sampled data"); };
-    inGroup(help::acceptNumber(
-                command.add_option("--sample", options_.counterHz,
-                                   "Sampling rate of GPU (NVML, GPM), NVLink and host counters in Hz (0-100; 0: off)"),
-                "HZ", 0, fastestCounters)
-                ->capture_default_str());
-    inGroup(command.add_flag("--no-sample", noSample_, "As --sample 0"));
-    inGroup(help::acceptNumber(command.add_option("--threads", options_.threadsHz,
-                                                  "Sampling rate of CPU threads (state, wait "
-                                                  "reason, Python line) in Hz (0-1000; 0: off)"),
-                               "HZ", 0, fastestThreads)
-                ->capture_default_str());
-    inGroup(command.add_flag("--no-threads", noThreads_, "As --threads 0"));
-    inGroup(help::acceptOneOf(command.add_option("--cpu-samples", cpuSamples_,
-                                                 "perf: record context switches and native and Python stacks with "
-                                                 "perf events (for the permission see lanescope doctor); no: off"),
-                              {"no", "perf"})
-                ->capture_default_str());
-    inGroup(help::acceptNumber(
-                command.add_option("--cpu-samples-hz", cpuSamplesHz_,
-                                   "With --cpu-samples: samples per second of CPU time of each thread (at most 2000)"),
-                "HZ", 1, capture::maxPerfHz)
-                ->capture_default_str());
-    inGroup(command
-                .add_flag("--gpu-metrics{1000}", options_.metricsHz,
-                          "Sample hardware counters of the GPUs (SMs, tensor cores, DRAM, PCIe, NVLink) at "
-                          "this rate in Hz (default 1000, at most 10000); needs the permission to read them")
-                ->option_text("[=HZ]"));
-    inGroup(command
-                .add_option("--sample-at", options_.agentOptions.sampleAt,
-                            "Also read NVLink and energy counters whenever an NVTX range of this "
-                            "name starts or ends; * is a wildcard: \"epoch*\"")
-                ->type_name("RANGE"));
+    command.option_defaults()->group("Sampled data");
+    help::acceptNumber(
+        command.add_option("--sample", options_.counterHz,
+                           "Sampling rate of GPU (NVML, GPM), NVLink and host counters in Hz (0-100; 0: off)"),
+        "HZ", 0, fastestCounters);
+    command.add_flag("--no-sample", noSample_, "As --sample 0");
+    help::acceptNumber(command.add_option("--threads", options_.threadsHz,
+                                          "Sampling rate of CPU threads (state, wait "
+                                          "reason, Python line) in Hz (0-1000; 0: off)"),
+                       "HZ", 0, fastestThreads);
+    command.add_flag("--no-threads", noThreads_, "As --threads 0");
+    help::acceptOneOf(command.add_option("--cpu-samples", cpuSamples_,
+                                         "perf: record context switches and native and Python stacks with "
+                                         "perf events (for the permission see lanescope doctor); no: off"),
+                      {"no", "perf"});
+    help::acceptNumber(
+        command.add_option("--cpu-samples-hz", cpuSamplesHz_,
+                           "With --cpu-samples: samples per second of CPU time of each thread (at most 2000)"),
+        "HZ", 1, capture::maxPerfHz);
+    command
+        .add_flag("--gpu-metrics{1000}", options_.metricsHz,
+                  "Sample hardware counters of the GPUs (SMs, tensor cores, DRAM, PCIe, NVLink) at "
+                  "this rate in Hz (default 1000, at most 10000); needs the permission to read them")
+        ->option_text("[=HZ]");
+    command
+        .add_option("--sample-at", options_.agentOptions.sampleAt,
+                    "Also read NVLink and energy counters whenever an NVTX range of this "
+                    "name starts or ends; * is a wildcard: \"epoch*\"")
+        ->type_name("RANGE");
 }
 
 void RecordArguments::addWhen(CLI::App& command) {
     agent::WindowOptions& windows = options_.agentOptions.windows;
-    const auto inGroup = [](CLI::Option* option) { option->group("Recorded time"); };
-    inGroup(command.add_option("--delay", delay_, "Delay before recording starts, for example 60, 500ms or 2min")
-                ->type_name("SECONDS")
-                ->check(CLI::Validator(timeProblem, "")));
-    inGroup(command.add_option("--duration", duration_, "Duration of the recording, for example 60, 500ms or 2min")
-                ->type_name("SECONDS")
-                ->check(CLI::Validator(timeProblem, "")));
-    inGroup(command
-                .add_option("--capture-range", range_,
-                            "Record only between cudaProfilerStart and cudaProfilerStop "
-                            "(cudaProfilerApi), or while an NVTX range is open "
-                            "(nvtx:RANGE[@DOMAIN])")
-                ->type_name("RANGE")
-                ->check(CLI::Validator(rangeProblem, "")));
-    inGroup(command.add_option("--steps", steps_, "Record only steps A to B (A-B, 0-based, per process)")
-                ->type_name("A-B")
-                ->check(CLI::Validator(stepsProblem, "")));
-    inGroup(command
-                .add_option("--step-range", stepRange_,
-                            "NVTX range that marks a step, NAME[@DOMAIN]; * is a wildcard "
-                            "(default: common names of steps)")
-                ->type_name("NAME"));
-    inGroup(help::acceptNumber(command.add_option("--ranges", windows.repeat,
-                                                  "With --capture-range: record only the first N ranges; 0: all"),
-                               "N", 0, maxWindows)
-                ->capture_default_str());
-    inGroup(help::acceptOneOf(command.add_option("--kill", kill_,
-                                                 "After the last recorded window: no: let the program continue, "
-                                                 "unrecorded; sigterm: terminate the program"),
-                              {"no", "sigterm"})
-                ->capture_default_str());
+    command.option_defaults()->group("Recorded time");
+    command.add_option("--delay", delay_, "Delay before recording starts, for example 60, 500ms or 2min")
+        ->type_name("SECONDS")
+        ->check(CLI::Validator(timeProblem, ""));
+    command.add_option("--duration", duration_, "Duration of the recording, for example 60, 500ms or 2min")
+        ->type_name("SECONDS")
+        ->check(CLI::Validator(timeProblem, ""));
+    command
+        .add_option("--capture-range", range_,
+                    "Record only between cudaProfilerStart and cudaProfilerStop "
+                    "(cudaProfilerApi), or while an NVTX range is open "
+                    "(nvtx:RANGE[@DOMAIN])")
+        ->type_name("RANGE")
+        ->check(CLI::Validator(rangeProblem, ""));
+    command.add_option("--steps", steps_, "Record only steps A to B (A-B, 0-based, per process)")
+        ->type_name("A-B")
+        ->check(CLI::Validator(stepsProblem, ""));
+    command
+        .add_option("--step-range", stepRange_,
+                    "NVTX range that marks a step, NAME[@DOMAIN]; * is a wildcard "
+                    "(default: common names of steps)")
+        ->type_name("NAME");
+    help::acceptNumber(
+        command.add_option("--ranges", windows.repeat, "With --capture-range: record only the first N ranges; 0: all"),
+        "N", 0, maxWindows);
+    help::acceptOneOf(command.add_option("--kill", kill_,
+                                         "After the last recorded window: no: let the program continue, "
+                                         "unrecorded; sigterm: terminate the program"),
+                      {"no", "sigterm"});
 }
 
 Result<agent::WindowOptions> RecordArguments::windows() const {
@@ -265,9 +250,9 @@ Result<agent::WindowOptions> RecordArguments::windows() const {
     if (!hasSteps && !stepRange_.empty())
         return fail("--step-range: names the steps only. Choose the recorded steps with --steps A-B.");
     if (windows.repeat != 1 && !hasRange) return fail("--ranges: counts ranges. Name them with --capture-range.");
-    if (noCuda_ && range_ == "cudaProfilerApi")
+    if (!options_.agentOptions.recordCuda && range_ == "cudaProfilerApi")
         return fail("--capture-range cudaProfilerApi: needs CUDA. Remove --no-cuda.");
-    if (noNvtx_ && ((hasRange && range_ != "cudaProfilerApi") || hasSteps))
+    if (!options_.agentOptions.recordNvtx && ((hasRange && range_ != "cudaProfilerApi") || hasSteps))
         return fail("{}: needs NVTX. Remove --no-nvtx.", hasSteps ? "--steps" : "--capture-range");
     if (hasRange) agent::setTriggerRange(range_, windows);
     if (const auto steps = parseStepRange(steps_)) {
@@ -284,13 +269,11 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     options.waitForAll = wait_ == "all";
     options.ncclPlugin = nccl_ == "plugin";
     agent::AgentOptions& asked = options.agentOptions;
-    asked.recordCuda = !noCuda_;
-    asked.recordNvtx = !noNvtx_;
     asked.apiCalls = agent::apiCallsNamed(api_).value_or(asked.apiCalls);
     asked.graphs = agent::graphDetailNamed(graphs_).value_or(asked.graphs);
     if (reserveBytes_ != agent::defaultReserve) asked.diskReserveBytes = reserveBytes_ / bytesPerMb * bytesPerMb;
-    asked.maxLogBytes = maxLogBytes_ / bytesPerMb * bytesPerMb;
-    if (noCuda_ && noNvtx_ && !options.ncclPlugin)
+    asked.maxLogBytes -= asked.maxLogBytes % bytesPerMb;
+    if (!asked.recordCuda && !asked.recordNvtx && !options.ncclPlugin)
         return fail("--no-cuda and --no-nvtx: nothing is left to record. Remove one of them.");
     auto windows = this->windows();
     if (!windows) return fail(windows.error());
@@ -310,7 +293,7 @@ Result<capture::RecordOptions> RecordArguments::options() const {
         return fail("--gpu-metrics: the rate must be {:g} to {:g} Hz.", slowestMetrics, fastestMetrics);
     if (!asked.sampleAt.empty() && options.counterHz == 0)
         return fail("--sample-at: reads counters. Remove --no-sample and --sample 0.");
-    if (!asked.sampleAt.empty() && noNvtx_) return fail("--sample-at: needs NVTX. Remove --no-nvtx.");
+    if (!asked.sampleAt.empty() && !asked.recordNvtx) return fail("--sample-at: needs NVTX. Remove --no-nvtx.");
     options.killsAtEnd = kill_ == "sigterm";
     if (options.killsAtEnd && !asked.windows.count())
         return fail(

@@ -35,8 +35,8 @@ class RecordArguments {
     std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node", nccl_ = "nvtx";
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no", cpuSamples_ = "no";
     double cpuSamplesHz_ = capture::defaultPerfHz;
-    bool noCuda_ = false, noNvtx_ = false, noSample_ = false, noThreads_ = false;
-    uint64_t maxLogBytes_ = 0, reserveBytes_ = agent::defaultReserve;
+    bool noSample_ = false, noThreads_ = false;
+    uint64_t reserveBytes_ = agent::defaultReserve;
     int repeats_ = 1;
 };
 

@@ -14,7 +14,6 @@ namespace lanescope::cli {
 
 struct Shared;
 
-/// The end of a program's run.
 struct RunEnd {
     int exitStatus = 0;         ///< The program's; 128 plus the number of the signal that ended it.
     bool wasEndedByUs = false;  ///< By SIGTERM, as set by `--kill sigterm`.

@@ -110,7 +110,8 @@ void addView(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     help::acceptNumber(command->add_option("--port", options->port, "Port for --web (default: any free one)"), "N", 0,
                        UINT16_MAX)
-        ->needs(web);
+        ->needs(web)
+        ->default_str("");
     command->footer(
         "Examples:\n  lanescope view run.sqlite\n  lanescope view before.sqlite after.sqlite\n  lanescope view --merge "
         "rank0.json.gz rank1.json.gz\n  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n  lanescope "

@@ -48,7 +48,7 @@ void addStepOptions(CLI::App& command, CompareSelection& selection) {
 }
 
 void addFormat(CLI::App& command, std::string& format, const std::vector<std::string>& words) {
-    help::acceptOneOf(command.add_option("-f,--format", format, "Output format"), words)->capture_default_str();
+    help::acceptOneOf(command.add_option("-f,--format", format, "Output format"), words);
 }
 
 void addOutputFile(CLI::App& command, std::string& path) {
@@ -81,8 +81,7 @@ void addMergeOptions(CLI::App& command, MergeArguments& words) {
             "How to synchronize the clocks of several hosts. collectives: by common collectives; steps: by steps of "
             "the same number; base-time: by the start time in each file; start: by the first event of each file; auto: "
             "nothing on one host, else the first of these that covers all files"),
-        {"auto", "collectives", "steps", "base-time", "start"})
-        ->capture_default_str();
+        {"auto", "collectives", "steps", "base-time", "start"});
     help::addParsed(command, "--ranks", "LIST", parseRanks, words.cut.ranks, "Only these ranks: 0,17,517 or 0-7");
     help::addParsed(command, "--steps", "A-B", parseStepNumbers, words.cut.steps,
                     "Only steps A to B, by number, and the next one, which ends the last: 120-124, or 7");

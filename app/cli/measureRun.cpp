@@ -36,7 +36,6 @@ std::vector<std::string> ownEnvironment() {
     return entries;
 }
 
-/// Runs a program without the agent.
 RunEnd runWithoutAgent(const std::vector<std::string>& program) {
     const auto file = capture::findProgram(program.front());
     if (!file) return {exitFailed, false, file.error().error.sentence};

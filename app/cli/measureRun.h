@@ -12,7 +12,6 @@
 
 namespace lanescope::cli {
 
-/// The files of a measured run.
 struct RunFiles {
     std::filesystem::path trace, log;
 };

@@ -10,7 +10,7 @@
 namespace lanescope::help {
 
 CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& words) {
-    option->type_name(fmt::format("{}", fmt::join(words, "|")));
+    option->type_name(fmt::format("{}", fmt::join(words, "|")))->capture_default_str();
     return option->check(CLI::Validator(
         [words](const std::string& text) {
             if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
@@ -20,7 +20,7 @@ CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& wo
 }
 
 CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum, double maximum) {
-    option->type_name(name);
+    option->type_name(name)->capture_default_str();
     return option->check(CLI::Validator(
         [minimum, maximum](const std::string& text) {
             char* end = nullptr;

@@ -7,10 +7,10 @@
 
 namespace lanescope::help {
 
-/// Limits the option to one of these words; help shows "one|other". Returns the option.
+/// Limits the option to one of these words; help shows "one|other" and the default. Returns the option.
 CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& words);
 
-/// Limits the option to numbers from `minimum` to `maximum`; help shows `name`. Returns the option.
+/// Limits the option to numbers from `minimum` to `maximum`; help shows `name` and the default. Returns the option.
 CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum, double maximum);
 
 /// Makes the option an output path of a file or folder, called `name` in help; an empty one is an

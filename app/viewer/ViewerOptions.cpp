@@ -73,45 +73,38 @@ void declare(CLI::App& app, RawOptions& raw) {
                        : fmt::format("a picture is written as PNG; let \"{}\" end in .png", printable(text));
         },
         ""));
-    const auto ofPicture = [render](CLI::Option* option, const char* type) {
-        option->needs(render)->group("Pictures, with --render");
-        return *type == 0 ? option : option->type_name(type);
-    };
-    ofPicture(help::addParsed(app, "--size", "WxH", parseSize, raw.picture.size, "Size of the picture in pixels"), "")
-        ->default_str("1600x1000");
-    ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"), {"light", "dark"}), "")
-        ->capture_default_str();
-    ofPicture(
-        app.add_option("--do", raw.picture.commands, "Run this command, as it is called in the menus; repeatable"),
-        "COMMAND")
+    app.option_defaults()->group("Pictures, with --render");
+    help::addParsed(app, "--size", "WxH", parseSize, raw.picture.size, "Size of the picture in pixels")
+        ->default_str("1600x1000")
+        ->needs(render);
+    help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"), {"light", "dark"})->needs(render);
+    app.add_option("--do", raw.picture.commands, "Run this command, as it is called in the menus; repeatable")
+        ->type_name("COMMAND")
+        ->needs(render)
         ->allow_extra_args(false);
-    ofPicture(app.add_option("--type", raw.picture.typed, "Type this into the focused line, after all commands"),
-              "TEXT");
-    const auto ofView = [](CLI::Option* option, const char* type) {
-        option->group("View");
-        return *type == 0 ? option : option->type_name(type);
-    };
+    app.add_option("--type", raw.picture.typed, "Type this into the focused line, after all commands")
+        ->type_name("TEXT")
+        ->needs(render);
+    app.option_defaults()->group("View");
     ViewOptions& view = raw.view;
-    ofView(help::addParsed(app, "--visible", "START:END", parseTimeRange, view.visible,
-                           "Zoom to this range, such as 6.1s:6.2s"),
-           "");
-    ofView(help::addParsed(app, "--select", "START:END", parseTimeRange, view.select, "Select this range"), "");
-    ofView(help::addParsed(app, "--event", "KIND:ROW", parseEvent, view.event,
-                           "Select this event: kind and row, such as kernel:412"),
-           "");
-    ofView(help::acceptNumber(
-               app.add_option("--step", view.step,
-                              "Zoom to the step of this number; of two runs, to this compared step, counted from 0"),
-               "N", 0, std::numeric_limits<int>::max()),
-           "");
-    ofView(app.add_option("--worker", view.worker, "Rank or GPU of the step or comparison, such as 'rank 2'"), "NAME");
-    ofView(app.add_option("--unit", view.unit, "Intervals that count as steps, such as 'layer #'"), "NAME");
-    ofView(app.add_option("--filter", view.filter, "Show only tracks with this text"), "TEXT");
-    ofView(app.add_option("--find", view.find, "Search for this text"), "TEXT");
-    ofView(app.add_option("--table", view.table, "Show the table of this title, such as bandwidth"), "TITLE");
-    ofView(app.add_option("--query", view.query, "Run this SQL query and show its result"), "SQL");
-    ofView(app.add_flag("--ghost", view.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate"), "");
-    ofView(app.add_option("--align", view.align, "Align two compared runs at this NVTX range"), "RANGE");
+    help::addParsed(app, "--visible", "START:END", parseTimeRange, view.visible,
+                    "Zoom to this range, such as 6.1s:6.2s");
+    help::addParsed(app, "--select", "START:END", parseTimeRange, view.select, "Select this range");
+    help::addParsed(app, "--event", "KIND:ROW", parseEvent, view.event,
+                    "Select this event: kind and row, such as kernel:412");
+    help::acceptNumber(
+        app.add_option("--step", view.step,
+                       "Zoom to the step of this number; of two runs, to this compared step, counted from 0"),
+        "N", 0, std::numeric_limits<int>::max());
+    app.add_option("--worker", view.worker, "Rank or GPU of the step or comparison, such as 'rank 2'")
+        ->type_name("NAME");
+    app.add_option("--unit", view.unit, "Intervals that count as steps, such as 'layer #'")->type_name("NAME");
+    app.add_option("--filter", view.filter, "Show only tracks with this text")->type_name("TEXT");
+    app.add_option("--find", view.find, "Search for this text")->type_name("TEXT");
+    app.add_option("--table", view.table, "Show the table of this title, such as bandwidth")->type_name("TITLE");
+    app.add_option("--query", view.query, "Run this SQL query and show its result")->type_name("SQL");
+    app.add_flag("--ghost", view.hasBaselineOverlay, "Outline the baseline in the lanes of the candidate");
+    app.add_option("--align", view.align, "Align two compared runs at this NVTX range")->type_name("RANGE");
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
