@@ -287,9 +287,7 @@ TrackArrangement TimelineTracks::arrangement() const {
 
 void TimelineTracks::setTextHeight(int pixels) {
     textHeight_ = pixels;
-    LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, rowHeight());
-    metrics.previews = layout_.metrics().previews;
-    setMetrics(metrics);
+    setMetrics(LayoutMetrics::forText(textHeight_, rowHeight(), layout_.metrics().previews));
     followWindow();
 }
 
@@ -297,9 +295,7 @@ void TimelineTracks::setRowHeight(RowHeight height) {
     isFitted_ = height == RowHeight::Fitted;
     isFitPending_ = false;
     if (isFitted_) return setMetrics(fittingMetrics());
-    LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
-    metrics.previews = layout_.metrics().previews;
-    setMetrics(metrics);
+    setMetrics(LayoutMetrics::forText(textHeight_, height, layout_.metrics().previews));
 }
 
 void TimelineTracks::setMetrics(const LayoutMetrics& metrics) {
@@ -313,13 +309,11 @@ LayoutMetrics TimelineTracks::fittingMetrics() const {
         {RowHeight::Compact, Previews::Gpus}, {RowHeight::Compact, Previews::None}};
     TrackLayout trial = layout_;
     for (const auto& [height, previews] : sizes) {
-        LayoutMetrics metrics = LayoutMetrics::forText(textHeight_, height);
-        metrics.previews = previews;
-        trial.setMetrics(metrics);
+        trial.setMetrics(LayoutMetrics::forText(textHeight_, height, previews));
         // Names are worth a little scrolling.
         const bool isLastWithNames = height == RowHeight::Compact && previews == Previews::Gpus;
         const int room = scroll_.viewportHeight() * (isLastWithNames ? 11 : 10) / 10;
-        if (trial.totalHeight() - metrics.bottomSpace <= room) break;
+        if (trial.totalHeight() - trial.metrics().bottomSpace <= room) break;
     }
     return trial.metrics();
 }

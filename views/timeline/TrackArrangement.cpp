@@ -16,8 +16,8 @@
 
 namespace lanescope::views {
 
-LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight) {
-    LayoutMetrics metrics{.laneHeight = std::max(20, textHeight + 4), .rowHeight = rowHeight};
+LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight, Previews previews) {
+    LayoutMetrics metrics{.laneHeight = std::max(20, textHeight + 4), .rowHeight = rowHeight, .previews = previews};
     if (rowHeight == RowHeight::Compact) {
         metrics.laneHeight = std::max(14, textHeight - 1);
         metrics.padding = 1;

@@ -33,7 +33,7 @@ struct LayoutMetrics {
     Previews previews = Previews::None;
 
     /// Returns metrics for text of this height: a name fits into a lane and a title into a row.
-    static LayoutMetrics forText(int textHeight, RowHeight rowHeight);
+    static LayoutMetrics forText(int textHeight, RowHeight rowHeight, Previews previews = Previews::None);
     bool operator==(const LayoutMetrics&) const = default;
 };
 

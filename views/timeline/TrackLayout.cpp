@@ -204,7 +204,7 @@ void TrackLayout::setTracks(std::span<const Track> tracks) {
     sharedPinnedBottom_ = 0;
     for (uint32_t i = 0; i < tracks.size(); ++i) {
         folded_[i] = tracks[i].isInitiallyFolded;
-        siblingsOf(i).push_back(i);
+        children_[groupOf(i)].push_back(i);
     }
     findPreviews();
     rebuild();
@@ -228,14 +228,6 @@ uint32_t TrackLayout::parentOf(uint32_t track) const {
     if (track >= tracks_.size()) return noIndex;
     const int32_t parent = tracks_[track].parent;
     return parent >= 0 && static_cast<uint32_t>(parent) < track ? static_cast<uint32_t>(parent) : noIndex;
-}
-
-std::vector<uint32_t>& TrackLayout::siblingsOf(uint32_t track) {
-    return children_[std::min<size_t>(parentOf(track), tracks_.size())];
-}
-
-const std::vector<uint32_t>& TrackLayout::siblingsOf(uint32_t track) const {
-    return children_[std::min<size_t>(parentOf(track), tracks_.size())];
 }
 
 bool TrackLayout::canFold(uint32_t track) const {
@@ -370,7 +362,7 @@ void TrackLayout::setOrder(std::span<const uint32_t> order) {
 
 uint32_t TrackLayout::siblingOf(uint32_t track, int direction) const {
     if (track >= tracks_.size()) return noIndex;
-    const std::vector<uint32_t>& siblings = siblingsOf(track);
+    const std::vector<uint32_t>& siblings = children_[groupOf(track)];
     auto at = std::find(siblings.begin(), siblings.end(), track) - siblings.begin();
     // Skips invisible siblings: one step is one visible track.
     for (at += direction; at >= 0 && at < std::ssize(siblings); at += direction) {
@@ -386,7 +378,7 @@ bool TrackLayout::areSiblings(uint32_t one, uint32_t other) const {
 
 void TrackLayout::moveTo(uint32_t track, uint32_t sibling) {
     if (track == sibling || !areSiblings(track, sibling)) return;
-    std::vector<uint32_t>& siblings = siblingsOf(track);
+    std::vector<uint32_t>& siblings = children_[groupOf(track)];
     const auto from = std::find(siblings.begin(), siblings.end(), track);
     const auto to = std::find(siblings.begin(), siblings.end(), sibling);
     from < to ? std::rotate(from, from + 1, to + 1) : std::rotate(to, from, from + 1);
@@ -470,10 +462,8 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     if (tracks_[track].kind == TrackKind::Counter) {
         // Two directions of one link share a track, each slightly lower than a single one.
         row.laneHeight = row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
-    } else if (row.isHeader && tracks_[track].kind == TrackKind::CounterGroup) {
-        row.laneCount = 0;  // The content shown while folded is directly below it.
     } else if (row.isHeader && tracks_[track].kind != TrackKind::Gpu) {
-        row.laneCount = 0;  // Its calls are directly below it.
+        row.laneCount = 0;  // Its calls, or the content shown while folded, are directly below it.
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;

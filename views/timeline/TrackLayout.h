@@ -3,6 +3,7 @@
 
 #include <QString>
 #include <QThreadPool>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -151,8 +152,8 @@ class TrackLayout {
     void layOut();
     void addRows(uint32_t track, int depth, Walk& walk);
     void updateFilter();
-    std::vector<uint32_t>& siblingsOf(uint32_t track);
-    const std::vector<uint32_t>& siblingsOf(uint32_t track) const;
+    /// Returns the index of a track's siblings in `children_`.
+    size_t groupOf(uint32_t track) const { return std::min<size_t>(parentOf(track), tracks_.size()); }
     LayoutRow makeRow(uint32_t track) const;
     void findPreviews();
     bool showsPreview(uint32_t track) const;
