@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/ComparePage.h"
 
-#include <QVBoxLayout>
-
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "views/compare/CompareTables.h"
@@ -11,6 +9,7 @@
 #include "views/jobs/LazyTab.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -42,10 +41,8 @@ ComparePage::ComparePage(QWidget* parent)
     : DocumentPage(parent),
       view_(new CompareView(this)),
       hits_(new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
     auto* area = new PageArea(view_, this);
-    layout->addWidget(area);
+    columnIn(this)->addWidget(area);
     connect(view_, &CompareView::placeShown, this, [this, area] { area->showPart(view_->baseline().timeline()); });
     connect(view_, &CompareView::titleChanged, this, &DocumentPage::titleChanged);
     setFocusProxy(&view_->baseline().timeline());

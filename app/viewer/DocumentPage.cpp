@@ -2,11 +2,11 @@
 #include "app/viewer/DocumentPage.h"
 
 #include <QBoxLayout>
-#include <QHBoxLayout>
 #include <QPushButton>
 #include <QToolButton>
 
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::viewer {
 
@@ -19,8 +19,7 @@ OfferBar::OfferBar(QWidget* parent)
     close->setText(QStringLiteral("✕"));
     close->setAutoRaise(true);
     close->setToolTip(tr("Close"));
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(14, 4, 6, 4);
+    auto* layout = views::rowIn(this, {14, 4, 6, 4}, -1);
     layout->addWidget(label_, 1);
     layout->addWidget(accept_);
     layout->addWidget(other_);

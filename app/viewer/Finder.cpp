@@ -10,13 +10,13 @@
 #include <QPainter>
 #include <QPointer>
 #include <QTimer>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/viewer/ViewerActions.h"
 #include "model/format/text.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -336,9 +336,7 @@ Finder::Finder(QWidget* parent)
     list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     remark_->setForegroundRole(QPalette::PlaceholderText);
     remark_->setContentsMargins(12, 4, 12, 4);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(8, 8, 8, 8);
-    layout->setSpacing(6);
+    auto* layout = views::columnIn(this, {8, 8, 8, 8}, 6);
     layout->addWidget(&edit());
     layout->addWidget(list_, 1);
     layout->addWidget(remark_);

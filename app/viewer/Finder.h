@@ -98,7 +98,6 @@ class PopupPanel : public QFrame {
     virtual void accept() = 0;
     /// Handles keys in addition to those of the line; returns true if handled.
     virtual bool pressKey(int) { return false; }
-    /// Returns the preferred size of the panel.
     virtual QSize preferredSize() const = 0;
     void place();
 

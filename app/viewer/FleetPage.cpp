@@ -9,7 +9,6 @@
 
 #include "app/viewer/AppSettings.h"
 #include "views/fleet/FleetMap.h"
-#include "views/fleet/FleetView.h"
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
@@ -93,8 +92,6 @@ void FleetPage::chooseFolder() {
 }
 
 QString FleetPage::title() const { return toQString(report_->path.filename().string()); }
-
-void FleetPage::setTheme(const Theme& theme) { view_->setTheme(theme); }
 
 void FleetPage::restoreLayout(const AppSettings& settings) { view_->restoreState(settings.splitterState("fleet")); }
 

@@ -9,13 +9,10 @@
 #include "app/viewer/DocumentPage.h"
 #include "model/fleet/FleetReport.h"
 #include "model/merge/TraceExcerpt.h"
+#include "views/fleet/FleetView.h"
 #include "views/jobs/LatestJob.h"
 
 class QAction;
-
-namespace lanescope::views {
-class FleetView;
-}
 
 namespace lanescope::viewer {
 
@@ -33,7 +30,7 @@ class FleetPage : public DocumentPage {
 
     QString title() const override;
     QList<QAction*> commands() const override { return {openFindings_}; }
-    void setTheme(const views::Theme& theme) override;
+    void setTheme(const views::Theme& theme) override { view_->setTheme(theme); }
     bool isBusy() const override { return job_->isRunning(); }
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;

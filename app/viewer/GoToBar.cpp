@@ -2,11 +2,11 @@
 #include "app/viewer/GoToBar.h"
 
 #include <QLineEdit>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "model/analysis/StepSelection.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
@@ -52,8 +52,7 @@ GoToBar::GoToBar(QWidget* parent) : PopupPanel(parent), remark_(new QLabel(this)
     remark_->setWordWrap(true);
     remark_->setTextFormat(Qt::PlainText);
     remark_->setContentsMargins(4, 0, 4, 0);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(8, 8, 8, 8);
+    auto* layout = columnIn(this, {8, 8, 8, 8}, -1);
     layout->addWidget(&edit());
     layout->addWidget(remark_);
     connect(&edit(), &QLineEdit::textEdited, this, [this] {

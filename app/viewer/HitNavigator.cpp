@@ -4,7 +4,6 @@
 #include <QAction>
 #include <QCoreApplication>
 #include <QElapsedTimer>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -24,6 +23,7 @@
 #include "app/viewer/windowStyle.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -98,16 +98,11 @@ SearchBar::SearchBar(QWidget* parent)
     delay_->setSingleShot(true);
     delay_->setInterval(typingPauseMs);
 
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(4, 2, 6, 2);
-    layout->setSpacing(2);
+    auto* layout = views::rowIn(this, {4, 2, 6, 2}, 2);
     // The count is in an empty area of the tool bar, so that nothing moves when it appears.
     layout->addWidget(count_);
     layout->addSpacing(8);
-    layout->addWidget(edit_);
-    layout->addWidget(expression_);
-    layout->addWidget(previous_);
-    layout->addWidget(next_);
+    views::addTo(layout, edit_, expression_, previous_, next_);
 
     connect(edit_, &QLineEdit::textChanged, delay_, qOverload<>(&QTimer::start));
     connect(edit_, &QLineEdit::textChanged, clear_,

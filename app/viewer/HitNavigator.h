@@ -151,7 +151,6 @@ class HitNavigator : public QObject {
     /// Reveals the next (+1) or previous (-1) hit, wrapping around; the first step goes to the first visible hit.
     /// During a search, steps reach only the hits found first; others are executed when it ends.
     void step(int direction);
-    /// Reveals the hit at `index`.
     void show(qint64 index);
 
   signals:

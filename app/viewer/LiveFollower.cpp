@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include <QHBoxLayout>
 #include <QMetaObject>
 #include <QPointer>
 #include <QPushButton>
@@ -17,6 +16,7 @@
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -189,9 +189,7 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     follow_->setCheckable(true);
     follow_->setChecked(true);
     follow_->setToolTip(tr("Keep the newest events in sight"));
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(14, 3, 6, 4);
-    layout->setSpacing(8);
+    auto* layout = rowIn(this, {14, 3, 6, 4}, 8);
     layout->addWidget(dot_);
     layout->addWidget(text_, 1);
     layout->addWidget(follow_, 0, Qt::AlignTop);

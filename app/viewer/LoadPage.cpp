@@ -183,13 +183,10 @@ void LoadPage::build() {
     column->setFixedWidth(520);
     auto* layout = new QVBoxLayout(column);
     layout->setSpacing(10);
-    layout->addWidget(heading_);
-    layout->addWidget(bar_);
-    layout->addWidget(text_);
+    views::addTo(layout, heading_, bar_, text_);
     layout->addWidget(button_, 0, Qt::AlignLeft);
     auto* content = new QWidget(this);
-    auto* outer = new QVBoxLayout(content);
-    outer->setContentsMargins(0, 0, 0, 0);
+    auto* outer = views::columnIn(content, {}, -1);
     outer->addWidget(preview_);
     outer->addStretch(2);
     outer->addWidget(column, 0, Qt::AlignHCenter);

@@ -69,7 +69,6 @@ class PageMarks : public QObject {
     /// Returns the last remark of the keeper.
     const QString& remark() const { return remark_; }
     bool isRemarkTrouble() const { return isRemarkTrouble_; }
-    /// Returns the marks for the finder.
     std::vector<FinderEntry> entries() const;
 
   signals:

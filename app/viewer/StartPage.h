@@ -37,7 +37,6 @@ class RecentFiles : public QObject {
     QString toolsOf(const QString& entry) const;
     /// Removes the path, also from comparisons.
     void remove(const QString& path);
-    /// Returns the files of an entry.
     static QStringList filesOf(const QString& entry) { return entry.split('\n'); }
     /// Returns, for example, "a.sqlite – ~/runs" or "a.sqlite with b.sqlite – ~/runs": names, then their folder.
     static QString textOf(const QString& entry);

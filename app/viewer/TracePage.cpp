@@ -2,7 +2,6 @@
 #include "app/viewer/TracePage.h"
 
 #include <QAction>
-#include <QBuffer>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QMimeData>
@@ -48,6 +47,7 @@
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"
+#include "views/timeline/exportPicture.h"
 
 namespace lanescope::viewer {
 
@@ -121,12 +121,7 @@ void TracePage::arrange() {
     column->addWidget(timeline_, 1);
     overlay_->addPage(details_);
     overlay_->addPage(&guide_->idlePanel());
-    whole_->addWidget(upper_);
-    whole_->addWidget(tables_);
-    whole_->setStretchFactor(0, 1);
-    whole_->setStretchFactor(1, 0);
-    whole_->setSizes({640, 280});
-    whole_->setChildrenCollapsible(false);
+    split(whole_, {{upper_, 640, 1}, {tables_, 280}});
     auto* content = new QWidget(this);
     auto* parts = columnIn(content);
     parts->addWidget(healthBar_);
@@ -381,15 +376,11 @@ QString evidenceText(const TracePage& page) {
 void copyEvidence(TracePage& page) {
     const QString text = evidenceText(page);
     const QImage picture = page.timeline().grab().toImage();
-    QByteArray png;
-    QBuffer buffer(&png);
-    buffer.open(QIODevice::WriteOnly);
-    picture.save(&buffer, "PNG");
     auto* data = new QMimeData;
     data->setText(text);
     data->setImageData(picture);
     data->setHtml(QStringLiteral("<img src=\"data:image/png;base64,%1\"><pre>%2</pre>")
-                      .arg(QString::fromLatin1(png.toBase64()), text.toHtmlEscaped()));
+                      .arg(QString::fromLatin1(pngOf(picture).toBase64()), text.toHtmlEscaped()));
     QGuiApplication::clipboard()->setMimeData(data);
 }
 

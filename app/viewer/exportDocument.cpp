@@ -42,14 +42,6 @@
 namespace lanescope::viewer {
 namespace {
 
-QByteArray pngOf(QWidget& widget) {
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    widget.grab().save(&buffer, "PNG");
-    return bytes;
-}
-
 QByteArray svgOf(QWidget& widget) {
     QByteArray bytes;
     QBuffer buffer(&bytes);
@@ -123,7 +115,7 @@ Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes
 Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path) {
     const std::vector<views::TimelineView*> timelines = page.timelines();
     if (timelines.size() == 1) return views::exportPicture(*timelines.front(), path);
-    if (path.extension() == ".png") return saveFile(path, pngOf(page));
+    if (path.extension() == ".png") return saveFile(path, views::pngOf(page.grab().toImage()));
     if (path.extension() == ".svg") return saveFile(path, svgOf(page));
     return fail("{} is no picture that can be written; let its name end in .png or .svg.", path.string());
 }

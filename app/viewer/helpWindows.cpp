@@ -27,6 +27,8 @@
 
 #include "app/viewer/Finder.h"
 #include "app/viewer/ViewerActions.h"
+#include "views/theme/layouts.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -116,9 +118,7 @@ QWidget* widgetOf(const Group& group) {
     grid->setHorizontalSpacing(betweenCells);
     grid->setVerticalSpacing(4);
     auto* heading = new QLabel(group.title);
-    QFont font = heading->font();
-    font.setWeight(QFont::DemiBold);
-    heading->setFont(font);
+    heading->setFont(views::strong(heading->font()));
     grid->addWidget(heading, 0, 0, 1, 2);
     int row = 1;
     for (const auto& [keys, does] : group.lines) {
@@ -359,9 +359,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     if (parent) room = room.expandedTo(parent->window()->size());
     room *= 0.9;
     auto* sheet = new QWidget;
-    auto* row = new QHBoxLayout(sheet);
-    row->setContentsMargins(24, 16, 24, 8);
-    row->setSpacing(betweenColumns);
+    auto* row = views::rowIn(sheet, {24, 16, 24, 8}, betweenColumns);
     auto* scroll = new QScrollArea(this);
     const int around = 48 + 16 + scroll->verticalScrollBar()->sizeHint().width();
     int count = maxSheetColumns;
@@ -383,8 +381,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     buttons->button(QDialogButtonBox::Close)->setFocus();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 16, 16);
+    auto* layout = views::columnIn(this, {0, 0, 16, 16}, -1);
     layout->addWidget(scroll, 1);
     layout->addWidget(buttons);
     const QSize wanted = sheet->sizeHint() + QSize(around - 48, 16 + buttons->sizeHint().height() + 24);

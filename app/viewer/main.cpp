@@ -3,7 +3,6 @@
 
 #include <QAction>
 #include <QApplication>
-#include <QBuffer>
 #include <QByteArray>
 #include <QDialog>
 #include <QLibrary>
@@ -42,6 +41,7 @@
 #include "model/trace/healthNotes.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/shownText.h"
+#include "views/timeline/exportPicture.h"
 
 namespace lanescope::viewer {
 
@@ -129,10 +129,8 @@ QPixmap picture(MainWindow& window) {
 
 /// Through memory: Qt's PNG writer reports no reason on a full disk, and does not support names that are not UTF-8.
 Result<void> save(const QPixmap& picture, OutputFile& file) {
-    QByteArray png;
-    QBuffer buffer(&png);
-    buffer.open(QIODevice::WriteOnly);
-    if (!picture.save(&buffer, "PNG")) return fail("The picture cannot be made into a PNG.");
+    const QByteArray png = views::pngOf(picture.toImage());
+    if (png.isEmpty()) return fail("The picture cannot be made into a PNG.");
     file.write({png.constData(), static_cast<size_t>(png.size())});
     return file.close();
 }

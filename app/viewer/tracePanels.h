@@ -29,14 +29,11 @@ class TraceTables : public QTabWidget {
     /// Adds a tab per kind, once. The tab called `first` is in front.
     void addPanels(std::vector<views::PanelKind> kinds, TracePtr trace, const QString& first);
     void setTrace(TracePtr trace);
-    /// Sets the selected range.
     void setRange(std::optional<TimeRange> range);
     /// Sets the visible range in trace time.
     void setVisibleRange(TimeRange range);
-    /// Sets the selected event.
     void setEvent(EventRef event);
     void setTheme(const views::Theme& theme);
-    /// Updates the remarks in the titles.
     void updateTitles();
     /// Brings a tab to the front unless the user has chosen one.
     void suggest(const QString& name);

@@ -76,18 +76,13 @@ std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
         columns.push_back({medianBusyColumn, Unit::Nanoseconds});
     }
     if (rows == BandwidthRows::Size) columns.push_back({sizeColumn, Unit::Text});
-    for (const ReportColumn& column : std::initializer_list<ReportColumn>{{"Count", Unit::Count},
-                                                                          {"Bytes", Unit::Bytes},
-                                                                          {"Busy", Unit::Nanoseconds},
-                                                                          {"Mean", Unit::GigabytesPerSecond},
-                                                                          {peakColumn, Unit::Percent},
-                                                                          {"Min", Unit::GigabytesPerSecond},
-                                                                          {"P10", Unit::GigabytesPerSecond},
-                                                                          {"Median", Unit::GigabytesPerSecond},
-                                                                          {"P90", Unit::GigabytesPerSecond},
-                                                                          {"Max", Unit::GigabytesPerSecond},
-                                                                          {"Beside Kernels", Unit::Percent}})
-        columns.push_back(column);
+    columns.insert(columns.end(), {{"Count", Unit::Count},
+                                   {"Bytes", Unit::Bytes},
+                                   {"Busy", Unit::Nanoseconds},
+                                   {"Mean", Unit::GigabytesPerSecond},
+                                   {peakColumn, Unit::Percent}});
+    for (const char* rate : {"Min", "P10", "Median", "P90", "Max"}) columns.push_back({rate, Unit::GigabytesPerSecond});
+    columns.push_back({"Beside Kernels", Unit::Percent});
     return columns;
 }
 

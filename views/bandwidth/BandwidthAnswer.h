@@ -24,7 +24,6 @@ enum class BandwidthRows : uint8_t {
     Range,     ///< All instances of an NVTX range in one row.
     Instance,  ///< One instance per row.
 };
-/// The content of the bandwidth chart.
 enum class BandwidthChart : uint8_t { OverTime, BySize, Histogram };
 
 /// The index of a trace's copies, built on first use in the calling thread.

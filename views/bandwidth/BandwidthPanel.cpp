@@ -71,9 +71,7 @@ void AdvicePanel::rebuild() {
     buttons_.clear();
     sentences_.clear();
     page_ = new QWidget(this);
-    auto* layout = new QVBoxLayout(page_);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(1);
+    auto* layout = columnIn(page_, {}, 1);
     lines_->addWidget(page_);
     const size_t shown = showsAll_ ? advice_.size() : std::min(advice_.size(), maxLines);
     for (size_t index = 0; index < shown; ++index) addLine(advice_[index]);
@@ -172,12 +170,7 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
     column->addWidget(view_, 1);
     view_->addControl(makeControls());
     auto* splitter = new QSplitter(this);
-    splitter->addWidget(left);
-    splitter->addWidget(makeCharts());
-    splitter->setSizes({960, 640});
-    splitter->setStretchFactor(0, 3);
-    splitter->setStretchFactor(1, 2);
-    splitter->setChildrenCollapsible(false);
+    split(splitter, {{left, 960, 3}, {makeCharts(), 640, 2}});
     columnIn(this)->addWidget(splitter);
     connect(advice_, &AdvicePanel::exampleActivated, this, &BandwidthPanel::eventActivated);
     connect(view_, &ReportView::rowActivated, this, &BandwidthPanel::activateRow);
@@ -186,8 +179,7 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
 
 QWidget* BandwidthPanel::makeControls() {
     auto* controls = new QWidget(this);
-    auto* row = new QHBoxLayout(controls);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* row = rowIn(controls, {}, -1);
     rowsChoice_ = new DropDown(controls);
     rowsChoice_->setObjectName("rows");
     rowsChoice_->setAccessibleName(tr("Rows of the table"));
@@ -201,9 +193,7 @@ QWidget* BandwidthPanel::makeControls() {
     pairButton_->setFocusPolicy(Qt::StrongFocus);
     pairButton_->setToolTip(tr("Shows all copies again"));
     pairButton_->hide();
-    for (QWidget* control : {static_cast<QWidget*>(rowsChoice_), static_cast<QWidget*>(rangeNameChoice_),
-                             static_cast<QWidget*>(scopeChoice_), static_cast<QWidget*>(pairButton_)})
-        row->addWidget(control);
+    addTo(row, rowsChoice_, rangeNameChoice_, scopeChoice_, pairButton_);
     connect(rowsChoice_, &QComboBox::currentIndexChanged, this, [this] {
         pairButton_->hide();
         rangeNameChoice_->setVisible(rowsChoice_->currentIndex() >= static_cast<int>(BandwidthRows::Range));

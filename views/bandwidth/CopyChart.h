@@ -94,7 +94,6 @@ class CopyChart : public PlotWidget {
     void rangeSelected(lanescope::TimeRange range);
     /// Describes the mark under the pointer or the chosen one; empty for none.
     void described(const QString& text);
-    /// Emitted when the resolution of the chart has changed.
     void gridChanged();
 
   protected:

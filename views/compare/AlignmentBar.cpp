@@ -4,11 +4,11 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -83,9 +83,7 @@ void AlignmentBar::build() {
     message_->setForegroundRole(QPalette::BrightText);
     message_->hide();
 
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 6, 0, 6);
-    layout->setSpacing(4);
+    auto* layout = columnIn(this, {0, 6, 0, 6}, 4);
     layout->addLayout(buildStepRow());
     layout->addLayout(buildAlignRow());
     layout->addWidget(message_);
@@ -94,10 +92,7 @@ void AlignmentBar::build() {
 QHBoxLayout* AlignmentBar::buildStepRow() {
     auto* row = new QHBoxLayout;
     row->addStretch();
-    row->addWidget(candidates_);
-    row->addWidget(baselineRuns_);
-    row->addWidget(candidateRuns_);
-    row->addWidget(workers_);
+    addTo(row, candidates_, baselineRuns_, candidateRuns_, workers_);
     row->addWidget(new QLabel(tr("Steps"), this));
     row->addWidget(names_);
     row->addWidget(numberEdit_);

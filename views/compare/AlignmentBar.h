@@ -29,7 +29,6 @@ class AlignmentBar : public QWidget {
 
     /// Resets to the detected steps and removes all range names.
     void clearRangeNames();
-    /// Adds ranges to choose the steps from.
     void addRangeNames(const std::vector<std::string>& names);
     /// Sets the name of the detected steps: "step #".
     void setFoundPattern(const QString& pattern);
@@ -38,7 +37,6 @@ class AlignmentBar : public QWidget {
     bool isWholeRun() const;
     std::optional<StepRange> numbers() const { return numbers_; }
 
-    /// Sets the numbers of the steps to align at.
     void setSteps(std::vector<int64_t> numbers);
     Anchor anchor() const { return static_cast<Anchor>(anchor_->currentData().toInt()); }
     /// Returns the index among the compared steps.

@@ -86,14 +86,21 @@ enum PageNumber : size_t {
     JudgedPage,
 };
 
+void add(Layout& layout, std::initializer_list<Field> fields) {
+    for (const Field field : fields) layout.push_back({field});
+}
+
+Layout layoutOf(std::initializer_list<Field> fields) {
+    Layout layout;
+    add(layout, fields);
+    return layout;
+}
+
 /// Returns the columns for contributors; rates only for those that move bytes.
 Layout contributorColumns(bool hasRates) {
-    Layout layout{{Field::Part}, {Field::Name}, {Field::Range}, {Field::Lost}, {Field::Baseline}, {Field::Candidate}};
-    if (hasRates)
-        for (const Field field : {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate, Field::CandidateRate})
-            layout.push_back({field});
-    for (const Field field : {Field::BaselineCount, Field::CandidateCount, Field::Match, Field::OtherLost})
-        layout.push_back({field});
+    Layout layout = layoutOf({Field::Part, Field::Name, Field::Range, Field::Lost, Field::Baseline, Field::Candidate});
+    if (hasRates) add(layout, {Field::BaselineSize, Field::CandidateSize, Field::BaselineRate, Field::CandidateRate});
+    add(layout, {Field::BaselineCount, Field::CandidateCount, Field::Match, Field::OtherLost});
     return layout;
 }
 
@@ -205,13 +212,8 @@ void CompareTables::setPair(const ComparedPair& shown) {
         setPage(page, tableOf(view, rows, layout, Wording::Wide));
     };
     setRows(PartsPage, partRows(view),
-            {{Field::Part},
-             {Field::Baseline},
-             {Field::Candidate},
-             {Field::Lost},
-             {Field::BaselineShare},
-             {Field::CandidateShare},
-             {Field::OtherLost}});
+            layoutOf({Field::Part, Field::Baseline, Field::Candidate, Field::Lost, Field::BaselineShare,
+                      Field::CandidateShare, Field::OtherLost}));
     // Rows that belong only to another candidate are not part of this comparison.
     const auto isOther = [](const ComparisonRow& row) { return !row.candidates.front().lostNs; };
     const auto contributors = [&](std::optional<PartGroup> group) {
@@ -226,20 +228,14 @@ void CompareTables::setPair(const ComparedPair& shown) {
         setRows(page, contributors(group), contributorColumns(hasBandwidth(group)));
     setPage(CountersPage, counterTable(shown.runs.counters[shown.candidate]));
     setRows(RangesPage, rangeRows(view, true),
-            {{Field::Range}, {Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}, {Field::OtherLost}});
+            layoutOf({Field::Range, Field::Part, Field::Baseline, Field::Candidate, Field::Lost, Field::OtherLost}));
     std::vector<ComparisonRow> unmatched = unmatchedRows(view, true);
     const std::vector<ComparisonRow> added = unmatchedRows(view, false);
     unmatched.insert(unmatched.end(), added.begin(), added.end());
     std::erase_if(unmatched, isOther);
     setRows(UnmatchedPage, unmatched,
-            {{Field::Match},
-             {Field::Part},
-             {Field::Kind},
-             {Field::Name},
-             {Field::Range},
-             {Field::OnlyCount},
-             {Field::OnlyTotal},
-             {Field::Lost}});
+            layoutOf({Field::Match, Field::Part, Field::Kind, Field::Name, Field::Range, Field::OnlyCount,
+                      Field::OnlyTotal, Field::Lost}));
     setPage(StepsPage, stepTable(shown.baselineWorker(), shown.candidateWorker()));
     setPage(OutliersPage, outlierTable(comparison, Wording::Wide, &shown.baselineWorker(), &shown.candidateWorker()));
     setPage(WorkersPage, workerTable(comparison));

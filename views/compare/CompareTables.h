@@ -81,7 +81,6 @@ class CompareTables : public QTabWidget {
     void setPage(size_t page, compare::ComparisonTable table);
     ReportView* makeView(size_t page);
     void fill(size_t page, ReportView& view);
-    /// Fills the visible tables.
     void fillVisible();
     void fillPartBox();
     void applyPart();

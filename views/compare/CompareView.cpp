@@ -90,10 +90,7 @@ void CompareView::build() {
     lower_->setStretchFactor(0, 1);
     lower_->setSizes({1000, 300});
     // Without stretch factors the parts keep their proportions in every window.
-    for (QWidget* part : {static_cast<QWidget*>(charts_), timelines, static_cast<QWidget*>(lower_)})
-        parts_->addWidget(part);
-    parts_->setSizes({170, 440, 210});
-    parts_->setChildrenCollapsible(false);
+    split(parts_, {{charts_, 170}, {timelines, 440}, {lower_, 210}});
 
     top_ = new QBoxLayout(QBoxLayout::LeftToRight);
     top_->setContentsMargins(0, 0, 12, 0);

@@ -53,9 +53,7 @@ class DifferenceLane : public PaintedWidget {
     void setSteps(std::vector<compare::StepDifference> steps, int64_t originNs);
     /// Returns the index of the step at this pixel, or -1.
     int stepAt(int x) const;
-    /// Returns the preferred height for its font.
     int preferredHeight() const;
-    /// Returns the area that contains only the numbers.
     QRect numbersArea() const;
     struct Number {
         QRectF place;

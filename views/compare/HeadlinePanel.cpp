@@ -4,7 +4,6 @@
 #include <QHBoxLayout>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "model/compare/comparePrograms.h"
@@ -12,6 +11,7 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 namespace {
@@ -64,13 +64,9 @@ void HeadlinePanel::build() {
     auto* bar = new QHBoxLayout;
     bar->addWidget(progress_, 1);
     bar->addWidget(cancel_);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(12, 8, 12, 8);
-    layout->setSpacing(4);
+    auto* layout = columnIn(this, {12, 8, 12, 8}, 4);
     layout->addStretch();
-    layout->addWidget(caution_);
-    layout->addWidget(headline_);
-    layout->addWidget(reasons_);
+    addTo(layout, caution_, headline_, reasons_);
     layout->addLayout(bar);
     layout->addStretch();
     setProgress(-1);
@@ -118,10 +114,8 @@ void HeadlinePanel::updateTexts() {
     const auto cut = [room](const QLabel* label, const QString& text) {
         return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
     };
-    QFont strong = font();
-    strong.setWeight(QFont::DemiBold);
-    headline_->setFont(strong);
-    const QStringList lines = wrapWords(headlineText_, QFontMetrics(strong), {room - 16, 0, maxLines});
+    headline_->setFont(strong(font()));
+    const QStringList lines = wrapWords(headlineText_, headline_->fontMetrics(), {room - 16, 0, maxLines});
     shownHeadline_ = lines.join(QLatin1Char('\n'));
     headline_->setText(linked(lines));
     headline_->setAccessibleDescription(headlineText_);

@@ -35,7 +35,6 @@ class HeadlinePanel : public QWidget {
     void setProgress(double fraction);
     void setTheme(const Theme& theme);
 
-    /// Returns the full headline.
     QString headline() const { return headlineText_; }
     QStringList cautions() const { return cautionTexts_; }
     /// Returns the headline as shown, with its line breaks.

@@ -15,7 +15,6 @@ class StepChart : public PlotWidget {
   public:
     explicit StepChart(QWidget* parent = nullptr);
 
-    /// Sets the steps of the baseline and the candidate.
     void setSteps(const compare::StepBarsOf& baseline, const compare::StepBarsOf& candidate);
     /// Marks a step by its index among the compared ones; -1 for none.
     void setChosen(int step);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 
@@ -54,7 +55,7 @@ void WaterfallChart::chooseBars() {
     bars_.reset();
     if (!pair_) return;
     constexpr int aroundAxis = 80, betweenTexts = 10;
-    const QFontMetrics ofRuns(boldFont()), ofBars(font());
+    const QFontMetrics ofRuns(strong(font())), ofBars(font());
     // With no separate parts, all parts share one bar.
     for (int maxBars = 7; maxBars >= 0; --maxBars) {
         bars_ = waterfallBars(*pair_, static_cast<size_t>(maxBars));
@@ -71,12 +72,6 @@ void WaterfallChart::chooseBars() {
         const int room = (width() - aroundAxis) / static_cast<int>(columnCount());
         if (widest + betweenTexts <= room) break;
     }
-}
-
-QFont WaterfallChart::boldFont() const {
-    QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
-    return bold;
 }
 
 void WaterfallChart::setChosen(std::optional<StepPart> part) {
@@ -206,7 +201,7 @@ void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, 
     value->position->setCoords(double(column), topNs / nsPerUnit_);
     value->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
     value->setPadding({0, 0, 0, 2});
-    value->setFont(isBold ? boldFont() : font());
+    value->setFont(isBold ? strong(font()) : font());
     value->setColor(theme_.text);
     value->setText(text);
 }

@@ -43,7 +43,6 @@ class WaterfallChart : public PlotWidget {
     void setUpAxes();
     /// Returns the title of the vertical axis, in lines of at most `maxLinePx` pixels.
     QString axisTitle(const char* unit, double maxLinePx) const;
-    QFont boldFont() const;
     /// Returns the number of columns: the baseline's, the bars, the candidate's.
     size_t columnCount() const { return bars_ ? bars_->bars.size() + 2 : 0; }
     void addRun(size_t column, int64_t ns, const QColor& color);

@@ -6,12 +6,12 @@
 #include <QMouseEvent>
 #include <QStackedWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 
 #include "views/details/DetailsPanel.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {
@@ -36,9 +36,7 @@ OverlayPanel::OverlayPanel(QWidget* parent)
     close_->setToolTip(tr("Close the details (Esc)"));
     close_->setAccessibleName(tr("Close the details"));
     connect(close_, &QToolButton::clicked, this, &OverlayPanel::closed);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(gripWidth, 0, gripWidth, gripWidth);
-    layout->setSpacing(0);
+    auto* layout = columnIn(this, {gripWidth, 0, gripWidth, gripWidth});
     layout->addWidget(close_, 0, Qt::AlignRight);
     layout->addWidget(pages_, 1);
     hide();

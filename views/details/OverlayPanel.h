@@ -32,7 +32,6 @@ class OverlayPanel : public QFrame {
     void setChosenWidth(int width);
 
   signals:
-    /// Emitted when the user closes the panel.
     void closed();
     /// Emitted after it was shown, hidden, moved or resized.
     void placed();

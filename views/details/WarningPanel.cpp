@@ -2,7 +2,6 @@
 #include "views/details/WarningPanel.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QPainter>
 #include <QToolButton>
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "model/trace/healthNotes.h"
 #include "views/details/DetailsPanel.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -32,12 +32,9 @@ WarningBar::WarningBar(QWidget* parent)
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
     close_->setToolTip(tr("Close this message"));
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(14, 4, 6, 4);
+    auto* layout = rowIn(this, {14, 4, 6, 4}, -1);
     layout->addWidget(label_, 1);
-    layout->addWidget(place_);
-    layout->addWidget(more_);
-    layout->addWidget(close_);
+    addTo(layout, place_, more_, close_);
     connect(more_, &QToolButton::clicked, this, &WarningBar::detailsRequested);
     connect(close_, &QToolButton::clicked, this, &QWidget::hide);
     hide();
@@ -98,9 +95,7 @@ void WarningBar::paintEvent(QPaintEvent*) {
 }
 
 WarningPanel::WarningPanel(QWidget* parent) : Panel(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
+    auto* layout = rowIn(this);
     notes_->setObjectName("notes");
     facts_->setObjectName("facts");
     notes_->setAccessibleName(tr("Warnings"));

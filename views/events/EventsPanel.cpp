@@ -4,7 +4,6 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QMenu>
@@ -20,6 +19,7 @@
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/jobs/LatestJob.h"
+#include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
@@ -193,19 +193,11 @@ void EventsPanel::build() {
     table_->setAccessibleName(tr("Events"));
     table_->horizontalHeader()->setSortIndicator(0, Qt::AscendingOrder);
     table_->setSortingEnabled(true);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setAlternatingRowColors(true);
-    table_->setShowGrid(false);
-    table_->setWordWrap(false);
+    styleTable(*table_);
     table_->setTextElideMode(Qt::ElideMiddle);
-    table_->setFrameShape(QFrame::NoFrame);
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    table_->setTabKeyNavigation(false);
-    table_->verticalHeader()->hide();
     table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
-    table_->horizontalHeader()->setHighlightSections(false);
     sizeColumns();
     auto* copy = new QAction(tr("Copy rows"), table_);
     copy->setShortcut(QKeySequence::Copy);
@@ -253,9 +245,7 @@ void EventsPanel::resizeEvent(QResizeEvent* event) {
 }
 
 void EventsPanel::arrange() {
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(8, 5, 8, 5);
-    top->setSpacing(10);
+    auto* top = rowIn(nullptr, {8, 5, 8, 5}, 10);
     top->addWidget(filterWords_);
     top->addWidget(kinds_);
     top->addWidget(remark_, 1);

@@ -21,6 +21,8 @@
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 
@@ -130,14 +132,8 @@ void FindingButton::setOpen(bool isOpen) {
     update();
 }
 
-QFont FindingButton::strong() const {
-    QFont larger = font();
-    larger.setWeight(QFont::DemiBold);
-    return larger;
-}
-
 QSize FindingButton::sizeHint() const {
-    const int width = QFontMetrics(strong()).horizontalAdvance(text_.gain) +
+    const int width = QFontMetrics(strong(font())).horizontalAdvance(text_.gain) +
                       fontMetrics().horizontalAdvance(text_.brief) + 2 * margin + space + markWidth;
     return {width, fontMetrics().height() + margin};
 }
@@ -165,7 +161,7 @@ void FindingButton::paintEvent(QPaintEvent*) {
         painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, shown);
         line.setLeft(line.left() + painter.fontMetrics().horizontalAdvance(shown) + space);
     };
-    painter.setFont(strong());
+    painter.setFont(strong(font()));
     write(text_.gain, theme_.accent);
     painter.setFont(font());
     write(text_.brief, theme_.text);
@@ -220,13 +216,9 @@ void ExplanationPanel::build() {
     auto* top = new QHBoxLayout;
     top->addWidget(sentence_, 1);
     top->addWidget(close_, 0, Qt::AlignTop);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(12, 4, 6, 4);
-    layout->setSpacing(1);
+    auto* layout = columnIn(this, {12, 4, 6, 4}, 1);
     layout->addLayout(top);
-    layout->addWidget(about_);
-    layout->addWidget(caveats_);
-    layout->addWidget(area_);
+    addTo(layout, about_, caveats_, area_);
     connect(close_, &QToolButton::clicked, this, &ExplanationPanel::closed);
     refresh();
 }
@@ -240,7 +232,6 @@ void ExplanationPanel::setMuted(MutedRules muted) {
     if (muted == muted_) return;
     muted_ = std::move(muted);
     refresh();
-    emit mutedChanged();
 }
 
 void ExplanationPanel::setTheme(const Theme& theme) {
@@ -304,9 +295,7 @@ void ExplanationPanel::refresh() {
 
 void ExplanationPanel::addLine(const Finding& finding) {
     auto* line = new QWidget(lines_);
-    auto* layout = new QHBoxLayout(line);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(rowSpacing);
+    auto* layout = rowIn(line, {}, rowSpacing);
     auto* button = new FindingButton({gainText(finding), toQString(finding.brief),
                                       toQString(printable(finding.sentence)), toQString(finding.advice)},
                                      line);

@@ -27,7 +27,6 @@ QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanatio
 class FindingButton : public QAbstractButton {
     Q_OBJECT
   public:
-    /// Texts of a finding.
     struct Text {
         QString gain;      ///< "≤ 10.6 ms (60 %)".
         QString brief;     ///< "GPU waits for launches: backward".
@@ -59,8 +58,6 @@ class FindingButton : public QAbstractButton {
     void leaveEvent(QEvent*) override { update(); }
 
   private:
-    QFont strong() const;
-
     Text text_;
     bool isOpen_ = false;
     Theme theme_ = Theme::light();
@@ -77,7 +74,6 @@ class ExplanationPanel : public QWidget {
     /// Shows nothing for null.
     void setRun(ExplainedRunPtr run);
     const ExplainedRunPtr& run() const { return run_; }
-    /// Sets the rules to hide.
     void setMuted(explain::MutedRules muted);
     const explain::MutedRules& muted() const { return muted_; }
     /// Sets a caveat that is already shown next to the card and is not repeated; empty for none.
@@ -91,11 +87,9 @@ class ExplanationPanel : public QWidget {
 
     const explain::Explanation& explanation() const { return explanation_; }
     QString sentence() const;
-    /// Returns the findings in their order.
     const std::vector<FindingButton*>& findings() const { return buttons_; }
     /// Returns the index of the finding whose details are shown; nullopt for none.
     std::optional<size_t> openFinding() const { return open_; }
-    /// Returns the label with the details of a finding.
     QLabel* details(size_t finding) const { return details_[finding]; }
     /// Returns the query button of a finding; null if it has no query.
     QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
@@ -107,7 +101,6 @@ class ExplanationPanel : public QWidget {
   signals:
     void findingActivated(const lanescope::explain::Finding& finding);
     void queryRequested(const QString& sql);
-    void mutedChanged();
     /// Emitted on Escape: back to the view before the last finding.
     void undoRequested();
     void closed();

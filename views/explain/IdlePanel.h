@@ -40,7 +40,6 @@ class IdleFinder : public QObject {
     std::optional<EmptyPlace> placeAt(uint32_t track, int64_t timeNs);
     /// Returns the gap there if it is known.
     std::optional<Place> gapAt(uint32_t track, int64_t timeNs) const;
-    /// Returns the gap of a GPU at a time.
     std::optional<Place> gapOf(uint32_t gpu, int64_t timeNs) const;
     /// Computes the parts of a GPU's time in `count` columns. Returns false if they are unknown or
     /// several processes shared the GPU.

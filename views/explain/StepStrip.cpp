@@ -10,6 +10,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 
@@ -74,20 +75,14 @@ void PartsLegend::setParts(const QString& title, const StepParts& parts, const Q
     update();
 }
 
-QFont PartsLegend::strong() const {
-    QFont larger = font();
-    larger.setWeight(QFont::DemiBold);
-    return larger;
-}
-
 QRect PartsLegend::barArea() const {
-    const int left = legendEdge + QFontMetrics(strong()).horizontalAdvance(title_) + legendGap;
+    const int left = legendEdge + QFontMetrics(strong(font())).horizontalAdvance(title_) + legendGap;
     const int high = swatch();
     return {left, (height() - high) / 2, std::clamp(width() / 6, 40, maxLegendBar), high};
 }
 
 int PartsLegend::noteWidth() const {
-    return note_.isEmpty() ? 0 : QFontMetrics(strong()).horizontalAdvance(note_) + entryGap;
+    return note_.isEmpty() ? 0 : QFontMetrics(strong(font())).horizontalAdvance(note_) + entryGap;
 }
 
 std::vector<PartsLegend::Entry> PartsLegend::entries(int room) const {
@@ -123,7 +118,7 @@ void PartsLegend::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(left, 0, room, height()), Qt::AlignLeft | Qt::AlignVCenter,
                          painter.fontMetrics().elidedText(text, Qt::ElideRight, room));
     };
-    painter.setFont(strong());
+    painter.setFont(strong(font()));
     painter.setPen(theme_.text);
     write(legendEdge, bar.left() - legendEdge, title_);
     double left = bar.left();
@@ -144,7 +139,7 @@ void PartsLegend::paintEvent(QPaintEvent*) {
         noteLeft = textLeft + fontMetrics().horizontalAdvance(each.text) + entryGap;
     }
     if (note_.isEmpty()) return;
-    painter.setFont(strong());
+    painter.setFont(strong(font()));
     write(noteLeft, end - noteLeft, note_);
 }
 

@@ -58,7 +58,6 @@ class PartsLegend : public PaintedWidget {
         QString text;
         int left = 0;
     };
-    QFont strong() const;
     std::vector<Entry> entries(int room) const;
     int swatch() const { return fontMetrics().height() * 2 / 3; }
     int noteWidth() const;

@@ -2,7 +2,6 @@
 #include "views/explain/StepsPanel.h"
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPaintEvent>
 #include <QPainter>
@@ -353,12 +352,8 @@ void StepsPanel::build() {
                  addLateness(tr("Late collectives"), QStringLiteral("nccl_lateness:collective"))};
     table_->setEmptyText(tr("No steps were found in this trace. Mark them with NVTX ranges named \"step\"."));
 
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(8, 0, 0, 0);
-    top->setSpacing(8);
-    top->addWidget(choice_);
-    top->addWidget(unit_);
-    top->addWidget(measure_);
+    auto* top = rowIn(nullptr, {8, 0, 0, 0}, 8);
+    addTo(top, choice_, unit_, measure_);
     top->addWidget(bars_, 1);
     // In page order; the map has no filter.
     bars_->addWidget(&table_->bar());

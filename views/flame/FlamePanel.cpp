@@ -187,8 +187,7 @@ FlamePanel::FlamePanel(QWidget* parent)
 
 QWidget* FlamePanel::makeControls() {
     auto* controls = new QWidget(this);
-    auto* row = new QHBoxLayout(controls);
-    row->setContentsMargins(8, 4, 8, 2);
+    auto* row = rowIn(controls, {8, 4, 8, 2}, -1);
     baseChoice_ = new DropDown(controls);
     baseChoice_->setObjectName("base");
     baseChoice_->setAccessibleName(tr("Grouping of the time"));

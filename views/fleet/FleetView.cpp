@@ -10,7 +10,6 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -20,6 +19,7 @@
 #include "views/fleet/FleetMap.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -251,8 +251,7 @@ void FleetView::build() {
     controls->addWidget(openMarked_);
 
     auto* left = new QWidget(splitter_);
-    auto* column = new QVBoxLayout(left);
-    column->setContentsMargins(0, 0, 0, 0);
+    auto* column = columnIn(left, {}, -1);
     column->addLayout(controls);
     column->addWidget(map_, 1);
     column->addWidget(pointed_);
@@ -261,8 +260,7 @@ void FleetView::build() {
     buttons->addWidget(openFindings_, 1);
     buttons->addWidget(copy_);
     auto* right = new QWidget(splitter_);
-    auto* side = new QVBoxLayout(right);
-    side->setContentsMargins(8, 0, 0, 0);
+    auto* side = columnIn(right, {8, 0, 0, 0}, -1);
     side->addWidget(heading_);
     side->addWidget(findings_, 1);
     side->addWidget(notes_);
@@ -273,9 +271,7 @@ void FleetView::build() {
     splitter_->setStretchFactor(1, 1);
     splitter_->setChildrenCollapsible(false);
 
-    auto* whole = new QVBoxLayout(this);
-    whole->setContentsMargins(12, 8, 12, 8);
-    whole->setSpacing(4);
+    auto* whole = columnIn(this, {12, 8, 12, 8}, 4);
     whole->addWidget(headline_);
     whole->addWidget(shape_);
     whole->addWidget(splitter_, 1);

@@ -69,7 +69,6 @@ class LatestJob : public QObject {
         Published,  ///< Shown until the newer one arrives: outdated, but better than the current.
     };
     void start(Work work, Older older = Older::Void);
-    /// Discards the running job.
     void cancel();
     bool isRunning() const { return isRunning_ || waiting_; }
     /// For publishers: returns true if a newer answer follows.

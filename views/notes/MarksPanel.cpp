@@ -5,7 +5,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QColor>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QPushButton>
@@ -120,16 +119,8 @@ MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
 void MarksPanel::build() {
     table_->setModel(model_);
     table_->setAccessibleName(tr("Marks"));
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setAlternatingRowColors(true);
-    table_->setShowGrid(false);
-    table_->setWordWrap(false);
-    table_->setFrameShape(QFrame::NoFrame);
-    table_->setTabKeyNavigation(false);
+    styleTable(*table_);
     table_->setEditTriggers(QAbstractItemView::EditKeyPressed);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
-    table_->horizontalHeader()->setHighlightSections(false);
     table_->horizontalHeader()->setStretchLastSection(true);
     const int letter = fontMetrics().averageCharWidth();
     table_->setColumnWidth(MarksModel::Start, 20 * letter);
@@ -146,9 +137,7 @@ void MarksPanel::build() {
     remark_->setWordWrap(true);
     remark_->setTextInteractionFlags(Qt::TextSelectableByMouse);
 
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(8, 5, 8, 5);
-    top->setSpacing(8);
+    auto* top = rowIn(nullptr, {8, 5, 8, 5}, 8);
     const std::pair<QString, void (MarksPanel::*)() const> copies[] = {
         {tr("Copy as text"), &MarksPanel::copyAsText}, {tr("Copy as Markdown"), &MarksPanel::copyAsMarkdown}};
     for (const auto& [text, slot] : copies) {

@@ -3,7 +3,6 @@
 
 #include <QApplication>
 #include <QCursor>
-#include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLabel>
@@ -22,6 +21,7 @@
 #include "model/text/formatValue.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/timelineInput.h"
@@ -68,9 +68,7 @@ MarkEditor::MarkEditor(QWidget* parent) : QFrame(parent), text_(new QLineEdit(th
     text_->setAccessibleName(tr("Text of the mark"));
     text_->setMinimumWidth(260);
     text_->installEventFilter(this);
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(6, 5, 6, 5);
-    layout->setSpacing(4);
+    auto* layout = rowIn(this, {6, 5, 6, 5}, 4);
     layout->addWidget(text_);
     for (size_t index = 0; index < std::size(markColors); ++index) {
         auto* swatch = new QToolButton(this);

@@ -121,9 +121,6 @@ class MarkStrip : public QWidget {
     int64_t draggedNs_ = 0;
 };
 
-class TimelineView;
-struct Theme;
-
 /// The marks of one timeline: flags under the ruler, lines through the tracks, the editor over
 /// them, and the commands about marks. The flags take no room without marks.
 class TimelineMarks : public QObject {
@@ -141,7 +138,6 @@ class TimelineMarks : public QObject {
     /// Creates a mark at the selected range, else the selected event, else under the pointer, else
     /// in the middle of the visible range.
     void addMark();
-    /// Edits the selected mark.
     void editMark();
     void removeMark();
     void goToNext() { step(true); }

@@ -3,7 +3,6 @@
 
 #include <QDateTime>
 #include <QFontDatabase>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -284,7 +283,6 @@ void SqlPanel::remember(const QString& query) {
     history_.prepend(kept);
     while (history_.size() > maxRememberedQueries) history_.removeLast();
     fillHistory();
-    emit historyChanged(history_);
 }
 
 void SqlPanel::setHistory(const QStringList& queries) {
@@ -357,12 +355,8 @@ Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql, co
 }
 
 void SqlPanel::arrange() {
-    auto* buttons = new QHBoxLayout;
-    buttons->setContentsMargins(8, 5, 8, 5);
-    buttons->setSpacing(8);
-    for (QWidget* button : {static_cast<QWidget*>(run_), static_cast<QWidget*>(stop_), static_cast<QWidget*>(samples_),
-                            static_cast<QWidget*>(earlier_)})
-        buttons->addWidget(button);
+    auto* buttons = rowIn(nullptr, {8, 5, 8, 5}, 8);
+    addTo(buttons, run_, stop_, samples_, earlier_);
     buttons->addStretch();
     status_->setContentsMargins(8, 2, 8, 4);
 
@@ -373,23 +367,10 @@ void SqlPanel::arrange() {
     column->addWidget(status_);
 
     parts_ = new QSplitter(Qt::Vertical, this);
-    parts_->addWidget(question);
-    parts_->addWidget(answer_);
-    parts_->setStretchFactor(0, 0);
-    parts_->setStretchFactor(1, 1);
-    parts_->setSizes({130, 220});
-    parts_->setChildrenCollapsible(false);
-
+    split(parts_, {{question, 130}, {answer_, 220, 1}});
     split_ = new QSplitter(Qt::Horizontal, this);
-    split_->addWidget(tables_);
-    split_->addWidget(parts_);
-    split_->setStretchFactor(0, 0);
-    split_->setStretchFactor(1, 1);
-    split_->setSizes({280, 1000});
-    split_->setChildrenCollapsible(false);
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(split_);
+    split(split_, {{tables_, 280}, {parts_, 1000, 1}});
+    columnIn(this)->addWidget(split_);
 }
 
 /// In a low panel the query is next to its result, which otherwise has room for two rows.

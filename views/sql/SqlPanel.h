@@ -68,7 +68,6 @@ class SqlPanel : public Panel {
   signals:
     /// Emitted when the user asks to see this range; both ends are equal for a single time.
     void placeActivated(lanescope::TimeRange range);
-    void historyChanged(const QStringList& queries);
 
   protected:
     void showEvent(QShowEvent* event) override;

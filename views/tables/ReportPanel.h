@@ -38,7 +38,6 @@ class ScopeChoice : public DropDown {
     QString remark() const;
 
   signals:
-    /// Emitted when the counted range changed.
     void countedChanged();
 
   private:

@@ -6,7 +6,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -72,6 +71,19 @@ bool sameColumns(const ReportTable& a, const ReportTable& b) {
 
 QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows) {
     return separated(model, rows, Qt::DisplayRole);
+}
+
+void styleTable(QTableView& table) {
+    table.setSelectionBehavior(QAbstractItemView::SelectRows);
+    table.setAlternatingRowColors(true);
+    table.setShowGrid(false);
+    table.setWordWrap(false);
+    table.setFrameShape(QFrame::NoFrame);
+    // Tab moves to the next part of the window; arrows move between cells.
+    table.setTabKeyNavigation(false);
+    table.verticalHeader()->hide();
+    table.verticalHeader()->setDefaultSectionSize(table.parentWidget()->fontMetrics().height() + 9);
+    table.horizontalHeader()->setHighlightSections(false);
 }
 
 ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
@@ -144,8 +156,6 @@ void ReportView::build() {
     filter_->setSourceModel(model_);
     filterEdit_->setPlaceholderText(tr("Filter rows"));
     filterEdit_->setAccessibleName(tr("Filter rows"));
-    // Tab moves to the next part of the window; arrows move between cells.
-    table_->setTabKeyNavigation(false);
     table_->setAccessibleName(tr("Report"));
     filterEdit_->setClearButtonEnabled(true);
     filterEdit_->setMaximumWidth(360);
@@ -159,16 +169,9 @@ void ReportView::build() {
     table_->setSortingEnabled(true);
     // In the order of the report, until a header is clicked.
     table_->sortByColumn(-1, Qt::AscendingOrder);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setAlternatingRowColors(true);
-    table_->setShowGrid(false);
-    table_->setWordWrap(false);
+    styleTable(*table_);
     table_->setTextElideMode(Qt::ElideMiddle);
     table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    table_->setFrameShape(QFrame::NoFrame);
-    table_->verticalHeader()->hide();
-    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 9);
-    table_->horizontalHeader()->setHighlightSections(false);
     table_->horizontalHeader()->setMinimumSectionSize(48);
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     emptyLabel_->setAlignment(Qt::AlignCenter);
@@ -197,9 +200,7 @@ void ReportView::build() {
 
 void ReportView::arrange() {
     bar_ = new QWidget(this);
-    top_ = new QHBoxLayout(bar_);
-    top_->setContentsMargins(8, 5, 8, 5);
-    top_->setSpacing(10);
+    top_ = rowIn(bar_, {8, 5, 8, 5}, 10);
     top_->addWidget(filterEdit_);
     top_->addWidget(countLabel_);
     top_->addStretch();

@@ -35,6 +35,9 @@ class ShareBarDelegate : public QStyledItemDelegate {
 class ReportFilter;
 class ReportModel;
 
+/// Makes a table, which has a parent, one of plain rows without a grid.
+void styleTable(QTableView& table);
+
 /// A sortable, filterable table of one report. Ctrl+C copies the selected rows (all if none) as
 /// tab-separated text. A double click or Enter on a row requests its name on the timeline.
 class ReportView : public QWidget {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/tables/SelectionPanel.h"
 
-#include <QHBoxLayout>
 #include <QMenu>
 #include <QSplitter>
 #include <QToolButton>
@@ -75,13 +74,8 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     copies_->setFilterVisible(false);
     names_->setEmptyText(tr("Nothing lies in the selected range."));
     copies_->setEmptyText(tr("No memory was copied or set in the selected range."));
-    splitter_->addWidget(names_);
-    splitter_->addWidget(copies_);
     // Names need the room; copies have a few short words.
-    splitter_->setStretchFactor(0, 1);
-    splitter_->setStretchFactor(1, 0);
-    splitter_->setSizes({900, 620});
-    splitter_->setChildrenCollapsible(false);
+    split(splitter_, {{names_, 900, 1}, {copies_, 620}});
     auto* layout = columnIn(this);
     names_->setObjectName("names");
     copies_->setObjectName("copies");
@@ -89,8 +83,7 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     tracksButton_->setPopupMode(QToolButton::InstantPopup);
     tracksButton_->setAccessibleName(tr("Tracks that count"));
     tracksButton_->setMenu(new QMenu(tracksButton_));
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(0, 4, 8, 0);
+    auto* top = rowIn(nullptr, {0, 4, 8, 0}, -1);
     top->addWidget(headline_, 1);
     top->addWidget(tracksButton_, 0, Qt::AlignTop);
     layout->addLayout(top);

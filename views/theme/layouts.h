@@ -1,16 +1,52 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QHBoxLayout>
+#include <QSplitter>
 #include <QVBoxLayout>
+#include <initializer_list>
 
 namespace lanescope::views {
 
-/// Returns a new layout for a widget, from top to bottom, without margins and gaps.
-inline QVBoxLayout* columnIn(QWidget* widget) {
+/// Returns a new layout from left to right for a widget or, with null, for another layout. The
+/// style chooses a spacing of -1.
+inline QHBoxLayout* rowIn(QWidget* widget, const QMargins& margins = {}, int spacing = 0) {
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(margins);
+    row->setSpacing(spacing);
+    return row;
+}
+
+/// Like `rowIn`, from top to bottom.
+inline QVBoxLayout* columnIn(QWidget* widget, const QMargins& margins = {}, int spacing = 0) {
     auto* column = new QVBoxLayout(widget);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    column->setContentsMargins(margins);
+    column->setSpacing(spacing);
     return column;
+}
+
+/// Adds these widgets to a layout in their order.
+template <class... Widgets>
+void addTo(QBoxLayout* layout, Widgets*... widgets) {
+    (layout->addWidget(widgets), ...);
+}
+
+struct SplitPart {
+    QWidget* widget;
+    int size;         ///< At first, in pixels, relative to the others.
+    int stretch = 0;  ///< Share of the room in a larger window.
+};
+
+/// Adds parts that cannot be collapsed to an empty splitter.
+inline void split(QSplitter* splitter, std::initializer_list<SplitPart> parts) {
+    QList<int> sizes;
+    for (const SplitPart& part : parts) {
+        splitter->addWidget(part.widget);
+        if (part.stretch > 0) splitter->setStretchFactor(splitter->count() - 1, part.stretch);
+        sizes << part.size;
+    }
+    splitter->setSizes(sizes);
+    splitter->setChildrenCollapsible(false);
 }
 
 }  // namespace lanescope::views

@@ -11,6 +11,7 @@
 #include "model/trace/kinds/workStacks.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
+#include "views/theme/texts.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {
@@ -23,11 +24,6 @@ constexpr int distance = 16;  // from the pointer
 constexpr int laneGap = 4;    // from the described lane
 constexpr int maxTitleLines = 4;
 constexpr int titleFlags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere;
-
-QFont titleFont(QFont font) {
-    font.setWeight(QFont::DemiBold);
-    return font;
-}
 
 QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
 
@@ -102,7 +98,7 @@ void HoverTip::setContent(const QString& title, const QString& detail, const QCo
 
 void HoverTip::place(QPoint pointer, QRect bounds, const QFont& font, QRect lane) {
     if (!lane.isValid()) lane = QRect(pointer, QSize(1, 1));
-    const QFontMetrics bold(titleFont(font));
+    const QFontMetrics bold(strong(font));
     const QFontMetrics plain(font);
     const int room = std::min(widest, bounds.width() - 2 * inset - colorBar - 8);
     if (!isVisible() || room < 40) {
@@ -131,12 +127,8 @@ void HoverTip::paint(QPainter& painter, const QFont& font, const Theme& theme) c
     painter.fillRect(rectangle_, theme.separator);
     painter.fillRect(rectangle_.adjusted(1, 1, -1, -1), theme.card);
     painter.fillRect(QRect(rectangle_.topLeft(), QSize(colorBar, rectangle_.height())), color_);
-    painter.setFont(titleFont(font));
-    painter.setPen(theme.text);
-    painter.drawText(titleArea_, titleFlags, title_);
-    painter.setFont(font);
-    painter.setPen(theme.mutedText);
-    painter.drawText(detailArea_, Qt::AlignLeft | Qt::AlignTop, detail_);
+    drawText(painter, strong(font), theme.text, titleArea_, titleFlags, title_);
+    drawText(painter, font, theme.mutedText, detailArea_, int(Qt::AlignLeft | Qt::AlignTop), detail_);
 }
 
 HoverText hoverText(const Trace& trace, LanePosition position, uint32_t slice, const PixelSlice* drawn,

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 #include "views/timeline/TrackMenu.h"
 #include "views/timeline/accessibleTimeline.h"
 #include "views/timeline/timelineInput.h"
@@ -69,8 +70,7 @@ int titleRowHeight(const QFont& font) { return std::max(28, QFontMetrics(font).h
 
 void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, const QRect& area, const QFont& font) {
     const Theme& theme = state.options().theme();
-    QFont titleFont = font;
-    if (state.trace()->tracks[track].depth == 0) titleFont.setWeight(QFont::DemiBold);
+    const QFont titleFont = state.trace()->tracks[track].depth == 0 ? strong(font) : font;
     const QFontMetrics titleMetrics(titleFont);
     const QFontMetrics plainMetrics(font);
     const QString title = titleMetrics.elidedText(labelTitle(*state.trace(), track), Qt::ElideMiddle, area.width());
@@ -80,9 +80,7 @@ void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, c
     // Titles of high rows are next to their first lane and the chevron.
     const int top = std::min(topInset, (area.height() - titleHeight) / 2);
 
-    painter.setFont(titleFont);
-    painter.setPen(theme.text);
-    painter.drawText(QPoint(area.left(), area.top() + top + titleMetrics.ascent()), title);
+    drawText(painter, titleFont, theme.text, QPoint(area.left(), area.top() + top + titleMetrics.ascent()), title);
     if (subtitle.isEmpty()) return;
     painter.setFont(font);
     painter.setPen(theme.mutedText);

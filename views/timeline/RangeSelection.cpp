@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "model/text/formatTable.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 namespace {
@@ -43,8 +44,7 @@ void paintDuration(QPainter& painter, const TimelineState& state, const TimeScal
     const double right = std::min(scale.left + scale.width, scale.toX(range.endNs));
     if (right <= left) return;
     const QString text = QString::fromStdString(formatDuration(range.durationNs()));
-    QFont font = painter.font();
-    font.setWeight(QFont::DemiBold);
+    const QFont font = strong(painter.font());
     const QFontMetricsF metrics(font);
     QRectF pill(0, 8, metrics.horizontalAdvance(text) + 20, metrics.height() + 6);
     pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0, std::max(4.0, scale.width - pill.width() - 4)));

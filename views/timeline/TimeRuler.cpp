@@ -8,6 +8,7 @@
 
 #include "model/text/formatTable.h"
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 #include "views/timeline/paintWarnings.h"
 #include "views/timeline/scales.h"
 #include "views/timeline/timelineInput.h"
@@ -46,13 +47,9 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const QStrin
     const QString facts = QString::fromStdString(formatDuration(state.trace()->range.durationNs()));
     const int factsWidth = metrics.horizontalAdvance(facts);
     const int room = line.right() - left - factsWidth - 8;
-    painter.setFont(bold);
-    painter.setPen(state.options().theme().text);
-    painter.drawText(QPoint(left, baseline),
-                     distinctName(QString::fromStdString(state.trace()->title), otherTitle, boldMetrics, room));
-    painter.setFont(font);
-    painter.setPen(state.options().theme().mutedText);
-    painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
+    drawText(painter, bold, state.options().theme().text, QPoint(left, baseline),
+             distinctName(QString::fromStdString(state.trace()->title), otherTitle, boldMetrics, room));
+    drawText(painter, font, state.options().theme().mutedText, QPoint(line.right() - factsWidth, baseline), facts);
 }
 
 }  // namespace
@@ -84,12 +81,9 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
     const int baseline = (size.height() - minorLength + metrics.ascent() - metrics.descent()) / 2;
     int labelsFrom = 0;
     if (ticks.hasAnchor) {
-        QFont bold = painter.font();
-        bold.setWeight(QFont::DemiBold);
+        const QFont bold = strong(painter.font());
         painter.save();
-        painter.setFont(bold);
-        painter.setPen(theme.text);
-        painter.drawText(QPoint(labelInset + 3, baseline), ticks.anchorLabel);
+        drawText(painter, bold, theme.text, QPoint(labelInset + 3, baseline), ticks.anchorLabel);
         labelsFrom = QFontMetrics(bold).horizontalAdvance(ticks.anchorLabel) + 24;
         painter.restore();
     }
@@ -208,8 +202,7 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
     painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), theme.separator);
     if (!state.trace()) return;
-    QFont bold = font;
-    bold.setWeight(QFont::DemiBold);
+    const QFont bold = strong(font);
     if (companion && companion->trace()) {
         const int height = size.height() / 2;
         const QString own = QString::fromStdString(state.trace()->title);
@@ -225,25 +218,17 @@ void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize 
         const QString title =
             boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room);
         const int baseline = (size.height() - boldMetrics.height()) / 2 + boldMetrics.ascent();
-        painter.setFont(bold);
-        painter.setPen(theme.text);
-        painter.drawText(QPoint(inset, baseline), title);
+        drawText(painter, bold, theme.text, QPoint(inset, baseline), title);
         const int used = boldMetrics.horizontalAdvance(title) + 8;
-        painter.setFont(font);
-        painter.setPen(theme.mutedText);
-        painter.drawText(QPoint(inset + used, baseline),
-                         metrics.elidedText(summaryOf(*state.trace()), Qt::ElideRight, std::max(0, room - used)));
+        drawText(painter, font, theme.mutedText, QPoint(inset + used, baseline),
+                 metrics.elidedText(summaryOf(*state.trace()), Qt::ElideRight, std::max(0, room - used)));
         return;
     }
     const int top = (size.height() - boldMetrics.height() - metrics.height() - 4) / 2;
-    painter.setFont(bold);
-    painter.setPen(theme.text);
-    painter.drawText(QPoint(inset, top + boldMetrics.ascent()),
-                     boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room));
-    painter.setFont(font);
-    painter.setPen(theme.mutedText);
-    painter.drawText(QPoint(inset, top + boldMetrics.height() + 4 + metrics.ascent()),
-                     metrics.elidedText(summaryOf(*state.trace()), Qt::ElideRight, room));
+    drawText(painter, bold, theme.text, QPoint(inset, top + boldMetrics.ascent()),
+             boldMetrics.elidedText(QString::fromStdString(state.trace()->title), Qt::ElideMiddle, room));
+    drawText(painter, font, theme.mutedText, QPoint(inset, top + boldMetrics.height() + 4 + metrics.ascent()),
+             metrics.elidedText(summaryOf(*state.trace()), Qt::ElideRight, room));
 }
 
 void TimelineCorner::paintEvent(QPaintEvent*) {

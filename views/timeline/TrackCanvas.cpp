@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "views/theme/texts.h"
 #include "views/timeline/SliceMenu.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/paintWarnings.h"
@@ -121,10 +122,8 @@ void TrackCanvas::renderBase() {
     painter_.paint(painter, size(), ratio);
     if (companionPainter_ && companion_) companionPainter_->paintRows(painter, size(), ratio);
     if (!state_.hasTracks() && !companion_) {
-        painter.setFont(font());
-        painter.setPen(state_.options().theme().mutedText);
-        painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap,
-                         emptySentence(state_.trace().get()));
+        drawText(painter, font(), state_.options().theme().mutedText, rect().adjusted(24, 24, -24, -24),
+                 Qt::AlignCenter | Qt::TextWordWrap, emptySentence(state_.trace().get()));
     }
     isBaseStale_ = false;
 }

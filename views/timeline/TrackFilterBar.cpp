@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/TrackFilterBar.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QMenu>
@@ -9,6 +8,7 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
+#include "views/theme/layouts.h"
 #include "views/timeline/TrackMenu.h"
 
 namespace lanescope::views {
@@ -25,9 +25,7 @@ TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent)
     chip_->setFocusPolicy(Qt::StrongFocus);
     chip_->setToolTip(tr("Tracks that you have hidden, to show them again"));
     chip_->hide();
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(8, 2, 8, 3);
-    layout->setSpacing(6);
+    auto* layout = rowIn(this, {8, 2, 8, 3}, 6);
     layout->addWidget(edit_, 1);
     layout->addWidget(chip_);
     connect(edit_, &QLineEdit::textChanged, this, [this](const QString& text) { state_.tracks().setFilterText(text); });

@@ -5,6 +5,7 @@
 
 #include "model/lod/reduceToPixels.h"
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 namespace {
@@ -59,9 +60,7 @@ void addMenuTitle(QMenu& menu, const QString& text) {
     if (!menu.isEmpty() && !menu.actions().back()->isSeparator()) menu.addSeparator();
     QAction* title = menu.addAction(text);
     title->setEnabled(false);
-    QFont font = menu.font();
-    font.setWeight(QFont::DemiBold);
-    title->setFont(font);
+    title->setFont(strong(menu.font()));
 }
 
 void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {

@@ -3,7 +3,6 @@
 
 #include <QBuffer>
 #include <QFileInfo>
-#include <QImage>
 #include <QPainter>
 #include <QSaveFile>
 #include <QSvgGenerator>
@@ -20,11 +19,7 @@ QByteArray asPng(TimelineView& view) {
     QPainter painter(&image);
     view.renderTo(&painter, view.size());
     painter.end();
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    image.save(&buffer, "PNG");
-    return bytes;
+    return pngOf(image);
 }
 
 QByteArray asSvg(TimelineView& view) {
@@ -44,6 +39,14 @@ QByteArray asSvg(TimelineView& view) {
 }
 
 }  // namespace
+
+QByteArray pngOf(const QImage& picture) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    picture.save(&buffer, "PNG");
+    return bytes;
+}
 
 Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path) {
     const QString name = QString::fromStdString(path.string());

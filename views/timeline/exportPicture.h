@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QByteArray>
+#include <QImage>
 #include <filesystem>
 
 #include "model/format/Result.h"
@@ -8,6 +10,9 @@
 namespace lanescope::views {
 
 class TimelineView;
+
+/// Returns a picture as PNG; empty if it cannot be one.
+QByteArray pngOf(const QImage& picture);
 
 /// Writes the timeline as a picture; the ending of `path` selects PNG or SVG. Replaces an existing
 /// file only once the new one is complete. Errors: another ending, an unwritable path.

@@ -12,6 +12,7 @@
 #include "model/reports/reports.h"
 #include "model/text/formatValue.h"
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 
@@ -286,12 +287,9 @@ void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) co
     const auto affinity =
         std::find_if(affinities.begin(), affinities.end(), [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
     const bool hasNode = affinity != affinities.end() && affinity->numaNode >= 0;
-    QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
-    painter.setFont(bold);
-    painter.setPen(theme_.text);
     const QRectF upper(box.left(), box.top(), box.width(), box.height() / (hasNode ? 2 : 1));
-    painter.drawText(upper.adjusted(0, hasNode ? 3 : 0, 0, 0), Qt::AlignCenter, QStringLiteral("GPU %1").arg(gpu));
+    drawText(painter, strong(font()), theme_.text, upper.adjusted(0, hasNode ? 3 : 0, 0, 0), Qt::AlignCenter,
+             QStringLiteral("GPU %1").arg(gpu));
     painter.setFont(font());
     if (!hasNode) return;
     painter.setPen(Theme::mix(theme_.canvas, theme_.text, 0.75));

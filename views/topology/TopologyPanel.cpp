@@ -9,12 +9,12 @@
 #include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::views {
 
@@ -150,15 +150,9 @@ TopologyPanel::TopologyPanel(QWidget* parent)
         settle();
     });
     auto* splitter = new QSplitter(this);
-    splitter->addWidget(makeFacts());
-    splitter->addWidget(makeGraph());
-    splitter->addWidget(links_);
-    splitter->setSizes({520, 520, 560});
-    splitter->setChildrenCollapsible(false);
+    split(splitter, {{makeFacts(), 520}, {makeGraph(), 520}, {links_, 560}});
     links_->hide();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(splitter);
+    columnIn(this)->addWidget(splitter);
 }
 
 QWidget* TopologyPanel::makeFacts() {
@@ -168,9 +162,7 @@ QWidget* TopologyPanel::makeFacts() {
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     auto* page = new QWidget(area);
-    auto* layout = new QVBoxLayout(page);
-    layout->setContentsMargins(10, 6, 10, 6);
-    layout->setSpacing(5);
+    auto* layout = columnIn(page, {10, 6, 10, 6}, 5);
     verdict_ = plainLabel(page);
     sentences_ = plainLabel(page);
     legend_ = plainLabel(page);
@@ -199,9 +191,7 @@ QWidget* TopologyPanel::makeFacts() {
     top->addWidget(verdict_, 1);
     top->addWidget(scopeChoice_, 0, Qt::AlignTop);
     layout->addLayout(top);
-    layout->addWidget(sentences_);
-    layout->addWidget(matrixView_);
-    layout->addWidget(legend_);
+    addTo(layout, sentences_, matrixView_, legend_);
     layout->addStretch(1);
     area->setWidget(page);
     return area;
@@ -220,10 +210,9 @@ QWidget* TopologyPanel::makeGraph() {
     copiesButton_->setObjectName("copies");
     largestButton_->setObjectName("largest");
     slowestButton_->setObjectName("slowest");
-    auto* bottom = new QHBoxLayout;
-    bottom->setContentsMargins(8, 3, 8, 3);
+    auto* bottom = rowIn(nullptr, {8, 3, 8, 3}, -1);
     bottom->addWidget(edge_, 1);
-    for (QToolButton* button : {copiesButton_, largestButton_, slowestButton_}) bottom->addWidget(button);
+    addTo(bottom, copiesButton_, largestButton_, slowestButton_);
     layout->addWidget(graph_, 1);
     layout->addLayout(bottom);
     showEdge();
@@ -320,8 +309,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
 
 void TopologyPanel::showVerdict(const TopologyAnswer& answer) {
     verdict_->setText(tr("NVLink: %1").arg(toQString(name(answer.verdict.use))));
-    QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
+    QFont bold = strong(font());
     bold.setPointSizeF(bold.pointSizeF() * 1.1);
     verdict_->setFont(bold);
     QStringList lines;

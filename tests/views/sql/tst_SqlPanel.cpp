@@ -159,12 +159,10 @@ class TestSqlPanel : public QObject {
     }
 
     void remembersQueries() {
-        QSignalSpy changed(panel_.get(), &SqlPanel::historyChanged);
         ask("SELECT 1");
         ask("SELECT 2");
         ask("SELECT 1");
         QCOMPARE(panel_->history(), QStringList({"SELECT 1", "SELECT 2"}));
-        QCOMPARE(changed.count(), 3);
     }
 
     void everySampleRuns() {
