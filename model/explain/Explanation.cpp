@@ -254,7 +254,7 @@ std::string stepsSentence(const RunSummary& run) {
     if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
     text += ".";
     if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
-        text += fmt::format(" The CPU runs ahead of the GPU: it needs {} for a {}.", spanText(*onCpuNs),
+        text += fmt::format(" The CPU runs ahead of the GPU: the CPU needs {} for a {}.", spanText(*onCpuNs),
                             identifier(run.kind));
     return text + pausesSentence(of) + requestsSentence(run, of) + unitsSentence(run, of.foundSteps);
 }

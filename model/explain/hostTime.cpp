@@ -113,7 +113,7 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= minReportedShare)
-        text += fmt::format(" For {} % of this time, it is a guess: samples show no wait for data.",
+        text += fmt::format(" For {} % of this time, this is a guess: no sample shows the wait.",
                             percentText(100 * guessed));
     return text + loaderSentence(worker);
 }
