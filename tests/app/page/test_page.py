@@ -233,6 +233,30 @@ class Shown(unittest.TestCase):
         self.assertNotEqual(opened.evaluate("getComputedStyle(document.body).backgroundColor"), background)
         self.assertLessEqual(opened.evaluate("document.documentElement.scrollWidth"), 390)
 
+    def test_button_of_a_served_page_loads_the_visible_part_in_full(self):
+        server = subprocess.Popen([LANESCOPE, "view", "--web", sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        self.addCleanup(server.stdout.close)
+        address = next(found[0] for line in server.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+/\w+/", line)))
+        opened = browser.Browser()
+        self.addCleanup(opened.__exit__)
+        opened.open(address)
+        before = opened.evaluate("views[0].trace.full")
+        opened.evaluate("views[0].show(views[0].trace.start, views[0].trace.start + (views[0].trace.end - views[0].trace.start) / 20)")
+        visible = opened.evaluate("[views[0].from, views[0].to]")
+        opened.events.clear()
+        opened.evaluate("[...document.querySelectorAll('button')].find(each => each.textContent === 'In full').click()")
+        while "Page.loadEventFired" not in opened.events:
+            opened.read()
+        opened.evaluate("new Promise(done => { const wait = () => document.documentElement.dataset.ready ? done() : setTimeout(wait, 5); wait(); })")
+        full = opened.evaluate("views[0].trace.full")
+        self.assertNotEqual(full, before)
+        self.assertAlmostEqual(full[0], visible[0], delta=1)
+        self.assertAlmostEqual(full[1], visible[1], delta=1)
+        self.assertEqual(opened.messages, [])
+        self.assertTrue(all(url.startswith(address) for url in opened.requests), opened.requests)
+
     def test_sixty_four_ranks_are_folded(self):
         events = []
         for rank in range(64):
