@@ -205,7 +205,7 @@ std::string RemoteLink::endOfProcess() {
     const int code = status && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
     const std::string line = lastLine(complaints_);
     constexpr int notFound = 127, ofSsh = 255, ofUsage = 2;
-    const std::string& host = source_.address.host;
+    const auto& [user, host, port, path] = source_.address;
     if (!isGreeted_ && code == notFound)
         problem_ = fmt::format(
             "{0}: the program lanescope was not found there. Install version {1} on that machine, so "
@@ -215,8 +215,10 @@ std::string RemoteLink::endOfProcess() {
         problem_ = fmt::format("{}: Lanescope there is too old for this viewer. Install version {} on that machine.",
                                host, productVersion());
     else if (!isGreeted_ && code == ofSsh)
-        problem_ = fmt::format("{0}: ssh failed: {1}. Check that \"ssh {0}\" works in a terminal without a question.",
-                               host, line.empty() ? "no reason given" : line);
+        problem_ =
+            fmt::format("{0}: ssh failed: {1}. Check that \"ssh {2}{3}{0}\" works in a terminal without a question.",
+                        host, line.empty() ? "no reason given" : line, port.empty() ? port : "-p " + port + " ",
+                        user.empty() ? user : user + "@");
     return line;
 }
 
