@@ -18,7 +18,7 @@ BYTES_PER_TOKEN = 4
 
 
 def question(kind, truth):
-    return QUESTIONS[kind].format(topic=truth['topic'])
+    return truth.get('questions', {}).get(kind) or QUESTIONS[kind].format(topic=truth['topic'])
 
 
 def number_of(answer):

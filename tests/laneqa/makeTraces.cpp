@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes the 40 traces of LaneQA and their truth: `laneqa-traces FOLDER`. All are simulated. The truth is what is put
-// in here, not what any analysis finds.
+// Writes the 40 simulated traces of LaneQA and their truth: `laneqa-traces FOLDER`. The truth is what is put in here,
+// not what any analysis finds.
 
 #include <fmt/format.h>
 
