@@ -289,8 +289,10 @@ void addMcp(CLI::App& app, int& exitStatus) {
         "  {\"mcpServers\": {\"lanescope\": {\"command\": \"lanescope\", \"args\": [\"mcp\", \"/data/traces\"]}}}");
     command->callback([options, &exitStatus] {
         Result<FolderGate> gate = FolderGate::of(options->folders);
-        if (!gate) exitStatus = reportFailure(gate.error(), exitUsage);
-        if (!gate) return;
+        if (!gate) {
+            exitStatus = reportFailure(gate.error(), exitUsage);
+            return;
+        }
         ::signal(SIGPIPE, SIG_IGN);
         McpServer(std::move(*gate), options->mayRun).run();
     });

@@ -9,7 +9,7 @@
 
 namespace lanescope::cli {
 
-/// Adds the command of that name. See `Output.h`.
+/// Function that adds a command to the parser: `addRecord` adds `lanescope record`.
 using AddCommand = void(CLI::App& app, int& exitStatus);
 AddCommand addBench, addBisect, addCheck, addCompare, addDoctor, addExplain, addExport, addFleet, addImport, addIndex,
     addInfo, addMcp, addMerge, addPage, addRecord, addRecover, addServe, addSql, addStats, addSummarize, addView,

@@ -109,8 +109,8 @@ FinderNames distinctNames(const Trace& trace) {
         isTaken[index] = true;
         result.names.push_back({std::string(trace.strings.at(index)), kind});
     };
-    for (const LaunchConfig& config : trace.launchConfigs)
-        add(config.shortName, QT_TRANSLATE_NOOP("FinderModel", "kernel"));
+    for (size_t config = 0; config < trace.launchConfigs.size(); ++config)
+        add(trace.launchConfigs.shortName(config), QT_TRANSLATE_NOOP("FinderModel", "kernel"));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
         add(trace.nvtx.text[row], QT_TRANSLATE_NOOP("FinderModel", "NVTX range"));
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)

@@ -96,8 +96,8 @@ class SearchJob : public QObject {
     bool isRunning() const { return run_ != nullptr; }
 
   signals:
-    /// Emitted once per search, with the first batch of hits in the first trace that has one, ordered by start and
-    /// beginning at the start time of the search.
+    /// Emitted with the first hits of the first trace from the start time of the search on, ordered by start. At most
+    /// once per search, and not at all without such hits.
     void begun(const std::vector<lanescope::EventRef>& first);
     /// The number of hits so far.
     void counted(qint64 count);

@@ -154,7 +154,7 @@ class EventRing {
 
 /// One `EventRing` for each thread that produces events of a kind, and one consumer for all. A producing thread never
 /// waits: a full ring refuses and counts the event. The thread's first event maps its memory, from the system and not
-/// from the program's allocator. `State` holds further data of a thread and is reset by `beginThread`. A process has
+/// from the program's allocator. `State` holds further data of a thread and is reset by `beginThread`. A process uses
 /// one instance per type `State`. A thread that ends leaves its ring to the next thread. A forked child creates its own
 /// instance and does not use its parent's rings.
 template <class State>

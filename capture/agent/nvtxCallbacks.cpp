@@ -58,10 +58,12 @@ std::string_view utf8(const wchar_t* text, WideText& room) {
     return {room.bytes, bytes};
 }
 
-std::string keptText(const char* text) { return std::string(view(text)); }
-std::string keptText(const wchar_t* text) {
+std::string_view textIn(const char* text, WideText&) { return view(text); }
+std::string_view textIn(const wchar_t* text, WideText& room) { return utf8(text, room); }
+template <class Char>
+std::string keptText(const Char* text) {
     WideText room;
-    return std::string(utf8(text, room));
+    return std::string(textIn(text, room));
 }
 
 /// Returns the number of a domain; 0 for the default domain.
@@ -243,7 +245,8 @@ void domainResourceDestroy(nvtxResourceHandle_t) {}
 template <class Char>
 nvtxStringHandle_t domainRegisterString(nvtxDomainHandle_t, const Char* text) {
     return guarded([&] {
-        const std::string* const kept = nvtxRegistry().registerString(keptText(text));
+        WideText room;
+        const std::string* const kept = nvtxRegistry().registerString(textIn(text, room));
         return reinterpret_cast<nvtxStringHandle_t>(const_cast<std::string*>(kept));
     });
 }

@@ -181,11 +181,11 @@ Result<int64_t> trimSwitches(Database& database, const WindowsOfProcess& windows
             });
         !read)
         return fail(read.error());
-    if (auto done = deleteRows(database, t.tableName(), rows); !done) return fail(done.error());
     auto insert =
         database.prepare(fmt::format("INSERT INTO {} ({}, {}, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5)", t.tableName(),
                                      t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name, t.isPreempted.name));
     if (!insert) return fail(insert.error());
+    if (auto done = deleteRows(database, t.tableName(), rows); !done) return fail(done.error());
     int64_t kept = 0;
     for (const auto& [thread, switches] : switchesOf)
         for (const Switch& each : trimmed(switches, *windowsOf(processOf(thread)))) {

@@ -24,6 +24,7 @@ Params parameters(size_t structSize) {
     return params;
 }
 
+/// Functions of the driver. An assignment from a library looks them up, so the library is the first member.
 struct PmDriver {
     DynamicLibrary driver{};
     decltype(&cuInit) init = driver.need("cuInit");
@@ -33,6 +34,7 @@ struct PmDriver {
     decltype(&cuDeviceGetUuid) deviceUuid = driver.need("cuDeviceGetUuid");
 };
 
+/// Functions of CUPTI, likewise.
 struct PmCupti {
     DynamicLibrary cupti{};
     decltype(&cuptiGetResultString) resultString = cupti.need("cuptiGetResultString");

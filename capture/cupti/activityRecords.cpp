@@ -93,7 +93,8 @@ uint32_t numberIn(const Record& record, Enum Record::*field) {
     return number;
 }
 
-/// Returns the record with the times and the fields that both structs name alike; its other fields are 0.
+/// Returns the record with the times and the fields that both structs name alike; its other fields are 0. A field that
+/// CUPTI's struct lacks is an error of the compiler, except for the three that some structs name otherwise.
 template <class Record>
 Record commonOf(const auto& from) {
     Record to{};
@@ -102,17 +103,17 @@ Record commonOf(const auto& from) {
         to.endNs = signedNs(from.end);
     }
     if constexpr (requires { to.timestampNs = from.timestamp; }) to.timestampNs = signedNs(from.timestamp);
-    if constexpr (requires { to.deviceId = from.deviceId; }) to.deviceId = from.deviceId;
-    if constexpr (requires { to.contextId = from.contextId; }) to.contextId = from.contextId;
-    if constexpr (requires { to.streamId = from.streamId; }) to.streamId = from.streamId;
-    if constexpr (requires { to.correlationId = from.correlationId; }) to.correlationId = from.correlationId;
-    if constexpr (requires { to.graphId = from.graphId; }) to.graphId = from.graphId;
-    if constexpr (requires { to.graphNodeId = from.graphNodeId; }) to.graphNodeId = from.graphNodeId;
+    if constexpr (requires { to.deviceId; }) to.deviceId = from.deviceId;
+    if constexpr (requires { to.contextId; }) to.contextId = from.contextId;
+    if constexpr (requires { to.streamId; }) to.streamId = from.streamId;
+    if constexpr (requires { to.correlationId; }) to.correlationId = from.correlationId;
+    if constexpr (requires { to.graphId; }) to.graphId = from.graphId;
+    if constexpr (requires { to.graphNodeId; }) to.graphNodeId = from.graphNodeId;
     if constexpr (requires { to.threadId = from.threadId; }) to.threadId = from.threadId;
-    if constexpr (requires { to.processId = from.processId; }) to.processId = from.processId;
-    if constexpr (requires { to.address = from.address; }) to.address = from.address;
+    if constexpr (requires { to.processId; }) to.processId = from.processId;
+    if constexpr (requires { to.address; }) to.address = from.address;
     if constexpr (requires { to.bytes = from.bytes; }) to.bytes = from.bytes;
-    if constexpr (requires { to.value = from.value; }) to.value = from.value;
+    if constexpr (requires { to.value; }) to.value = from.value;
     return to;
 }
 

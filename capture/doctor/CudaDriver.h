@@ -27,7 +27,7 @@ class CudaDriver {
     CudaDriver& operator=(const CudaDriver&) = delete;
 
   private:
-    DynamicLibrary library_;
+    DynamicLibrary library_;  // before the functions, which are looked up in it
 
   public:
     int (*deviceCount)(int*) = library_.need("cuDeviceGetCount");

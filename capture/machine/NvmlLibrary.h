@@ -156,7 +156,7 @@ class NvmlLibrary {
     using Device = void*;
 
   private:
-    DynamicLibrary library_;
+    DynamicLibrary library_;  // before the functions, which are looked up in it
 
   public:
     int (*systemDriverVersion)(char*, unsigned) = library_.get("nvmlSystemGetDriverVersion");

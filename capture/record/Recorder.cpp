@@ -392,6 +392,7 @@ void follow(const Running& run, RecordOutcome& outcome) {
     program.endRealtimeNs = log::eventTimeNs();
     noteEnd(options.state, program.exitStatus, program.endRealtimeNs);
     logs.noteEnd(program);
+    reapOrphans();  // also the program, whose status is stored now
     collector.noteProgramEnd();
     run.signals.stopForwarding();
     outcome.wasEndedByUs = wasKilled;
@@ -553,7 +554,7 @@ MainProcess waitForProgram(const RecordState& state) {
         pid_t ended = 0;
         do ended = ::waitpid(state.program, &status, 0);
         while (ended < 0 && errno == EINTR);
-        constexpr int unknown = 1;  // The recording process had taken the status and was killed.
+        constexpr int unknown = 1;  // for a process that ignores SIGCHLD
         program.exitStatus = ended < 0 ? unknown : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         program.endRealtimeNs = log::eventTimeNs();
     }

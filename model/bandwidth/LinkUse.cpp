@@ -15,7 +15,8 @@ namespace lanescope {
 
 namespace {
 
-/// A later reading, also than this part of its range, is not of its end: the sampler or machine was late.
+/// A reading that is later than this, or than this part of its range, does not belong to the end of the range: the
+/// sampler or the machine was late.
 constexpr int64_t maxDelayNs = 10'000'000, maxDelayDivisor = 50;
 
 /// Returns the time of the counter's reading for `readingNs`: the nearest of the values within the reading. A reading

@@ -41,7 +41,8 @@ class FindingText {
     std::string times() const;
     /// Returns "Copies take 3.100 ms of a step (4.2 %): mostly DtoD in forward, 12.1 per step." for "Copies take".
     std::string taking(std::string_view subject) const;
-    /// Returns "in 12.1 gaps per step": rare ones are "in 5 pauses of 40.20 ms, one every 12 steps".
+    /// Returns the gaps of the idle time: "in 12.1 gaps per step"; for rare ones "in 5 pauses of 40.20 ms, one every 12
+    /// steps".
     std::string gaps() const;
     /// Returns the same for rare gaps, after a comma; else empty.
     std::string rarely() const;

@@ -113,8 +113,8 @@ bool isOfLargerUnit(const RunSummary& run, const WorkerSummary& worker, const St
            });
 }
 
-/// Any rank: one that is late in a few steps waits for others in the rest. A pattern that all ranks have because one of
-/// them does is that rank's. A GPU at its power cap lowers its clocks as it warms up, and computes more slowly then.
+/// Returns true for a drift of a GPU at its power cap, which lowers its clocks as it warms up and then computes more
+/// slowly.
 bool isOfPowerCap(const RunSummary& run, uint32_t worker, const StepPattern& pattern) {
     if (pattern.part != StepPart::Compute) return false;
     if (pattern.kind != PatternKind::Drift && pattern.kind != PatternKind::Level) return false;
@@ -123,6 +123,8 @@ bool isOfPowerCap(const RunSummary& run, uint32_t worker, const StepPattern& pat
     return static_cast<double>(std::abs(pattern.excessNs)) <= powerCapShare(run, worker) * meanNs;
 }
 
+/// Looks at each rank: one that is late in a few steps waits for others in the rest. A pattern that all ranks have
+/// because of one of them is that rank's.
 void findStepPattern(RunFindings& run) {
     const std::vector<WorkerSummary>& workers = run.run().workers;
     std::optional<StepPattern> worst;

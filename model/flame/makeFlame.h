@@ -22,7 +22,7 @@ enum class FlameBase : uint8_t {
     Modules,    ///< Modules of a PyTorch model (`WorkModules`).
 };
 
-/// Returns "time on GPUs over Python lines".
+/// Returns "GPU time by Python line".
 std::string_view describe(FlameBase base);
 
 /// Returns true if the trace has data for the grouping.

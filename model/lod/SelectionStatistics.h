@@ -47,7 +47,8 @@ struct DurationHistogram {
 /// Returns `barCount` bars, or fewer if their edges in nanoseconds coincide; none without events. O(n).
 DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t barCount);
 
-/// Totals of the slices of one name within a range. Of others the part inside counts, and its share of their bytes.
+/// Totals of the slices of one name within a range. A slice across an edge counts with its part inside and that share
+/// of its bytes.
 struct NameStatistics {
     SumKey key;
     Sums sums;

@@ -206,19 +206,19 @@ std::string RemoteLink::endOfProcess() {
     const std::string line = lastLine(complaints_);
     constexpr int notFound = 127, ofSsh = 255, ofUsage = 2;
     const auto& [user, host, port, path] = source_.address;
+    const std::string command =
+        fmt::format("ssh {}{}{}", port.empty() ? port : "-p " + port + " ", user.empty() ? user : user + "@", host);
     if (!isGreeted_ && code == notFound)
         problem_ = fmt::format(
             "{0}: the program lanescope was not found there. Install version {1} on that machine, so "
-            "that \"ssh {0} lanescope --version\" prints it.",
-            host, productVersion());
+            "that \"{2} lanescope --version\" prints it.",
+            host, productVersion(), command);
     else if (!isGreeted_ && code == ofUsage)
         problem_ = fmt::format("{}: Lanescope there is too old for this viewer. Install version {} on that machine.",
                                host, productVersion());
     else if (!isGreeted_ && code == ofSsh)
-        problem_ =
-            fmt::format("{0}: ssh failed: {1}. Check that \"ssh {2}{3}{0}\" works in a terminal without a question.",
-                        host, line.empty() ? "no reason given" : line, port.empty() ? port : "-p " + port + " ",
-                        user.empty() ? user : user + "@");
+        problem_ = fmt::format("{}: ssh failed: {}. Check that \"{}\" works in a terminal without a question.", host,
+                               line.empty() ? "no reason given" : line, command);
     return line;
 }
 
@@ -286,13 +286,20 @@ Result<void> RemoteLink::wait(std::unique_lock<std::mutex>& lock, Requests::iter
 
 Result<std::string> RemoteLink::ask(Message type, std::string_view body, const LoadProgress& progress) {
     std::unique_lock lock(mutex_);
-    // The pages of a picture come first.
+    // The pages of the first picture come before a large summary.
     constexpr std::chrono::seconds maxDelay{1};
     const auto isDrawing = [this] {
         return problem_.empty() &&
                std::ranges::any_of(requests_, [](const auto& each) { return each.second.type == Message::View; });
     };
-    arrived_.wait_for(lock, maxDelay, [&] { return !isDrawing(); });
+    const auto begun = Clock::now();
+    while (type == Message::Summary && isDrawing() && Clock::now() - begun < maxDelay) {
+        arrived_.wait_for(lock, pollInterval);
+        lock.unlock();
+        const bool isWanted = !progress || progress(0, "waiting for the first picture");
+        lock.lock();
+        if (!isWanted) break;
+    }
     if (!problem_.empty()) return fail("{}", problem_);
     const auto request = send(type, body);
     if (auto waited = wait(lock, request, progress); !waited) return fail(waited.error());

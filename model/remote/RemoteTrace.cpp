@@ -180,7 +180,7 @@ Result<TracePtr> openRemoteTrace(const RemoteSource& source, const LoadProgress&
     if (!index->problem().empty()) return fail("{}", index->problem());
     if (!trace) return invalid(source);
     if (isNew && before != nullptr) index->adopt(*before);
-    if (before == nullptr) expectFirstPicture(*index, *trace);
+    if (before == nullptr && link->fetchesPages()) expectFirstPicture(*index, *trace);
     trace->title = std::filesystem::path(source.address.path).filename().string();
     return trace;
 }

@@ -55,8 +55,8 @@ bool NameTests::isConfigHit(uint32_t config) {
     if (config >= configs_.size()) return false;
     uint8_t& state = configs_[config];
     if (state == unknown) {
-        const LaunchConfig names = trace_.launchConfigs[config];
-        state = isHit(names.shortName) || isHit(names.demangledName) ? hit : miss;
+        const LaunchConfigColumn& configs = trace_.launchConfigs;
+        state = isHit(configs.shortName(config)) || isHit(configs.demangledName(config)) ? hit : miss;
     }
     return state == hit;
 }

@@ -22,10 +22,11 @@ std::optional<Enumeration> fromIdentifier(std::string_view text, Enumeration las
     return std::nullopt;
 }
 
-/// Returns the text of an enumerator; `texts` has one for each, in their order.
+/// Returns the text of an enumerator; `texts` has one for each, in their order. Empty for a value beyond them.
 template <class Enumeration>
 std::string_view enumText(Enumeration value, std::initializer_list<std::string_view> texts) {
-    return texts.begin()[static_cast<size_t>(value)];
+    const auto index = static_cast<size_t>(value);
+    return index < texts.size() ? texts.begin()[index] : std::string_view();
 }
 
 // Width of text on a terminal. Text is UTF-8 from `printable`. All functions are linear in its length.

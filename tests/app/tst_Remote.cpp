@@ -209,13 +209,16 @@ class tst_Remote : public QObject {
     }
 
     void withoutPageFaultsTheWholeIndexIsFetched() {
-        std::thread([this] {
-            if (!denyPageFaults()) return;
-            const auto remote = openRemoteTrace(source());
-            QVERIFY2(remote.has_value(), errorOf(remote).c_str());
-            QCOMPARE(remoteOf(**remote)->traffic().waits, uint64_t{0});
-            QCOMPARE(dumpOf(**remote), dumpOf(**openTrace(path_, {0, true})));
+        bool isDenied = false;
+        std::optional<Result<TracePtr>> remote;
+        std::thread([&] {
+            isDenied = denyPageFaults();
+            if (isDenied) remote = openRemoteTrace(source());
         }).join();
+        if (!isDenied) QSKIP("A filter of system calls is not possible here.");
+        QVERIFY2(remote->has_value(), errorOf(*remote).c_str());
+        QCOMPARE(remoteOf(***remote)->traffic().waits, uint64_t{0});
+        QCOMPARE(dumpOf(***remote), dumpOf(**openTrace(path_, {0, true})));
     }
 
     void viewFetchesItsPagesTogether() {

@@ -23,6 +23,7 @@
 #include "capture/sample/sampleTime.h"
 #include "model/format/Sqlite.h"
 #include "model/format/factNames.h"
+#include "tests/capture/byPath.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;
@@ -447,5 +448,4 @@ int main(int argc, char** argv) {
     tst_SamplerParts test;
     return QTest::qExec(&test, argc, argv);
 }
-#include "tests/capture/byPath.h"
 #include "tst_SamplerParts.moc"

@@ -30,8 +30,9 @@ class tst_ToyHealthCode : public QObject {
         const TemporaryFolder folder;
         const std::filesystem::path file = folder / "toys.sqlite", copy = folder / "copy.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), file).has_value());
-        test::orFail(test::orFail(openForWriting(file)).execute(
-            "INSERT INTO LANESCOPE_HEALTH (severity, code, sentence, count) VALUES (1, 'toys-broken', '2 toys broke.', 2)"));
+        test::orFail(test::orFail(openForWriting(file))
+                         .execute("INSERT INTO LANESCOPE_HEALTH (severity, code, sentence, count) VALUES (1, "
+                                  "'toys-broken', '2 toys broke.', 2)"));
         for (int opening = 0; opening < 2; ++opening) checkToy(*test::orFail(openTrace(file, {0, true})));
         QVERIFY(writeTraceFile(*test::orFail(loadTrace(file)), copy).has_value());
         checkToy(*test::orFail(loadTrace(copy)));

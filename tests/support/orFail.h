@@ -6,7 +6,7 @@
 
 namespace lanescope::test {
 
-/// Returns the value of a result or an optional. Without one, ends the test with the sentence of the error.
+/// Returns the value of a result or an optional. Without one, ends the test program with the sentence of the error.
 template <class Result>
 auto orFail(Result result, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     if (!result.has_value()) {

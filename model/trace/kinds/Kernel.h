@@ -37,9 +37,14 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
         return config.shortName != 0 ? config.shortName : config.demangledName;
     }
     static std::string nameOf(const Trace& trace, uint32_t row) {
-        return std::string(trace.strings.at(nameIndex(configOf(trace, row))));
+        const uint32_t config = trace.kernels.config[row];
+        const StringIndex name = trace.launchConfigs.shortName(config);
+        return std::string(trace.strings.at(name != 0 ? name : trace.launchConfigs.demangledName(config)));
     }
-    static SliceCategory categoryOf(const Trace& trace, uint32_t row) { return categoryOf(configOf(trace, row)); }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        return trace.launchConfigs.isCollective(trace.kernels.config[row]) ? SliceCategory::NcclKernel
+                                                                           : SliceCategory::Kernel;
+    }
     static SliceCategory categoryOf(const LaunchConfig& config) {
         return config.isCollective() ? SliceCategory::NcclKernel : SliceCategory::Kernel;
     }
