@@ -95,7 +95,7 @@ class TableCommands : public QObject {
     void show(QWidget* page);
 
   signals:
-    /// Emitted when a command brings a table to the front. The receiver shows the tables if they are hidden.
+    /// Emitted when a command brings a table to the front. The receiver makes the tables visible.
     void shown();
 
   private:

@@ -18,7 +18,7 @@ namespace lanescope::agent {
 /// CUPTI functions of this process, looked up by name. Record layouts are those of the loaded
 /// library, not of the headers of the build; see `knownRecordBytes`.
 struct CuptiLibrary {
-    capture::DynamicLibrary handle{};  // before the functions, which are looked up in it
+    capture::DynamicLibrary handle{};  // before the functions, which it provides
     std::string path{};
     uint32_t version = 0;  ///< 18 = 11.8, 19 = 12.0, 26 = 12.8, then xxyyzz: 130001 = 13.0 update 1.
 

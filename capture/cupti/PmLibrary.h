@@ -24,7 +24,7 @@ Params parameters(size_t structSize) {
     return params;
 }
 
-/// Functions of the driver. An assignment from a library looks them up, so the library is the first member.
+/// Functions of the driver. An assignment from a library finds them, so the library is the first member.
 struct PmDriver {
     DynamicLibrary driver{};
     decltype(&cuInit) init = driver.need("cuInit");

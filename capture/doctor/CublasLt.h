@@ -83,7 +83,7 @@ class CublasLt {
   private:
     explicit CublasLt(DynamicLibrary library) : library_(std::move(library)) {}
 
-    DynamicLibrary library_;  // before the functions, which are looked up in it
+    DynamicLibrary library_;  // before the functions, which it provides
     size_t (*getVersion_)() = library_.need("cublasLtGetVersion");
     int (*create_)(void**) = library_.need("cublasLtCreate");
     int (*createDescription_)(void**, int compute, int scale) = library_.need("cublasLtMatmulDescCreate");

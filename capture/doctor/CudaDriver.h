@@ -27,7 +27,7 @@ class CudaDriver {
     CudaDriver& operator=(const CudaDriver&) = delete;
 
   private:
-    DynamicLibrary library_;  // before the functions, which are looked up in it
+    DynamicLibrary library_;  // before the functions, which it provides
 
   public:
     int (*deviceCount)(int*) = library_.need("cuDeviceGetCount");

@@ -156,7 +156,7 @@ class NvmlLibrary {
     using Device = void*;
 
   private:
-    DynamicLibrary library_;  // before the functions, which are looked up in it
+    DynamicLibrary library_;  // before the functions, which it provides
 
   public:
     int (*systemDriverVersion)(char*, unsigned) = library_.get("nvmlSystemGetDriverVersion");

@@ -123,7 +123,7 @@ bool isOfPowerCap(const RunSummary& run, uint32_t worker, const StepPattern& pat
     return static_cast<double>(std::abs(pattern.excessNs)) <= powerCapShare(run, worker) * meanNs;
 }
 
-/// Looks at each rank: one that is late in a few steps waits for others in the rest. A pattern that all ranks have
+/// Checks each rank: one that is late in a few steps waits for others in the rest. A pattern that all ranks have
 /// because of one of them is that rank's.
 void findStepPattern(RunFindings& run) {
     const std::vector<WorkerSummary>& workers = run.run().workers;

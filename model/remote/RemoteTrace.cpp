@@ -30,7 +30,7 @@ tl::unexpected<Error> invalid(const RemoteSource& source) {
 /// Asks for the pages of the first picture, which arrive while its window is built.
 void expectFirstPicture(const RemoteIndex& index, const Trace& trace) {
     // Pictures up to half and twice as wide read the same tiles.
-    constexpr int usualWidthPx = 1300;
+    constexpr int defaultWidthPx = 1300;
     constexpr size_t maxLanes = 32;  // as many as a window shows
     std::vector<bool> isFolded;
     std::vector<std::pair<uint32_t, uint32_t>> lanes;
@@ -41,7 +41,7 @@ void expectFirstPicture(const RemoteIndex& index, const Trace& trace) {
         for (uint32_t lane = 0; !isHidden && lane < track.lanes.size() && lanes.size() < maxLanes; ++lane)
             lanes.emplace_back(number, lane);
     }
-    index.expect(trace.timelineRange(), usualWidthPx, lanes, {});
+    index.expect(trace.timelineRange(), defaultWidthPx, lanes, {});
 }
 
 }  // namespace

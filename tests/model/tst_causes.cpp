@@ -258,7 +258,7 @@ class tst_causes : public QObject {
                  10 * ms);
         const std::string sentence = explain::explain(half.run()).findings.front().sentence;
         QVERIFY2(sentence.find("for the next batch: mostly ") != std::string::npos &&
-                     sentence.find("For 50.0 % of this time, it is a guess") != std::string::npos,
+                     sentence.find("For 50.0 % of this time, this is a guess") != std::string::npos,
                  sentence.c_str());
     }
 
