@@ -32,12 +32,13 @@ void expectFirstPicture(const RemoteIndex& index, const Trace& trace) {
     // Pictures up to half and twice as wide read the same tiles.
     constexpr int defaultWidthPx = 1300;
     constexpr size_t maxLanes = 32;  // as many as a window shows
+    constexpr size_t manyGpus = 4;   // of which a window shows only groups
     std::vector<bool> isFolded;
     std::vector<std::pair<uint32_t, uint32_t>> lanes;
     for (const Track& track : trace.tracks) {
         const auto number = static_cast<uint32_t>(isFolded.size());
         const bool isHidden = track.parent >= 0 && isFolded[static_cast<size_t>(track.parent)];
-        isFolded.push_back(isHidden || track.isInitiallyFolded);
+        isFolded.push_back(isHidden || track.isInitiallyFolded || trace.gpus.size() >= manyGpus);
         for (uint32_t lane = 0; !isHidden && lane < track.lanes.size() && lanes.size() < maxLanes; ++lane)
             lanes.emplace_back(number, lane);
     }
