@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <csignal>
+#include <fstream>
 
 #include "capture/sample/NvmlSampler.h"
 #include "tests/capture/SamplerRun.h"
@@ -372,18 +373,20 @@ class tst_Samplers : public QObject, private SamplerRun {
         QProcess process;
         process.setProcessEnvironment(variables("gpus=1"));
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
-                      {"record", "-o", path("killed.sqlite"), "--", "sleep", "2"});
+                      {"record", "-o", path("killed.sqlite"), "--", "sh", "-c",
+                       "while [ ! -e " + path("killed") + " ]; do sleep 0.05; done"});
         QVERIFY(process.waitForStarted());
         pid_t sampler = 0;
-        QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(".killed.sqlite.run")) > 0, 10'000);
+        QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(".killed.sqlite.run")) > 0, 60'000);
         const QString logs = path(".killed.sqlite.run");
         // Until part of its samples has been written.
         const auto written = [&] {
             const QFileInfoList files = QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler) + ".*"});
             return files.isEmpty() ? qint64{0} : files.front().size();
         };
-        QTRY_VERIFY_WITH_TIMEOUT(written() > 1000, 10'000);
+        QTRY_VERIFY_WITH_TIMEOUT(written() > 1000, 60'000);
         QCOMPARE(::kill(sampler, SIGKILL), 0);
+        std::ofstream(path("killed").toStdString()) << "go";
         QVERIFY(process.waitForFinished(30'000));
         QCOMPARE(process.exitCode(), 0);
         const Database database = open("killed.sqlite");
