@@ -252,7 +252,7 @@ struct WorkerSummary {
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;
     StepParts totalParts() const;
-    std::vector<int64_t> wallTimes() const;  ///< Of the steps.
+    std::vector<int64_t> wallTimes() const;  ///< Durations of the steps.
     int64_t totalWallNs() const;
     /// Returns the time from the first event of its process to the last; 0 if unknown.
     int64_t runNs() const;

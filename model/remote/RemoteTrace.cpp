@@ -32,7 +32,7 @@ void expectFirstPicture(const RemoteIndex& index, const Trace& trace) {
     // Pictures up to half and twice as wide read the same tiles.
     constexpr int defaultWidthPx = 1300;
     constexpr size_t maxLanes = 32;  // as many as a window shows
-    constexpr size_t manyGpus = 4;   // of which a window shows only groups
+    constexpr size_t manyGpus = 4;   // a window shows only their groups
     std::vector<bool> isFolded;
     std::vector<std::pair<uint32_t, uint32_t>> lanes;
     for (const Track& track : trace.tracks) {

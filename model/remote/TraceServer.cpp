@@ -42,7 +42,7 @@ constexpr std::chrono::milliseconds progressInterval{200};
 struct Generation {
     std::filesystem::path path;
     std::shared_ptr<const IndexMemory> index;
-    std::optional<SourceKey> source;  ///< Of the file before it was opened.
+    std::optional<SourceKey> source;  ///< The file before it was opened.
     TracePtr seen;                    ///< Of `index`, as the viewer opens it. Only its pages matter.
     TracePtr work;                    ///< The same in other memory, for everything else (`workOf`).
     std::vector<bool> isSent;         ///< By page.
