@@ -135,6 +135,7 @@ Agent::Agent(const log::LogFolder& folder, AgentOptions options)
           windows_, stacks_, burstMemory_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)),
       diskLimit_(options_.diskReserveBytes) {
+    if (options_.ringNs > 0) file_.keepRing(options_.ringNs, options_.ringBytes);
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
 }
 
@@ -202,7 +203,6 @@ void Agent::writeHere(bool isLast) {
             writeClock();
             writeEnd();
         } else {
-            identityWritten_ = true;
             writeIdentity();
             writer_.note(
                 Severity::Warning, HealthCode::WriterMissing,
@@ -272,7 +272,6 @@ void Agent::runWriter() {
             // buffers are processed in the next round.
             file_.loseBlock();
             writer_.startAgain();
-            identityWritten_ = false;
             goesOn = !isLast || ++failures < maxAttempts;
         }
     }
@@ -332,8 +331,7 @@ void Agent::drain() {
     EventSource* const sources = sources_.load(std::memory_order_acquire);
     for (EventSource* source = sources; source; source = source->next_) source->mark();
     clock_.calibrate();  // so that all drained events precede the last clock reading
-    if (!identityWritten_ && hasEvents(hasActivity)) {
-        identityWritten_ = true;
+    if (!isIdentityWritten() && hasEvents(hasActivity)) {
         writeIdentity();
         // A burst may fill the disk before the next round: the limit must be known from the first block on.
         if (!file_.isBegun()) {
@@ -348,7 +346,7 @@ void Agent::drain() {
     }
     nvtx_.drain(writer_, clock_);
     for (EventSource* source = sources; source; source = source->next_) source->drain(writer_, windows_);
-    if (identityWritten_) stacks_.report(writer_);
+    if (isIdentityWritten()) stacks_.report(writer_);
     reportLostCalls();
 }
 
@@ -498,9 +496,14 @@ void Agent::limitLog() {
         endRecording(
             HealthCode::DiskReserve,
             "The disk was nearly full; recording of this process stopped. Free disk space or lower --disk-reserve.");
-    } else if (file_.partBytes() >= options_.maxPartBytes && file_.beginNextPart()) {
-        writer_.startAgain();
-        identityWritten_ = false;
+    } else if (file_.isRingStuck()) {
+        file_.keepRing(0, 0);  // The end is short.
+        reportLostBlocks();
+        endRecording(HealthCode::LogLimit,
+                     "The ring of the log was full, and no further file could be made for it; recording of this "
+                     "process stopped. Check the rights to the folder of the logs.");
+    } else if (file_.isPartDue() || file_.partBytes() >= options_.maxPartBytes) {
+        writer_.beginPart();
     }
 }
 
@@ -540,7 +543,6 @@ void Agent::reportLostBlocks() {
     if (lost == 0) return;
     // The lost blocks may contain definitions that later records refer to, so all definitions are written again.
     writer_.startAgain();
-    identityWritten_ = false;
     writer_.dropped(Loss::LogBlocks, lost);
 }
 
@@ -549,7 +551,7 @@ void Agent::reportLostCalls() {
     const auto report = [this](Loss what, std::atomic<uint64_t>& counted) {
         const uint64_t count = counted.load(std::memory_order_relaxed);
         if (count == 0 || isLogFull_.load()) return;
-        if (!std::exchange(identityWritten_, true)) writeIdentity();
+        if (!isIdentityWritten()) writeIdentity();
         writer_.dropped(what, count);
         counted.fetch_sub(count, std::memory_order_relaxed);
     };
@@ -563,6 +565,7 @@ void Agent::reportLostCalls() {
 }
 
 void Agent::writeIdentity() {
+    identityWrittenIn_ = writer_.generation() + 1;
     for (const auto& [name, value] : processIdentity(options_.keepsCommandLine)) writer_.property(name, value);
     if (wasForked.load() || isForkWithoutExec()) writer_.property(facts::forkedChild, facts::one);
     if (!options_.recordNvtx) writer_.property(facts::nvtx, facts::off);

@@ -98,6 +98,7 @@ class Agent {
     void publishLogStatus();
     void writeEndRecord(log::EndReason reason);
     void writeIdentity();
+    bool isIdentityWritten() const { return identityWrittenIn_ == writer_.generation() + 1; }
     void writeClock();
 
     const AgentOptions options_;
@@ -121,7 +122,7 @@ class Agent {
     std::atomic<int> endingSignal_{0};
     WakeUp wake_;  // wakes the writer
     // Writer thread only:
-    bool identityWritten_ = false;
+    uint32_t identityWrittenIn_ = 0;  // the writer's generation plus one; 0: not yet
     bool hasPublishedLogStatus_ = false;
     int64_t writePeriodNs_ = 0, writerBegunNs_ = 0, nextWriteNs_ = 0, nextClockNs_ = 0;
     int64_t nextDiskNs_ = 0;

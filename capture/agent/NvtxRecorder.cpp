@@ -171,6 +171,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
 void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
     if (!isUsed()) return;
     const uint64_t refused = stacks_.drain(rings_, [&](ThreadState& thread, const void* memory, size_t) {
+        writer.beginPartIfDue();
         drainAnnouncements(writer);  // a domain's name precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         const char* tail = reinterpret_cast<const char*>(&entry + 1);

@@ -87,6 +87,8 @@ void ActivityDecoder::visitActivity(const CUpti_Activity& record, Use use) {
 }
 
 void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
+    writer_.beginPartIfDue();
+    reannounceResources();
     visitActivity(record, [&]<class Activity>(const Activity& from) {
         if constexpr (isGpuWork<Activity>)
             if (!windows_.isEverything() && !isInWindow(from, record)) return;

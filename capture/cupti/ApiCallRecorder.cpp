@@ -198,6 +198,7 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
     uint64_t launched = 0;
     if (!names_) names_.emplace(cupti_, writer);
     const uint64_t refused = stacks_.drain(rings_, [&](const CallStacks::OfThread&, const void* told, size_t bytes) {
+        writer.beginPartIfDue();
         const auto* call = static_cast<const Call*>(told);
         launched += launches_[call->callbackId];
         if (!windows.isEverything()) {

@@ -43,6 +43,8 @@ bool writeAll(int descriptor, iovec* parts, int count) {
     return true;
 }
 
+constexpr int ringParts = 8;
+constexpr size_t maxRepeatedNotes = 100;
 constexpr size_t maxStringBytes = 32u << 10;
 constexpr size_t maxTotalStringBytes = 256u << 20;  // maximum memory for names in the traced process
 
@@ -109,12 +111,14 @@ void LogFile::flush() {
     iovec parts[2] = {{&header_, sizeof header_}, {block_.data(), block_.size()}};
     const uint64_t bytes = sizeof header_ + block_.size();
     isAtLimit_ = isAtLimit_ || bytes > allowedBytes_;
-    if (!isAtLimit_ && writeAll(file_.descriptor, parts, 2)) {
+    const bool isFull = isAtLimit_ || !fitsRing(bytes);
+    if (!isFull && writeAll(file_.descriptor, parts, 2)) {
         allowedBytes_ -= bytes;
         fileBytes_ += static_cast<int64_t>(bytes);
         if (isMarked_) markBroken(0);
+        if (isRing()) noteTimes();
     } else {
-        const int problem = isAtLimit_ ? ENOSPC : errno;
+        const int problem = isFull ? ENOSPC : errno;
         ++lostBlocks_;
         isBroken_ = true;
         // A half-written block would hide all following ones. Meanwhile the program may have opened
@@ -125,6 +129,39 @@ void LogFile::flush() {
     block_.clear();
     header_ = {};
     if (cannotOpen_) close();
+}
+
+/// Removes the oldest file before the present one. Returns false if there is none or it cannot be removed.
+bool LogFile::removeOldest() {
+    if (earlier_.empty()) return false;
+    const Earlier& oldest = earlier_.front();
+    if (!folder_.removeFile(oldest.part == 0 ? firstName_ : firstName_ + "." + std::to_string(oldest.part)))
+        return false;
+    earlierBytes_ -= oldest.bytes;
+    earlier_.pop_front();
+    return true;
+}
+
+/// Makes room for a block in a ring. Returns false if the ring has none.
+bool LogFile::fitsRing(uint64_t bytes) {
+    const auto isOver = [&] {
+        return isRing() && earlierBytes_ + static_cast<uint64_t>(fileBytes_) + bytes > ringBytes_;
+    };
+    while (isOver() && removeOldest()) {
+    }
+    // The present file may be all of the ring, because the next one could not be opened.
+    isRingStuck_ = isOver();
+    return !isRingStuck_;
+}
+
+/// Notes the events of a block that was written, and that the next file is due.
+void LogFile::noteTimes() {
+    // Times come from the program's libraries. One in the future must not remove everything before it.
+    const int64_t newestNs = std::min(header_.maxTimeNs, eventTimeNs());
+    newestNs_ = std::max(newestNs_, newestNs);
+    if (partBegunNs_ == 0) partBegunNs_ = newestNs_;
+    isPartDue_ = static_cast<uint64_t>(fileBytes_) >= ringBytes_ / ringParts ||
+                 (ringNs_ > 0 && newestNs_ - partBegunNs_ >= ringNs_ / ringParts);
 }
 
 /// Overwrites a field of the header, which needs no space on a full disk.
@@ -197,11 +234,15 @@ bool LogFile::openAgain() {
 
 bool LogFile::beginNextPart() {
     flush();
+    isPartDue_ = false;  // Until the next block, so that a failure is not repeated at once.
     if (cannotOpen_ || file_.descriptor < 0) return false;
     const std::string name = firstName_ + "." + std::to_string(part_ + 1);
+    if (isRing()) earlier_.push_back({part_, static_cast<uint64_t>(fileBytes_), newestNs_});
     const Opened next = opened(folder_.createFile(name));
-    if (next.descriptor < 0) return false;
-    if (!writeHeader(next, part_ + 1)) {
+    const bool isMade = next.descriptor >= 0 && writeHeader(next, part_ + 1);
+    if (!isMade) {
+        if (isRing()) earlier_.pop_back();
+        if (next.descriptor < 0) return false;
         ::close(next.descriptor);
         folder_.removeFile(name);
         return false;
@@ -213,6 +254,9 @@ bool LogFile::beginNextPart() {
     ++part_;
     earlierBytes_ += static_cast<uint64_t>(fileBytes_);
     fileBytes_ = sizeof(log::FileHeader);
+    partBegunNs_ = newestNs_;
+    while (ringNs_ > 0 && !earlier_.empty() && earlier_.front().newestNs < newestNs_ - ringNs_ && removeOldest()) {
+    }
     return true;
 }
 
@@ -287,6 +331,13 @@ void RecordWriter::startAgain() {
     file_.resume();
 }
 
+bool RecordWriter::beginPart() {
+    if (!file_.beginNextPart()) return false;
+    startAgain();
+    for (Note& note : notes_) write(note);
+    return true;
+}
+
 void RecordWriter::stop() {
     startAgain();
     file_.finish();
@@ -301,13 +352,18 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
 }
 
 void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count) {
-    log::NoteRecord record{};
-    record.timestampNs = eventTimeNs();
-    record.severity = severity;
-    record.code = string(identifier(code));
-    record.sentence = string(sentence);
-    record.count = static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
-    write(record, record.timestampNs);
+    Note note{{}, std::string(identifier(code)), std::string(sentence)};
+    note.record.timestampNs = eventTimeNs();
+    note.record.severity = severity;
+    note.record.count = static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
+    write(note);
+    if (file_.isRing() && notes_.size() < maxRepeatedNotes) notes_.push_back(std::move(note));
+}
+
+void RecordWriter::write(Note& note) {
+    note.record.code = string(note.code);
+    note.record.sentence = string(note.sentence);
+    write(note.record, note.record.timestampNs);
 }
 
 void RecordWriter::dropped(Loss what, uint64_t count) {

@@ -60,10 +60,22 @@ class LogFile {
     };
     Disk disk() const;
 
+    /// Makes the log a ring: it keeps the events of the last `ns` before its newest event, in files of `bytes` in all.
+    /// Older files are removed, never the present one. Beyond `bytes` blocks are lost as on a full disk. Before the
+    /// first record.
+    void keepRing(int64_t ns, uint64_t bytes) {
+        ringNs_ = ns;
+        ringBytes_ = bytes;
+    }
+    bool isRing() const { return ringBytes_ > 0; }
+    /// Returns true if a ring should begin its next file: the present one has an eighth of its time or size.
+    bool isPartDue() const { return isPartDue_; }
+    /// Returns true if a ring could neither begin a file nor remove one when it needed the space. Its blocks are lost.
+    bool isRingStuck() const { return isRingStuck_; }
     /// Continues in the next file of the log; see `LogFormat.h`. Returns false and keeps the
     /// present file if the next one cannot be opened.
     bool beginNextPart();
-    /// Returns the size of the present file, and of all files of the log, including unwritten data.
+    /// Returns the size of the present file, and of all present files of the log, including unwritten data.
     uint64_t partBytes() const { return static_cast<uint64_t>(fileBytes_) + block_.size(); }
     uint64_t totalBytes() const { return earlierBytes_ + partBytes(); }
     /// Closes the descriptor; the next flush opens the file again. For a log that another thread continues.
@@ -85,6 +97,9 @@ class LogFile {
     bool openAgain();
     static Opened opened(int descriptor);
     void markBroken(int problem);
+    bool removeOldest();
+    bool fitsRing(uint64_t bytes);
+    void noteTimes();
     static bool writeHeader(const Opened& file, uint32_t part);
     bool isStillOurs() const;
     void close();
@@ -103,7 +118,18 @@ class LogFile {
     bool isAtLimit_ = false;
     bool isMarked_ = false;  // the header of the present file reports the loss
     int64_t fileBytes_ = 0;
-    uint64_t earlierBytes_ = 0;  // in earlier files
+    uint64_t earlierBytes_ = 0;  // in earlier files that were not removed
+    /// A file before the present one.
+    struct Earlier {
+        uint32_t part;
+        uint64_t bytes;
+        int64_t newestNs;  // time of the newest event of the log until its end
+    };
+    std::deque<Earlier> earlier_;  // of a ring, oldest first
+    int64_t ringNs_ = 0;
+    uint64_t ringBytes_ = 0;  // 0: no ring
+    int64_t newestNs_ = 0, partBegunNs_ = 0;
+    bool isPartDue_ = false, isRingStuck_ = false;
     uint64_t sequence_ = 0;
     uint64_t lostBlocks_ = 0;
     log::BlockHeader header_{};
@@ -136,6 +162,15 @@ class RecordWriter {
 
     void stop();
 
+    /// Begins the next file of a ring if that is due. Call it between events, before their strings and stacks.
+    void beginPartIfDue() {
+        if (file_.isPartDue()) [[unlikely]]
+            beginPart();
+    }
+    /// Begins the next file and forgets all written strings; a ring repeats its notes there. Returns false and
+    /// continues in the present file if the next one cannot be opened.
+    bool beginPart();
+
     /// Forgets all written strings after blocks were lost: every string gets a new id with its next use.
     void startAgain();
     /// Returns the number of `startAgain` calls; ids from before the last one are void.
@@ -156,6 +191,12 @@ class RecordWriter {
     uint32_t lastId_ = 0;
     uint32_t generation_ = 0;
     std::string scratch_;
+    struct Note {
+        log::NoteRecord record;
+        std::string code, sentence;
+    };
+    void write(Note& note);
+    std::vector<Note> notes_;  // of a ring, to repeat
     bool isStopped_ = false;
 };
 

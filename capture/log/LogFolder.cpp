@@ -82,8 +82,9 @@ int LogFolder::openPipe(const std::string& name) const {
     return -1;
 }
 
-void LogFolder::removeFile(const std::string& name) const {
-    if (const UniqueFd folder(open()); folder >= 0) ::unlinkat(folder, name.c_str(), 0);
+bool LogFolder::removeFile(const std::string& name) const {
+    const UniqueFd folder(open());
+    return folder >= 0 && (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT);
 }
 
 bool LogFolder::leaveSign(const std::string& logName, int error, std::string_view program) const {

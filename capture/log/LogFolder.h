@@ -31,7 +31,8 @@ class LogFolder {
     int openFile(const std::string& name) const;
     /// Opens a named pipe for reading and writing, without waiting. Returns -1 with errno.
     int openPipe(const std::string& name) const;
-    void removeFile(const std::string& name) const;
+    /// Removes a file of this process. Returns false with errno if the file may still exist.
+    bool removeFile(const std::string& name) const;
     /// Leaves a sign, or else tells the recorder, that the log `logName` cannot be written for the reason `error`.
     /// Returns false if neither is possible.
     bool leaveSign(const std::string& logName, int error, std::string_view program) const;

@@ -117,6 +117,7 @@ void NcclRecorder::stop(uint64_t id) {
 void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
     if (!isUsed()) return;
     const uint64_t refused = stacks_.drain(rings_, [&](ThreadState&, const void* memory, size_t) {
+        writer.beginPartIfDue();
         drainCommunicators(writer);  // a communicator precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         log::NcclOperationRecord record = entry.record;

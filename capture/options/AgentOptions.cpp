@@ -42,6 +42,7 @@ namespace {
 constexpr int64_t nsPerMs = 1'000'000;
 constexpr int64_t maxMs = int64_t{1'000'000} * 3600 * 1000;  // so that nanoseconds fit
 constexpr uint64_t bytesPerMb = 1u << 20;
+constexpr int64_t nsPerSecond = 1'000'000'000;
 constexpr int64_t maxMb = int64_t{1} << 40;
 
 std::optional<int64_t> number(std::string_view text, int64_t maxValue) {
@@ -222,6 +223,11 @@ constexpr std::array table = {
     Option{"only", writePatterns, readPatterns},
     megabytes<&AgentOptions::maxLogBytes, 0>("max-log-mb"),
     megabytes<&AgentOptions::maxPartBytes, 1>("part-mb"),
+    Option{"ring", [](const AgentOptions& options) { return std::to_string(options.ringNs / nsPerSecond); },
+           [](std::string_view value, AgentOptions& options) {
+               if (const auto seconds = number(value, maxMs / 1000)) options.ringNs = *seconds * nsPerSecond;
+           }},
+    megabytes<&AgentOptions::ringBytes, 1>("ring-mb"),
     megabytes<&AgentOptions::diskReserveBytes, 0>("reserve-mb"),
     flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
     Option{"sample-at", [](const AgentOptions& options) { return encoded(options.sampleAt); },

@@ -66,6 +66,8 @@ inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
 /// more; see `DiskLimit`.
 inline constexpr uint64_t defaultReserve = UINT64_MAX;
 
+inline constexpr uint64_t defaultRingBytes = uint64_t{256} << 20;
+
 /// Selection of recorded CUDA calls.
 enum class ApiCalls {
     Filtered,  ///< Driver calls, without those that only query or set a property.
@@ -97,6 +99,9 @@ struct AgentOptions {
     std::vector<std::string> only;
     uint64_t maxLogBytes = 0;          ///< Maximum log size of this process, whole MiB; 0 for no limit.
     uint64_t maxPartBytes = 1u << 30;  ///< Maximum size of one file of the log, whole MiB.
+    /// The log keeps the last events of this duration, whole seconds, in files of at most `ringBytes`; 0: all events.
+    int64_t ringNs = 0;
+    uint64_t ringBytes = defaultRingBytes;  ///< Whole MiB.
     /// Free disk space that recording preserves, whole MiB; 0 for none.
     uint64_t diskReserveBytes = defaultReserve;
     bool keepsCommandLine = false;  ///< Record the command line without masking secrets.

@@ -113,11 +113,19 @@ uint32_t SampleLog::stack(uint32_t parent, uint32_t code, int32_t line) {
     const auto [known, isNew] = stackNumbers_.try_emplace({parent, code, line}, next);
     if (!isNew) return known->second;
     stacks_.push_back(known->first);
+    stackWrittenIn_.push_back(0);
     writeStack(next);
     return next;
 }
 
+bool SampleLog::isMissing(uint32_t& writtenIn) const {
+    const uint32_t here = writer_.generation() + 1;
+    return std::exchange(writtenIn, here) != here;
+}
+
 void SampleLog::writeStack(uint32_t number) {
+    if (number == 0 || number > stacks_.size() || !isMissing(stackWrittenIn_[number - 1])) return;
+    writeStack(std::get<0>(stacks_[number - 1]));
     const auto& [parent, code, line] = stacks_[number - 1];
     log::StackRecord record{};
     record.stack = number;
@@ -130,25 +138,45 @@ void SampleLog::writeStack(uint32_t number) {
 
 void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view program, std::string_view python) {
     const std::lock_guard lock(mutex_);
+    if (processes_.size() >= maxThreads) processes_.clear();
+    processes_[process] = {parent, std::string(program), std::string(python)};
+    writeProcess(process);
+}
+
+void SampleLog::writeProcess(uint32_t process) {
+    const auto known = processes_.find(process);
+    if (known == processes_.end() || !isMissing(known->second.writtenIn)) return;
     log::WatchedProcessRecord record{};
     record.processId = process;
-    record.parentId = parent;
-    record.program = writer_.string(program);
-    record.python = writer_.string(python);
+    record.parentId = known->second.parent;
+    record.program = writer_.string(known->second.program);
+    record.python = writer_.string(known->second.python);
     writer_.write(record);
 }
 
 void SampleLog::addThread(uint32_t process, uint32_t thread, std::string_view name) {
     const std::lock_guard lock(mutex_);
+    if (threads_.size() >= maxThreads) threads_.clear();
+    threads_[{process, thread}] = {std::string(name)};
+    writeThread(process, thread);
+}
+
+void SampleLog::writeThread(uint32_t process, uint32_t thread) {
+    const auto known = threads_.find({process, thread});
+    if (known == threads_.end() || !isMissing(known->second.writtenIn)) return;
     log::WatchedThreadRecord record{};
     record.processId = process;
     record.threadId = thread;
-    record.name = writer_.string(name);
+    record.name = writer_.string(known->second.name);
     writer_.write(record);
 }
 
 void SampleLog::write(log::ThreadRunRecord run, std::string_view call) {
     const std::lock_guard lock(mutex_);
+    writeProcess(run.processId);
+    writeThread(run.processId, run.threadId);
+    writeStack(run.stack);
+    writeStack(run.holderStack);
     run.call = writer_.string(call);
     writer_.write(run, run.endNs);
 }
@@ -212,9 +240,10 @@ void SampleLog::flush() {
     clock.monotonicNs = log::monotonicNs();
     writer_.write(clock, clock.realtimeNs);
     flushNow();
-    if (file_.totalBytes() < maxBytes_) return;
+    if (file_.totalBytes() < maxBytes_ && !file_.isRingStuck()) return;
+    file_.keepRing(0, 0);  // The end is short.
     writer_.note(Severity::Warning, HealthCode::SamplesLimit,
-                 "The log of the samplers reached " + std::to_string(maxBytes_ >> 20) +
+                 "The log of the samplers reached " + std::to_string(file_.totalBytes() >> 20) +
                      " MiB; sampling stopped. Use a lower sampling rate.");
     endNow(log::EndReason::LogFull);
 }
@@ -233,16 +262,21 @@ void SampleLog::noticeClock() {
 
 void SampleLog::flushNow() {
     file_.flush();
+    if (file_.isPartDue() && writer_.beginPart()) repeatDefinitions();
     const uint64_t lost = file_.takeLostBlocks();
     if (lost == 0) return;
     // Later records may refer to the lost ones.
     writer_.startAgain();
+    repeatDefinitions();
+    writer_.dropped(Loss::LogBlocks, lost);
+}
+
+/// Writes the definitions that later records refer to, except for those that are written with their first use.
+void SampleLog::repeatDefinitions() {
     for (const auto& [name, value] : properties_) writer_.property(name, value);
     for (const Gpu& gpu : gpus_) writeGpu(gpu);
     for (uint32_t number = 1; number <= counters_.size(); ++number) writeCounter(number);
     for (const Metric& metric : metrics_) writeMetric(metric);
-    for (uint32_t number = 1; number <= stacks_.size(); ++number) writeStack(number);
-    writer_.dropped(Loss::LogBlocks, lost);
 }
 
 void SampleLog::end() {

@@ -55,6 +55,9 @@ class SampleLog {
     /// As `log::LogFile`. At `maxBytes` the log ends with a note.
     SampleLog(log::LogFolder folder, std::string nameWithoutSuffix, uint64_t maxBytes);
 
+    /// Makes the log a ring, as `log::LogFile::keepRing`. Before the first record.
+    void keepRing(int64_t ns, uint64_t bytes) { file_.keepRing(ns, bytes); }
+
     void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);
     uint32_t addCounter(CounterDescription description);
     /// Writes the counters' values at `timeNs`, as `sampleTimeNs`.
@@ -97,9 +100,14 @@ class SampleLog {
     };
     /// A stack without its parents; a function is a number in `codes_`.
     using Stack = std::tuple<uint32_t, uint32_t, int32_t>;  // parent, code, line
-    static constexpr size_t maxStacks = 1u << 20, maxCodes = 1u << 16;
+    static constexpr size_t maxStacks = 1u << 20, maxCodes = 1u << 16, maxThreads = 1u << 16;
 
     // With `mutex_` locked:
+    /// Returns true, once, if this part of the log lacks the definition that was written in part `writtenIn`.
+    bool isMissing(uint32_t& writtenIn) const;
+    void repeatDefinitions();
+    void writeProcess(uint32_t process);
+    void writeThread(uint32_t process, uint32_t thread);
     void writeStack(uint32_t number);
     void writeGpu(const Gpu& gpu);
     void writeCounter(uint32_t number);
@@ -120,6 +128,19 @@ class SampleLog {
     std::map<Stack, uint32_t> stackNumbers_;
     std::vector<const std::pair<std::string, std::string>*> codes_;  ///< By number, from 1.
     std::vector<Stack> stacks_;
+    // Written again in each part that refers to them. `writtenIn` is the writer's generation plus one, 0 for none.
+    std::vector<uint32_t> stackWrittenIn_;
+    struct Process {
+        uint32_t parent = 0;
+        std::string program, python;
+        uint32_t writtenIn = 0;
+    };
+    struct Thread {
+        std::string name;
+        uint32_t writtenIn = 0;
+    };
+    std::map<uint32_t, Process> processes_;
+    std::map<std::pair<uint32_t, uint32_t>, Thread> threads_;
     int64_t clockAheadNs_ = 0;  ///< CLOCK_REALTIME minus the time of samples at the last check.
     int settings_ = 0;
     bool hasEnded_ = false;
