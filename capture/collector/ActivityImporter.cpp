@@ -144,6 +144,7 @@ void ActivityImporter::add(const log::GraphRecord& r) {
 }
 
 void ActivityImporter::add(const log::GraphNodeRecord& r) {
+    if (!graphNodes_.emplace(r.node, r.timestampNs).second) return;
     process_.trace.add(GraphNodeRow{process_.time(r.timestampNs), process_.threadId(r.threadId),
                                     process_.trace.intern(tables::GraphNodes::eventName), r.node, r.original,
                                     process_.stacks.traceId(r.stack)});

@@ -59,7 +59,8 @@ class ActivityImporter {
     // A log that continues in another file repeats everything that its later records refer to.
     std::set<uint32_t> devices_;
     std::unordered_map<uint32_t, uint32_t> deviceByContext_;
-    std::set<std::pair<uint32_t, uint32_t>> streams_;  ///< Pairs of context and stream.
+    std::set<std::pair<uint32_t, uint32_t>> streams_;    ///< Pairs of context and stream.
+    std::set<std::pair<uint64_t, int64_t>> graphNodes_;  ///< With times.
     ImportCounts counts_;
     int64_t latestNs_ = 0;
     bool sawDevice_ = false;

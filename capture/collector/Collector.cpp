@@ -215,10 +215,8 @@ void Collector::noteProgramEnd() {
 }
 
 void Collector::findLogs() {
-    for (const std::string& name : runFolder_->names())
-        if (name.ends_with(".log") && !logs_.contains(name) && !samplerLogs_.contains(name) &&
-            !unreadable_.contains(name))
-            addLog(name);
+    for (const std::string& name : log::logNames(runFolder_->names()))
+        if (!logs_.contains(name) && !samplerLogs_.contains(name) && !unreadable_.contains(name)) addLog(name);
 }
 
 void Collector::addLog(const std::string& name) {

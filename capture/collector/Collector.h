@@ -103,8 +103,8 @@ struct ClosingSteps {
 };
 
 /// Builder of one trace from all logs in a run folder, while they grow or later. Follows every
-/// `*.log`, builds `<output>.partial` and renames it at the end, so that a file with the final name
-/// is complete. The logs are only read. One thread at a time.
+/// log, also a ring whose first files are gone, builds `<output>.partial` and renames it at the end, so that a file
+/// with the final name is complete. The logs are only read. One thread at a time.
 class Collector {
   public:
     /// Begins `<output>.partial` and replaces a leftover one.

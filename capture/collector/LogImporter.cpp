@@ -207,7 +207,12 @@ int64_t LogImporter::timeOf(const log::ClockRecord& clock) const {
 }
 
 void LogImporter::add(const log::NoteRecord& record) {
-    if (notes_.size() < maxNotes) notes_.push_back(record);
+    // Each file of a ring repeats them.
+    const auto isSame = [&](const log::NoteRecord& other) {
+        return other.timestampNs == record.timestampNs &&
+               process_.strings.text(other.sentence) == process_.strings.text(record.sentence);
+    };
+    if (notes_.size() < maxNotes && std::ranges::none_of(notes_, isSame)) notes_.push_back(record);
 }
 
 ImportCounts LogImporter::counts() const {
@@ -356,6 +361,7 @@ void LogImporter::writeWarnings() {
                                        process_.strings.text(note.code), process_.strings.text(note.sentence),
                                        process_.processId(), process_.time(note.timestampNs),
                                        nullIfZero(int64_t{note.count}));
+    writeRingBegin();
     if (reader_.header()) writeEnd();
     writeLosses();
     reportMemoryCorruption();
@@ -380,6 +386,17 @@ bool LogImporter::isOfWriter(const log::NoteRecord& note) const {
 /// Returns the clause about the events that a process without an end may lack.
 std::string_view LogImporter::lossAtEnd() const {
     return lackedWriter() ? "no thread could write its log, so its events are missing" : "up to 0.5 s may be missing";
+}
+
+/// Writes the time from which a ring has events, if its first files are gone.
+void LogImporter::writeRingBegin() {
+    if (reader_.firstPart() == 0 || !reader_.header()) return;
+    const int64_t beginNs = process_.time(reader_.header()->realtimeNs);
+    process_.trace.health(Severity::Info, HealthCode::RingBegin,
+                          fmt::format("Process {}: recorded into a ring; its events before {:.1f} s are not in the "
+                                      "trace.",
+                                      shownName(), static_cast<double>(beginNs) / 1e9),
+                          process_.processId(), beginNs);
 }
 
 /// Writes the end of the process, unless it is unremarkable.
@@ -444,7 +461,8 @@ void LogImporter::writeLosses() {
                           id);
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
-    const uint64_t uncertain = nvtx.guessedEnds() + nvtx.lostBeginnings();
+    // Ranges that began in the removed files of a ring are no loss.
+    const uint64_t uncertain = nvtx.guessedEnds() + (reader_.firstPart() > 0 ? 0 : nvtx.lostBeginnings());
     trace.healthCount(Severity::Warning, HealthCode::NvtxUnmatched, uncertain,
                       fmt::format("Process {1}: {0} NVTX ranges without their start or end.", uncertain, shownName()),
                       id);

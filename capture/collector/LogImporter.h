@@ -149,6 +149,7 @@ class LogImporter {
     void writeWindows();
     void writeGaps();
     void writeWarnings();
+    void writeRingBegin();
     void writeEnd();
     void writeLosses();
     void reportMemoryCorruption();

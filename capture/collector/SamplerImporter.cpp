@@ -149,7 +149,10 @@ void SamplerImporter::add(const log::PropertyRecord& record) {
 void SamplerImporter::add(const log::ClockRecord& record) { noteTime(record.realtimeNs); }
 
 void SamplerImporter::add(const log::NoteRecord& record) {
-    if (++notes_ > maxSamplerNotes) return;
+    // Each file of a ring repeats them.
+    if (notes_.size() >= maxSamplerNotes ||
+        !notes_.emplace(record.timestampNs, process_.strings.text(record.sentence)).second)
+        return;
     if (process_.strings.text(record.code) == identifier(HealthCode::ClockSet)) reportedClockSet_ = true;
     process_.trace.healthOfLog(severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
                                process_.strings.text(record.sentence), {}, process_.time(record.timestampNs),

@@ -129,7 +129,7 @@ class SamplerImporter {
     std::map<Loss, uint64_t> dropped_;
     /// Values much older than others of their counter, or without a time.
     int64_t outOfOrder_ = 0;
-    size_t notes_ = 0;
+    std::set<std::pair<int64_t, std::string>> notes_;  ///< Times and sentences.
     bool reportedClockSet_ = false;
     std::optional<log::EndRecord> end_;
     std::optional<Error> problem_;

@@ -28,11 +28,12 @@ constexpr bool isGpuWork =
 }  // namespace
 
 ActivityDecoder::ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
-                                 log::RecordWriter& writer)
+                                 log::RecordWriter& writer, std::function<void(uint64_t)> onGraphNode)
     : cupti_(cupti),
       windows_(windows),
       writer_(writer),
       launches_(launches),
+      onGraphNode_(std::move(onGraphNode)),
       apiNames_(cupti, writer),
       resourcesGeneration_(writer.generation()) {}
 
@@ -135,9 +136,16 @@ template <class Activity>
 void ActivityDecoder::write(const Activity& from) {
     auto to = toLog(from);
     if constexpr (isGpuWork<Activity>)
-        writer_.write(to, to.startNs);
+        writeWork(to);
     else
         writeIfOpen(to);
+}
+
+template <class Record>
+void ActivityDecoder::writeWork(Record& to) {
+    if constexpr (requires { to.graphNodeId; })
+        if (to.graphNodeId != 0 && onGraphNode_) onGraphNode_(to.graphNodeId);
+    writer_.write(to, to.startNs);
 }
 
 template <class Record>
@@ -154,7 +162,7 @@ void ActivityDecoder::write(const CUpti_ActivityKernel9& from) {
     log::KernelRecord to = toLog(from);
     to.name = nameOf(from.name);
     sawGraphNode_ = sawGraphNode_ || to.graphNodeId != 0;
-    writer_.write(to, to.startNs);
+    writeWork(to);
 }
 
 void ActivityDecoder::write(const CUpti_ActivityCudaEvent2& from) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,9 +21,10 @@ namespace lanescope::agent {
 /// interned names. Writer thread only.
 class ActivityDecoder {
   public:
-    /// `launches` decides which work was launched in a window.
+    /// `launches` decides which work was launched in a window. `onGraphNode` is called before the work of a node of a
+    /// CUDA graph is written; may be empty.
     ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
-                    log::RecordWriter& writer);
+                    log::RecordWriter& writer, std::function<void(uint64_t node)> onGraphNode = {});
 
     /// Call before the buffers of a round. Writes devices, contexts and streams again if the log has lost a block.
     void beginRound();
@@ -62,6 +64,8 @@ class ActivityDecoder {
     void write(const CUpti_ActivityContext& from);
     void write(const CUpti_ActivityStream& from);
     template <class Record>
+    void writeWork(Record& to);
+    template <class Record>
     void writeIfOpen(Record& to);
     bool hasSyncIds() const { return cupti_.version >= CuptiLibrary::version12_8; }
     uint32_t nameOf(const char* name) { return writer_.string(name ? name : ""); }
@@ -72,6 +76,7 @@ class ActivityDecoder {
     const Windows& windows_;
     log::RecordWriter& writer_;
     LaunchWindows& launches_;
+    const std::function<void(uint64_t)> onGraphNode_;
     ApiNames apiNames_;
     std::deque<PendingRecord> pending_;
     alignas(8) std::array<unsigned char, 256> scratch_{};

@@ -150,11 +150,22 @@ void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock
         record.threadId = node.threadId;
         record.stack = stacks_.write(node.stack, writer);
         writer.write(record);
+        if (writer.isRing() && known_.size() < maxKnown) known_[node.node] = {record, writer.generation() + 1};
     });
     if (refused > 0 && !std::exchange(hasReportedLost_, true))
         writer.note(Severity::Warning, HealthCode::GraphLinesMissing,
                     "The program created CUDA graphs faster than they could be written; some of their kernels have the "
                     "line of the graph launch.");
+}
+
+void GraphNodeRecorder::repeat(uint64_t node, log::RecordWriter& writer) {
+    const uint32_t here = writer.generation() + 1;
+    for (auto at = known_.find(node); at != known_.end() && at->second.writtenIn != here;
+         at = known_.find(at->second.record.original)) {
+        at->second.writtenIn = here;
+        at->second.record.stack = stacks_.write(at->second.record.stack, writer);
+        writer.write(at->second.record);
+    }
 }
 
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
@@ -392,7 +403,8 @@ void CuptiSource::writeBeginning(log::RecordWriter& writer) {
     writer.property(facts::cuptiPath, cupti_.path);
     writer.property(facts::cuptiVersion, std::to_string(cupti_.version));
     for (const Note& entry : notes_) writer.note(entry.severity, entry.code, entry.sentence);
-    decoder_.emplace(cupti_, agent_.windows(), launches_, writer);
+    decoder_.emplace(cupti_, agent_.windows(), launches_, writer,
+                     [this, &writer](uint64_t node) { nodes_.repeat(node, writer); });
 }
 
 void CuptiSource::collect() {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "capture/agent/ActivitySource.h"
@@ -81,6 +82,8 @@ class GraphNodeRecorder {
     /// Records how far the threads have come. Writer thread, like the following function.
     void mark() { rings_.mark(); }
     void drain(log::RecordWriter& writer, const CycleClock& clock);
+    /// Writes a node and those that it is a copy of unless this part of the log has them. For a ring.
+    void repeat(uint64_t node, log::RecordWriter& writer);
 
   private:
     struct Node;
@@ -93,8 +96,14 @@ class GraphNodeRecorder {
 
     const CuptiLibrary& cupti_;
     CallStacks& stacks_;
+    struct Known {
+        log::GraphNodeRecord record;
+        uint32_t writtenIn;  // the writer's generation plus one
+    };
+    static constexpr size_t maxKnown = 1u << 18;
     ThreadRings<ThreadState> rings_;
-    bool hasReportedLost_ = false;  // writer thread only
+    std::unordered_map<uint64_t, Known> known_;  // by node; writer thread only, like the next member
+    bool hasReportedLost_ = false;
 };
 
 /// Source that records CUDA activity through CUPTI: subscribes, enables the kinds, provides buffers

@@ -19,7 +19,6 @@ namespace lanescope::log {
 
 namespace {
 
-constexpr size_t flushBytes = 512u << 10;  // a block this large is worth a system call
 constexpr int maxFilesPerName = 1000;
 constexpr int minDescriptors[] = {500, 100, 3};  // the highest that the process limit allows
 
@@ -52,10 +51,17 @@ constexpr size_t maxTotalStringBytes = 256u << 20;  // maximum memory for names 
 
 LogFile::LogFile(LogFolder folder, std::string nameWithoutSuffix)
     : folder_(std::move(folder)), nameWithoutSuffix_(std::move(nameWithoutSuffix)) {
-    block_.reserve(flushBytes + (64u << 10));
+    block_.reserve(blockBytes_ + (64u << 10));
 }
 
 LogFile::~LogFile() { close(); }
+
+void LogFile::keepRing(int64_t ns, uint64_t bytes) {
+    constexpr size_t minBlocks = 64;  // so that parts of a small ring have several
+    ringNs_ = ns;
+    ringBytes_ = bytes;
+    if (bytes > 0) blockBytes_ = std::min<size_t>(blockBytes_, bytes / minBlocks);
+}
 
 void LogFile::close() {
     if (file_.descriptor >= 0 && isStillOurs()) ::close(file_.descriptor);
@@ -84,7 +90,7 @@ void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
         if (header_.minTimeNs == 0 || timeNs < header_.minTimeNs) header_.minTimeNs = timeNs;
         if (timeNs > header_.maxTimeNs) header_.maxTimeNs = timeNs;
     }
-    if (block_.size() >= flushBytes) flush();
+    if (block_.size() >= blockBytes_) flush();
 }
 
 void LogFile::flush() {
@@ -334,6 +340,7 @@ void RecordWriter::startAgain() {
 bool RecordWriter::beginPart() {
     if (!file_.beginNextPart()) return false;
     startAgain();
+    for (const auto& [name, value] : properties_) writeProperty(name, value);
     for (Note& note : notes_) write(note);
     return true;
 }
@@ -345,6 +352,13 @@ void RecordWriter::stop() {
 }
 
 void RecordWriter::property(std::string_view name, std::string_view value) {
+    constexpr size_t maxProperties = 1000;
+    if (file_.isRing() && properties_.size() < maxProperties)
+        properties_.insert_or_assign(std::string(name), std::string(value));
+    writeProperty(name, value);
+}
+
+void RecordWriter::writeProperty(std::string_view name, std::string_view value) {
     log::PropertyRecord record{};
     record.name = string(name);
     record.value = string(value);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -63,10 +65,7 @@ class LogFile {
     /// Makes the log a ring: it keeps the events of the last `ns` before its newest event, in files of `bytes` in all.
     /// Older files are removed, never the present one. Beyond `bytes` blocks are lost as on a full disk. Before the
     /// first record.
-    void keepRing(int64_t ns, uint64_t bytes) {
-        ringNs_ = ns;
-        ringBytes_ = bytes;
-    }
+    void keepRing(int64_t ns, uint64_t bytes);
     bool isRing() const { return ringBytes_ > 0; }
     /// Returns true if a ring should begin its next file: the present one has an eighth of its time or size.
     bool isPartDue() const { return isPartDue_; }
@@ -127,7 +126,8 @@ class LogFile {
     };
     std::deque<Earlier> earlier_;  // of a ring, oldest first
     int64_t ringNs_ = 0;
-    uint64_t ringBytes_ = 0;  // 0: no ring
+    uint64_t ringBytes_ = 0;          // 0: no ring
+    size_t blockBytes_ = 512u << 10;  // a block this large is worth a system call
     int64_t newestNs_ = 0, partBegunNs_ = 0;
     bool isPartDue_ = false, isRingStuck_ = false;
     uint64_t sequence_ = 0;
@@ -161,14 +161,15 @@ class RecordWriter {
     void writeNvtx(log::NvtxRecord& record, std::string_view extended);
 
     void stop();
+    bool isRing() const { return file_.isRing(); }
 
     /// Begins the next file of a ring if that is due. Call it between events, before their strings and stacks.
     void beginPartIfDue() {
         if (file_.isPartDue()) [[unlikely]]
             beginPart();
     }
-    /// Begins the next file and forgets all written strings; a ring repeats its notes there. Returns false and
-    /// continues in the present file if the next one cannot be opened.
+    /// Begins the next file and forgets all written strings; a ring repeats its properties and notes there. Returns
+    /// false and continues in the present file if the next one cannot be opened.
     bool beginPart();
 
     /// Forgets all written strings after blocks were lost: every string gets a new id with its next use.
@@ -196,7 +197,10 @@ class RecordWriter {
         std::string code, sentence;
     };
     void write(Note& note);
-    std::vector<Note> notes_;  // of a ring, to repeat
+    void writeProperty(std::string_view name, std::string_view value);
+    // Of a ring, to repeat:
+    std::vector<Note> notes_;
+    std::map<std::string, std::string, std::less<>> properties_;
     bool isStopped_ = false;
 };
 

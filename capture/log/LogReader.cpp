@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace lanescope::log {
@@ -31,11 +33,47 @@ bool isGoodBlock(const BlockHeader& block) {
 
 }  // namespace
 
+std::optional<LogPart> logPart(std::string_view name) {
+    static constexpr std::string_view ending = ".log";
+    const size_t at = name.rfind(ending);
+    if (at == std::string_view::npos || at == 0) return std::nullopt;
+    const std::string_view rest = name.substr(at + ending.size());
+    LogPart part{std::string(name.substr(0, at + ending.size()))};
+    if (rest.empty()) return part;
+    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), part.part);
+    if (rest.front() != '.' || error != std::errc() || end != rest.data() + rest.size()) return std::nullopt;
+    return part;
+}
+
+std::vector<std::string> logNames(const std::vector<std::string>& names) {
+    std::set<std::string> logs;
+    for (const std::string& name : names)
+        if (std::optional<LogPart> part = logPart(name)) logs.insert(std::move(part->log));
+    return {logs.begin(), logs.end()};
+}
+
+/// Returns the lowest part of the log, from `from` on, that exists.
+std::optional<uint32_t> LogReader::lowestPart(uint32_t from) const {
+    std::optional<uint32_t> lowest;
+    for (const std::string& name : folder_->names())
+        if (const std::optional<LogPart> each = logPart(name); each && each->log == name_ && each->part >= from)
+            lowest = std::min(each->part, lowest.value_or(each->part));
+    return lowest;
+}
+
 Result<LogReader> LogReader::open(std::shared_ptr<const Folder> folder, const std::string& name) {
     LogReader reader;
     reader.folder_ = std::move(folder);
     reader.name_ = name;
     reader.file_ = reader.folder_->openFile(name);
+    // The first file of a ring may go while it is opened.
+    constexpr int maxAttempts = 10;
+    for (int attempt = 0; attempt < maxAttempts && reader.file_ < 0 && errno == ENOENT; ++attempt) {
+        const std::optional<uint32_t> lowest = reader.lowestPart(0);
+        reader.part_ = reader.firstPart_ = lowest.value_or(0);
+        reader.isBehindGap_ = lowest.has_value();
+        reader.file_ = reader.folder_->openFile(reader.fileName(reader.part_));
+    }
     if (reader.file_ >= 0) return reader;
     if (errno == EINVAL || errno == EISDIR) return fail("{}: not a regular file, not a log.", reader.shown());
     return fail("{}: cannot read the log: {}.", reader.shown(), std::strerror(errno));
@@ -84,14 +122,21 @@ Result<size_t> LogReader::pollBlocks(const PassRecord& pass, size_t maxBlocks) {
 /// final then, since its writer has left it. Returns true too if the present file turns out to have more data.
 bool LogReader::goToNextPart() {
     if (!header_) return false;
-    UniqueFd file = folder_->openFile(name_ + "." + std::to_string(part_ + 1));
+    uint32_t next = part_ + 1;
+    UniqueFd file = folder_->openFile(fileName(next));
+    struct stat status {};
+    if (file < 0 && ::fstat(file_, &status) == 0 && status.st_nlink == 0) {
+        // A ring was faster than this reader.
+        next = lowestPart(next).value_or(next);
+        file = folder_->openFile(fileName(next));
+    }
     if (file < 0) return false;
     std::swap(file, file_);
     FileHeader header{};
     const Result<bool> read = readAt(&header, sizeof header, 0);
     const bool isNext = read && *read && std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
                         header.version <= formatVersion && header.headerBytes >= sizeof header &&
-                        header.headerBytes <= maxHeaderBytes && header.pid == header_->pid && header.part == part_ + 1;
+                        header.headerBytes <= maxHeaderBytes && header.pid == header_->pid && header.part == next;
     std::swap(file, file_);
     const Result<uint64_t> bytes = fileBytes();
     if (!isNext || !bytes) return false;
@@ -106,7 +151,8 @@ bool LogReader::goToNextPart() {
     skippedBytes_ += left;
     earlierBytes_ += offset_;
     file_ = std::move(file);
-    ++part_;
+    isBehindGap_ = isBehindGap_ || next != part_ + 1;
+    part_ = next;
     offset_ = header.headerBytes;
     retriedAt_ = UINT64_MAX;
     progress_.bytesRead = earlierBytes_ + offset_;
@@ -127,11 +173,13 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     if (header.headerBytes < minHeaderBytes || header.headerBytes > maxHeaderBytes)
         return fail("{}: the start of the log is corrupt.", shown());
     if (fileBytes < header.headerBytes) return Step::Wait;
+    if (part_ > 0 && header.headerBytes < sizeof header) return fail("{}: the start of the log is corrupt.", shown());
     if (header.headerBytes >= sizeof header) {
         read = readAt(&header, sizeof header, 0);
         if (!read) return fail(read.error());
         if (!*read) return Step::Wait;
     }
+    if (part_ > 0 && header.part != part_) return fail("{}: not a part of this log.", shown());
     header_ = header;
     offset_ = header.headerBytes;
     progress_.bytesRead = offset_;
@@ -154,6 +202,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecor
     if (checksumOf(block, payload_.data()) != block.checksum || block.sequence < expectedSequence_)
         return Step::Damaged;
 
+    if (std::exchange(isBehindGap_, false)) expectedSequence_ = block.sequence;
     offset_ += blockBytes;
     progress_.bytesRead = earlierBytes_ + offset_;
     progress_.lostBlocks += block.sequence - expectedSequence_;

@@ -78,8 +78,20 @@ std::optional<bool> dispatchRecord(RecordKind kind, std::span<const std::byte> b
     return delivered;
 }
 
+/// A file of a log: "x.log" is part 0 of "x.log", "x.log.7" is part 7.
+struct LogPart {
+    std::string log;
+    uint32_t part = 0;
+};
+/// Returns the log and the part of a file by its name; nullopt if that is no name of a log.
+std::optional<LogPart> logPart(std::string_view name);
+/// Returns the logs of a folder with these names, sorted, each once, also those whose first files are gone.
+std::vector<std::string> logNames(const std::vector<std::string>& names);
+
 /// Reader of one log while it grows. It validates everything: any prefix and any corruption is safe. Reads whole blocks
-/// only and stops at the first bad block of a file. Follows the log through its files. One thread at a time.
+/// only and stops at the first bad block of a file. Follows the log through its files. A ring is read from the first
+/// file that exists; if the next file of a growing one is removed before it is read, the reader goes on at the first
+/// that exists. Blocks in removed files are no loss. One thread at a time.
 class LogReader {
   public:
     struct Progress {
@@ -92,7 +104,7 @@ class LogReader {
         int64_t latestTimeNs = 0;     ///< Time of the latest event; 0 if there was none.
     };
 
-    /// Opens a file of a folder for reading; it may still be empty. Fails with a sentence if it is
+    /// Opens the log `name` of a folder for reading; it may still be empty. Fails with a sentence if it is
     /// not a regular file or cannot be opened. Never follows a symbolic link. Further files of the
     /// log are opened in the same folder.
     static Result<LogReader> open(std::shared_ptr<const Folder> folder, const std::string& name);
@@ -120,6 +132,8 @@ class LogReader {
     /// Returns true if the last `poll` stopped at a block that is wrong rather than unfinished.
     bool isCorrupt() const { return isDamaged_; }
     const std::string& name() const { return name_; }
+    /// Returns the number of the file at which reading began: above 0 for a ring whose first files are gone.
+    uint32_t firstPart() const { return firstPart_; }
     /// Returns the errno at which the log broke off, as its process noted; 0 if it did not. Reads the file.
     int brokenErrno() const;
 
@@ -132,6 +146,8 @@ class LogReader {
     Result<size_t> pollBlocks(const PassRecord& pass, size_t maxBlocks);
     Result<Step> readHeader(uint64_t fileBytes);
     bool goToNextPart();
+    std::optional<uint32_t> lowestPart(uint32_t from) const;
+    std::string fileName(uint32_t part) const { return part == 0 ? name_ : name_ + "." + std::to_string(part); }
     Result<uint64_t> fileBytes() const;
     Result<Step> readBlock(uint64_t fileBytes, const PassRecord& pass);
     Result<bool> readAt(void* target, size_t bytes, uint64_t offset) const;
@@ -140,7 +156,8 @@ class LogReader {
     std::shared_ptr<const Folder> folder_;
     std::string name_;
     UniqueFd file_;
-    uint32_t part_ = 0;
+    uint32_t part_ = 0, firstPart_ = 0;
+    bool isBehindGap_ = false;   ///< Files before the present one were removed unread.
     uint64_t offset_ = 0;        ///< In the present file.
     uint64_t earlierBytes_ = 0;  ///< Read from earlier files.
     uint64_t skippedBytes_ = 0;  ///< Skipped in earlier files.

@@ -145,12 +145,11 @@ struct FoundLogs {
 FoundLogs findLogs(const std::shared_ptr<const Folder>& folder) {
     FoundLogs found;
     for (const std::string& name : folder->names()) {
-        if (name.ends_with(perfLogEnding)) {
-            ++found.count;
-            if (PerfLogFile::open(*folder, name)) ++found.readable;
-            continue;
-        }
-        if (!name.ends_with(".log")) continue;
+        if (!name.ends_with(perfLogEnding)) continue;
+        ++found.count;
+        if (PerfLogFile::open(*folder, name)) ++found.readable;
+    }
+    for (const std::string& name : log::logNames(folder->names())) {
         ++found.count;
         auto reader = log::LogReader::open(folder, name);
         if (!reader || !reader->poll([] {}, 0) || !reader->header()) continue;
@@ -245,12 +244,7 @@ std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder)
     return folder.parent_path() / (name + ".sqlite");
 }
 
-bool isLogFile(std::string_view name) {
-    const size_t at = name.rfind(".log");
-    if (at == std::string_view::npos || at == 0) return false;
-    const std::string_view rest = name.substr(at + 4);
-    return rest.empty() || (rest.front() == '.' && isNumber(rest.substr(1)));
-}
+bool isLogFile(std::string_view name) { return log::logPart(name).has_value(); }
 
 std::string hostName() {
     char name[256] = {};

@@ -77,6 +77,8 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
     if (options.threadsHz <= 0) return;
     log_ = std::make_unique<SampleLog>(log::LogFolder(runFolder.string(), session),
                                        hostName() + ".sampler." + std::to_string(::getpid()), maxLogBytes);
+    if (const agent::AgentOptions& ring = options.agentOptions; ring.ringNs > 0)
+        log_->keepRing(ring.ringNs, ring.ringBytes);
     sigset_t all, previous;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
@@ -226,6 +228,8 @@ RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::pa
         return;
     }
     SamplerOptions common;
+    common.ringNs = options.agentOptions.ringNs;
+    common.ringBytes = options.agentOptions.ringBytes;
     common.runFolder = runFolder;
     common.session = session;
     common.host = hostName();

@@ -137,44 +137,36 @@ void SampleLog::writeStack(uint32_t number) {
 }
 
 void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view program, std::string_view python) {
-    const std::lock_guard lock(mutex_);
-    if (processes_.size() >= maxThreads) processes_.clear();
-    processes_[process] = {parent, std::string(program), std::string(python)};
-    writeProcess(process);
-}
-
-void SampleLog::writeProcess(uint32_t process) {
-    const auto known = processes_.find(process);
-    if (known == processes_.end() || !isMissing(known->second.writtenIn)) return;
-    log::WatchedProcessRecord record{};
-    record.processId = process;
-    record.parentId = known->second.parent;
-    record.program = writer_.string(known->second.program);
-    record.python = writer_.string(known->second.python);
-    writer_.write(record);
+    addWatched(process, 0, {parent, std::string(program), std::string(python)});
 }
 
 void SampleLog::addThread(uint32_t process, uint32_t thread, std::string_view name) {
-    const std::lock_guard lock(mutex_);
-    if (threads_.size() >= maxThreads) threads_.clear();
-    threads_[{process, thread}] = {std::string(name)};
-    writeThread(process, thread);
+    addWatched(process, thread, {0, std::string(name), {}});
 }
 
-void SampleLog::writeThread(uint32_t process, uint32_t thread) {
-    const auto known = threads_.find({process, thread});
-    if (known == threads_.end() || !isMissing(known->second.writtenIn)) return;
-    log::WatchedThreadRecord record{};
-    record.processId = process;
-    record.threadId = thread;
-    record.name = writer_.string(known->second.name);
+void SampleLog::addWatched(uint32_t process, uint32_t thread, Watched watched) {
+    const std::lock_guard lock(mutex_);
+    if (watched_.size() >= maxWatched) watched_.clear();
+    watched_[{process, thread}] = std::move(watched);
+    writeWatched(process, thread);
+}
+
+void SampleLog::writeWatched(uint32_t process, uint32_t thread) {
+    const auto known = watched_.find({process, thread});
+    if (known == watched_.end() || !isMissing(known->second.writtenIn)) return;
+    const uint32_t name = writer_.string(known->second.name);
+    if (thread != 0) {
+        log::WatchedThreadRecord record{{}, process, thread, name, 0};
+        return writer_.write(record);
+    }
+    log::WatchedProcessRecord record{{}, process, known->second.parent, name, writer_.string(known->second.python)};
     writer_.write(record);
 }
 
 void SampleLog::write(log::ThreadRunRecord run, std::string_view call) {
     const std::lock_guard lock(mutex_);
-    writeProcess(run.processId);
-    writeThread(run.processId, run.threadId);
+    writeWatched(run.processId, 0);
+    writeWatched(run.processId, run.threadId);
     writeStack(run.stack);
     writeStack(run.holderStack);
     run.call = writer_.string(call);

@@ -98,16 +98,21 @@ class SampleLog {
         uint32_t gpu, metric;
         std::string name;
     };
+    struct Watched {
+        uint32_t parent = 0;
+        std::string name, python;
+        uint32_t writtenIn = 0;
+    };
     /// A stack without its parents; a function is a number in `codes_`.
     using Stack = std::tuple<uint32_t, uint32_t, int32_t>;  // parent, code, line
-    static constexpr size_t maxStacks = 1u << 20, maxCodes = 1u << 16, maxThreads = 1u << 16;
+    static constexpr size_t maxStacks = 1u << 20, maxCodes = 1u << 16, maxWatched = 1u << 16;
 
+    void addWatched(uint32_t process, uint32_t thread, Watched watched);
     // With `mutex_` locked:
     /// Returns true, once, if this part of the log lacks the definition that was written in part `writtenIn`.
     bool isMissing(uint32_t& writtenIn) const;
     void repeatDefinitions();
-    void writeProcess(uint32_t process);
-    void writeThread(uint32_t process, uint32_t thread);
+    void writeWatched(uint32_t process, uint32_t thread);
     void writeStack(uint32_t number);
     void writeGpu(const Gpu& gpu);
     void writeCounter(uint32_t number);
@@ -130,17 +135,7 @@ class SampleLog {
     std::vector<Stack> stacks_;
     // Written again in each part that refers to them. `writtenIn` is the writer's generation plus one, 0 for none.
     std::vector<uint32_t> stackWrittenIn_;
-    struct Process {
-        uint32_t parent = 0;
-        std::string program, python;
-        uint32_t writtenIn = 0;
-    };
-    struct Thread {
-        std::string name;
-        uint32_t writtenIn = 0;
-    };
-    std::map<uint32_t, Process> processes_;
-    std::map<std::pair<uint32_t, uint32_t>, Thread> threads_;
+    std::map<std::pair<uint32_t, uint32_t>, Watched> watched_;  ///< By process and thread; thread 0 is the process.
     int64_t clockAheadNs_ = 0;  ///< CLOCK_REALTIME minus the time of samples at the last check.
     int settings_ = 0;
     bool hasEnded_ = false;

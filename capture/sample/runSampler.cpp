@@ -42,6 +42,8 @@ std::vector<std::string> SamplerOptions::words() const {
             fmt::format("gpm={}", usesGpm ? 1 : 0),
             fmt::format("metrics={}", metricsHz),
             fmt::format("clock={}", eventOffsetNs),
+            fmt::format("ring={}", ringNs / 1'000'000'000),
+            fmt::format("ring-bytes={}", ringBytes),
             "program=" + program};
 }
 
@@ -60,6 +62,8 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
         if (name == "counters") options.counterHz = number;
         if (name == "gpm") options.usesGpm = number != 0;
         if (name == "metrics") options.metricsHz = number;
+        if (name == "ring") options.ringNs = static_cast<int64_t>(number) * 1'000'000'000;
+        if (name == "ring-bytes") options.ringBytes = static_cast<uint64_t>(number);
         if (name == "program") options.program = value;
         if (name == "clock") std::from_chars(value.data(), value.data() + value.size(), options.eventOffsetNs);
     }
@@ -316,6 +320,7 @@ class Samplers {
                options.host + ".sampler." + std::to_string(::getpid()), maxLogBytes),
           moments_(options.runFolder),
           begunNs_(log::monotonicNs()) {
+        if (options.ringNs > 0) log_.keepRing(options.ringNs, options.ringBytes);
         if (options.counterHz > 0) {
             const auto periodNs = static_cast<int64_t>(1e9 / options.counterHz);
             add(std::make_unique<NvmlSampler>(log_, periodNs), periodNs, &moments_);

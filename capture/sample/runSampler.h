@@ -29,6 +29,8 @@ struct SamplerOptions {
     std::string session;   ///< Of the run folder; see `log::LogFolder`.
     /// `log::eventOffsetNs` of the recorder, so that samples have the time of events.
     int64_t eventOffsetNs = 0;
+    int64_t ringNs = 0;  ///< Whole seconds; 0: the log is no ring.
+    uint64_t ringBytes = 0;
 
     std::vector<std::string> words() const;
     static Result<SamplerOptions> fromWords(const std::vector<std::string>& words);

@@ -111,11 +111,11 @@ bool concerns(Loss what, TrackKind track) {
             return isAny || what == Loss::NvtxCalls || what == Loss::NcclEvents;
         case TrackKind::Gpu:
         case TrackKind::Stream:
-        case TrackKind::ThreadApi:
         case TrackKind::GpuEvents:
         case TrackKind::ProcessEvents:
         case TrackKind::Counter:
         case TrackKind::CounterStates: return isAny || what == Loss::CudaActivity;
+        case TrackKind::ThreadApi: return isAny || what == Loss::CudaActivity || what == Loss::CudaCalls;
         case TrackKind::CounterGroup:
         case TrackKind::ThreadStates:  // Recorded from another process.
         case TrackKind::ThreadStacks: return false;

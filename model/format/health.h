@@ -38,6 +38,7 @@ enum class Loss : uint32_t {
     NcclEvents = 5,  ///< 4 and 6 were never written.
     NestedCalls = 7,
     CallsWithoutMemory = 8,
+    CudaCalls = 9,
 };
 
 /// Names of a loss: identifier, plural for people, and cause.
@@ -49,13 +50,14 @@ struct LossName {
 };
 
 inline constexpr std::string_view tooFast = "faster than they could be written";
-inline constexpr std::array<LossName, 6> lossNames{{
+inline constexpr std::array<LossName, 7> lossNames{{
     {Loss::NvtxCalls, "nvtx-calls", "NVTX calls", tooFast},
     {Loss::CudaActivity, "cuda-activity", "CUDA activity records", tooFast},
     {Loss::LogBlocks, "log-blocks", "log blocks", "the log could not be written, disk full?"},
     {Loss::NcclEvents, "nccl-events", "NCCL events", tooFast},
     {Loss::NestedCalls, "nested-calls", "calls", "made by a signal handler that interrupted another call"},
     {Loss::CallsWithoutMemory, "calls-without-memory", "calls", "out of memory"},
+    {Loss::CudaCalls, "cuda-calls", "CUDA calls", "not recorded at a lower level"},
 }};
 
 /// Returns the names of a loss; "unknown" for an unknown number.

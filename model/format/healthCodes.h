@@ -131,4 +131,7 @@
     X(GpuWorkMissing, "gpu-work-missing", Other, None)                 \
     X(OperationsMissing, "operations-missing", Other, None)            \
     /* Merged traces */                                                \
-    X(ProgramsDiffer, "programs-differ", Other, None)
+    X(ProgramsDiffer, "programs-differ", Other, None)                  \
+    /* Collector: rings and levels */                                  \
+    X(RingBegin, "ring-begin", Other, None)                            \
+    X(RecordingLevels, "recording-levels", Other, None)

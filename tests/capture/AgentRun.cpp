@@ -102,8 +102,10 @@ bool AgentRun::run() {
 void AgentRun::readLogs() {
     logs.clear();
     const QDir dir(folder);
-    for (const QString& name : dir.entryList({"*.log"}, QDir::Files, QDir::Name)) {
-        auto reader = test::openLog(dir.filePath(name).toStdString());
+    std::vector<std::string> names;
+    for (const QString& name : dir.entryList(QDir::Files)) names.push_back(name.toStdString());
+    for (const std::string& name : log::logNames(names)) {
+        auto reader = test::openLog(dir.filePath(QString::fromStdString(name)).toStdString());
         if (!reader) continue;
         ProcessLog process;
         if (!reader->poll(process) || !reader->header()) continue;

@@ -289,6 +289,22 @@ class tst_PythonStacks : public QObject {
         QVERIFY(run.log().repeatedStacks > 0);
     }
 
+    void ringHasTheStacksOfItsCalls() {
+        const QString notes = folder_.filePath("notes.json");
+        AgentRun run = launches("python3", notes, 40);
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "ring=600,ring-mb=1";
+        run.succeed();
+        const ProcessLog& log = run.log();
+        QVERIFY(!QFile::exists(run.folder + "/" +
+                               QDir(run.folder).entryList(QDir::Files).first().section(".log", 0, 0) + ".log"));
+        QVERIFY(log.calls.size() > 1'000);
+        for (const log::ApiRecord& call : log.calls)
+            for (uint32_t stack = call.stack; stack != 0; stack = log.stacks.at(stack).parent)
+                QVERIFY(log.stacks.contains(stack) && !log.stacks.at(stack).function.empty());
+        QCOMPARE(log.unknownStrings, 0);
+        QVERIFY(log.properties.contains("program"));
+    }
+
     void recordsForkedChildren() {
         const QString path = folder_.filePath("forking.py");
         QFile file(path);

@@ -149,7 +149,9 @@ struct Gaps : TableOf<Gaps> {
 
     Integer<"globalPid"> globalPid{this, "packed process id"};
     Integer<"what"> what{
-        this, "1 nvtx-calls, 2 cuda-activity, 3 log-blocks, 5 nccl-events, 7 nested-calls, 8 calls-without-memory"};
+        this,
+        "1 nvtx-calls, 2 cuda-activity, 3 log-blocks, 5 nccl-events, 7 nested-calls, 8 calls-without-memory, "
+        "9 cuda-calls"};
     Integer<"startNs"> startNs{this, "time of the last record of the same kind before the loss, ns"};
     Integer<"endNs"> endNs{this, "detection time of the loss, ns"};
     OptionalInteger<"count"> count{this, "number of lost records"};
