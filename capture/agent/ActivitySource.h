@@ -34,17 +34,17 @@ class ActivitySource {
   public:
     virtual ~ActivitySource() = default;
 
-    /// Starts recording, on the thread that initializes CUDA. Reports no errors; the next `drain`
-    /// writes them to the log.
-    virtual void start() = 0;
+    /// Starts recording at level All, on the thread that initializes CUDA, or later, if `isLate`, on the flusher
+    /// thread. Reports no errors; the next `drain` writes them to the log.
+    virtual void start(bool isLate) = 0;
     /// Prepares memory ahead of need. Writer thread.
     virtual void prepare() = 0;
     /// Requests completed records, or all records if `isFinal`, once, at the end. Flusher thread.
     /// May block inside CUPTI, so callers wait with a deadline only.
     virtual void flush(bool isFinal) = 0;
-    /// Permanently disables everything that costs the program time. Records in flight still arrive.
-    /// Flusher thread. May block like `flush`.
-    virtual void switchOff() = 0;
+    /// Enables what a level records and disables everything else that costs the program time. Records in flight still
+    /// arrive. Flusher thread, or the starting one. May block like `flush`.
+    virtual void setLevel(log::RecordingLevel level) = 0;
     /// Collects the records handed over so far, for `drain`. Writer thread.
     virtual void collect() = 0;
     /// Writes the collected records that lie in a window. Writer thread.

@@ -32,6 +32,8 @@ constexpr int64_t shortWritePeriodNs = 20'000'000;
 constexpr int64_t shortPeriodsNs = 2'000'000'000;  // counted from the first check for work
 constexpr int64_t clockPeriodNs = 1'000'000'000;
 constexpr int64_t diskPeriodNs = 100'000'000;
+constexpr int64_t levelPeriodNs = 100'000'000;
+constexpr int asleepFlushes = 8;  // for records in flight
 constexpr int64_t startAgainNs = 100'000'000;
 constexpr int64_t maxClockDistanceNs = 1'000'000;
 constexpr auto flushPeriod = 250ms;
@@ -67,6 +69,7 @@ void afterForkInChild() {
     // contents of its rings.
     const Agent* parents = currentAgent.exchange(nullptr);
     if (parents) wasForked.store(true);
+    Agent::forgetSleep();  // The child's agent reads the level itself.
     if (parents) parentsAgent.store(parents);
     if (parents && parents->hasCuda()) parentUsedCuda.store(true);
     forgetEndSignals();
@@ -112,9 +115,17 @@ Agent* Agent::current() {
     if (!wasForked.load()) SharedTally::make();
     auto* fresh =
         new Agent(log::LogFolder(folder, environment(sessionVariable), environment(doorVariable)), std::move(options));
+    const bool isAsleep = fresh->level_.load() == log::RecordingLevel::Asleep;
+    isAsleep_.store(isAsleep);
     if (currentAgent.compare_exchange_strong(agent, fresh)) {
         if (wasForked.load()) SharedTally::countChild();
         LostCalls::countIn(nullptr);
+        if (isAsleep) {
+            // A child that never wakes lacks nothing.
+            if (wasForked.load()) SharedTally::countLog();
+            fresh->hasPublishedLogStatus_ = wasForked.load();
+            fresh->startThreads();  // They read the level.
+        }
         return fresh;
     }
     delete fresh;  // another thread was first
@@ -127,6 +138,7 @@ bool Agent::hasLostCuda() { return parentUsedCuda.load(); }
 
 Agent::Agent(const log::LogFolder& folder, AgentOptions options)
     : options_(std::move(options)),
+      folder_(folder),
       file_(folder, logName()),
       writer_(file_),
       windows_(options_.windows, log::eventTimeNs()),
@@ -134,13 +146,26 @@ Agent::Agent(const log::LogFolder& folder, AgentOptions options)
       nvtx_(
           windows_, stacks_, burstMemory_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)),
+      level_(firstLevel()),
+      appliedLevel_(level_.load()),
       diskLimit_(options_.diskReserveBytes) {
+    levelWritten_.level = level_.load();
+    levelWritten_.timestampNs = log::eventTimeNs();
     if (options_.ringNs > 0) file_.keepRing(options_.ringNs, options_.ringBytes);
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
 }
 
 void Agent::startCuda(MakeActivitySource& make) {
-    if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
+    if (!options_.recordCuda || hasLostCuda() || hasCuda()) return;
+    makeCuda_.store(&make);
+    finishAtExit();
+    if (level_.load() < log::RecordingLevel::Kernels)
+        startThreads();  // The flusher makes it at a higher level.
+    else if (makeCuda_.exchange(nullptr))
+        beginCuda(make, false);
+}
+
+void Agent::beginCuda(MakeActivitySource& make, bool isLate) {
     if (options_.yieldCupti) {
         activity_ = std::make_unique<NoSource>(
             *this, Severity::Info, HealthCode::CuptiYielded,
@@ -148,10 +173,56 @@ void Agent::startCuda(MakeActivitySource& make) {
     } else {
         activity_ = make(options_, *this);
     }
-    activity_->start();
+    activity_->start(isLate);
+    activity_->setLevel(level_.load());
     stacks_.search();
     hasActivity_.store(true, std::memory_order_release);
     finishAtExit();  // again, to run before the handlers that CUDA has registered
+}
+
+/// Returns the level before one was read: that of the parent in a forked child.
+log::RecordingLevel Agent::firstLevel() const {
+    if (const Agent* const parents = parentsAgent.load(); parents && followsLevel()) return parents->level_.load();
+    return options_.beginsAsleep ? log::RecordingLevel::Asleep : log::RecordingLevel::All;
+}
+
+/// Applies the level that the writer has read. Flusher thread.
+void Agent::applyLevel() {
+    const log::RecordingLevel level = isLogFull_.load() ? log::RecordingLevel::Asleep : level_.load();
+    if (level >= log::RecordingLevel::Kernels && !hasActivity_.load())
+        if (MakeActivitySource* const make = makeCuda_.exchange(nullptr)) beginCuda(*make, true);
+    if (hasActivity_.load()) activity_->setLevel(level);
+    if (level == appliedLevel_.load()) return;
+    appliedLevel_.store(level);
+}
+
+/// Reads the level of the run. It is written when the flusher has applied it, after the events from before.
+void Agent::followLevel() {
+    const int64_t nowNs = log::monotonicNs();
+    if (!followsLevel() || isLogFull_.load() || nowNs < nextLevelNs_) return;
+    nextLevelNs_ = nowNs + levelPeriodNs;
+    const log::RecordingLevel before = level_.load();
+    // A lower level counts from its reading on, a higher one from its application on.
+    const bool isApplied = isLevelApplied() || !hasFlusher_.load();
+    if (isLevelPending_ && isApplied) writeLevel(before < levelWritten_.level ? levelReadNs_ : log::eventTimeNs());
+    const auto read = folder_.readLevel(options_.beginsAsleep ? log::RecordingLevel::Asleep : log::RecordingLevel::All);
+    if (!read || *read == before) return;
+    if (isLevelPending_) writeLevel(levelReadNs_);
+    isLevelPending_ = true;
+    levelReadNs_ = log::eventTimeNs();
+    if (before == log::RecordingLevel::Asleep) nvtx_.forgetOpenRanges();
+    isAsleep_.store(*read == log::RecordingLevel::Asleep, std::memory_order_release);
+    const std::lock_guard lock(mutex_);
+    level_.store(*read);
+    changed_.notify_all();
+}
+
+/// Writes the level, unless the log has not begun yet.
+void Agent::writeLevel(int64_t sinceNs) {
+    isLevelPending_ = false;
+    levelWritten_.level = level_.load();
+    levelWritten_.timestampNs = sinceNs;
+    if (isIdentityWritten()) writer_.write(levelWritten_);
 }
 
 int Agent::recordNvtx(const NvtxCall& call) { return options_.recordNvtx ? nvtx_.record(call) : -1; }
@@ -294,8 +365,9 @@ void Agent::endIfSignalled(bool isRunning) {
 
 bool Agent::writeRound(bool isLast) {
     drain();
+    followLevel();
     const int64_t nowNs = log::monotonicNs();
-    if (nowNs >= nextClockNs_ && !file_.isEmpty()) {
+    if (nowNs >= nextClockNs_ && !file_.isEmpty() && !isAsleep()) {
         writeClock();
         nextClockNs_ = nowNs + clockPeriodNs;
     }
@@ -354,17 +426,20 @@ void Agent::runFlusher() {
     stacks_.search();
     // Records that waited for the first context must not wait for another period.
     if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(false);
-    bool isSwitchedOff = false;
-    const auto period = options_.recordUnifiedMemory ? managedFlushPeriod : flushPeriod;
+    int asleep = 0;
     std::unique_lock lock(mutex_);
     // An ordinary flush may be in progress when the process ends; the final flush must still follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
-        changed_.wait_for(lock, period, [this] { return phase_ != Phase::Running; });
+        const bool isManaged = options_.recordUnifiedMemory && appliedLevel_.load() >= log::RecordingLevel::Kernels;
+        changed_.wait_for(lock, isManaged ? managedFlushPeriod : flushPeriod,
+                          [this] { return phase_ != Phase::Running || (!isLevelApplied() && !isLogFull_.load()); });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
-        if (!isFinal) stacks_.search();
-        if (hasActivity_.load(std::memory_order_acquire)) {
-            if (isLogFull_.load() && !isFinal && !std::exchange(isSwitchedOff, true)) activity_->switchOff();
+        if (!isFinal) applyLevel();
+        asleep = appliedLevel_.load() == log::RecordingLevel::Asleep ? asleep + 1 : 0;
+        const bool isIdle = !isFinal && asleep > asleepFlushes;
+        if (!isFinal && !isIdle) stacks_.search();
+        if (hasActivity_.load(std::memory_order_acquire) && !isIdle) {
             activity_->flush(isFinal);
             writeSoon_.store(true);
             wakeWriter();
@@ -432,6 +507,7 @@ void Agent::finish(int signal) {
 void Agent::writeEnd() {
     file_.allow(UINT64_MAX);
     reportLostBlocks();
+    if (isLevelPending_) writeLevel(levelReadNs_);
     if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
         noteMissingWindow();
@@ -570,6 +646,7 @@ void Agent::writeIdentity() {
     if (wasForked.load() || isForkWithoutExec()) writer_.property(facts::forkedChild, facts::one);
     if (!options_.recordNvtx) writer_.property(facts::nvtx, facts::off);
     if (!options_.recordCuda) writer_.property(facts::cuda, facts::off);
+    if (followsLevel()) writer_.write(levelWritten_);
     writeClock();
 }
 
@@ -582,7 +659,7 @@ void Agent::writeClock() {
     writer_.write(record);
 }
 
-void NoSource::start() { agent_.startThreads(); }
+void NoSource::start(bool) { agent_.startThreads(); }
 
 void NoSource::drain(log::RecordWriter& writer) {
     if (!std::exchange(hasReported_, true)) writer.note(severity_, code_, sentence_);

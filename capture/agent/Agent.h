@@ -39,8 +39,12 @@ class Agent {
 
     using MakeActivitySource = std::unique_ptr<ActivitySource>(const AgentOptions&, Agent&);
     /// Starts recording CUDA activity with the source that `make` makes, if the options request it.
-    /// Called by the driver's injection point. Once per process.
+    /// Called by the driver's injection point. Once per process. At a level without GPU work the source is made later,
+    /// by the flusher.
     void startCuda(MakeActivitySource& make);
+    /// Returns true while this process records nothing. Any thread.
+    static bool isAsleep() { return isAsleep_.load(std::memory_order_acquire); }
+    static void forgetSleep() { isAsleep_.store(false); }
     /// Records an NVTX call of the calling thread; see `NvtxRecorder::record`.
     int recordNvtx(const NvtxCall& call);
     uint64_t nextNvtxRangeId() { return nvtx_.nextRangeId(); }
@@ -71,7 +75,7 @@ class Agent {
     const CycleClock& clock() const { return clock_; }
 
     /// Returns true if this process records CUDA activity, or tried to.
-    bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire); }
+    bool hasCuda() const { return hasActivity_.load(std::memory_order_acquire) || makeCuda_.load() != nullptr; }
     /// Returns true if both threads of the agent run. From then on recording a call takes no memory.
     bool hasThreads() const { return hasWriter_.load(std::memory_order_acquire) && hasFlusher_.load(); }
 
@@ -86,6 +90,13 @@ class Agent {
     bool writeRound(bool isLast);
     void endIfSignalled(bool isRunning);
     void runFlusher();
+    void beginCuda(MakeActivitySource& make, bool isLate);
+    log::RecordingLevel firstLevel() const;
+    bool followsLevel() const { return options_.followsLevel || options_.beginsAsleep; }
+    bool isLevelApplied() const { return level_.load() == appliedLevel_.load(); }
+    void applyLevel();
+    void followLevel();
+    void writeLevel(int64_t sinceNs);
     bool hasEvents(bool hasActivity) const;
     void drain();
     void writeEnd();
@@ -101,7 +112,10 @@ class Agent {
     bool isIdentityWritten() const { return identityWrittenIn_ == writer_.generation() + 1; }
     void writeClock();
 
+    static inline constinit std::atomic<bool> isAsleep_{false};
+
     const AgentOptions options_;
+    const log::LogFolder folder_;
     CycleClock clock_;  // writer thread only, except for its static part
     log::LogFile file_;
     log::RecordWriter writer_;
@@ -112,6 +126,10 @@ class Agent {
     std::atomic<EventSource*> sources_{nullptr};  // newest first
     std::unique_ptr<ActivitySource> activity_;
     std::atomic<bool> hasActivity_{false};
+    std::atomic<MakeActivitySource*> makeCuda_{nullptr};  // of CUDA that runs without a source
+
+    // The writer reads the level of the run, and the flusher applies it to the source.
+    std::atomic<log::RecordingLevel> level_, appliedLevel_;
 
     std::atomic<bool> hasWriter_{false}, hasFlusher_{false};
     std::atomic<bool> isStarting_{false};   // a thread starts the threads, or writes in place of the writer
@@ -125,7 +143,10 @@ class Agent {
     uint32_t identityWrittenIn_ = 0;  // the writer's generation plus one; 0: not yet
     bool hasPublishedLogStatus_ = false;
     int64_t writePeriodNs_ = 0, writerBegunNs_ = 0, nextWriteNs_ = 0, nextClockNs_ = 0;
-    int64_t nextDiskNs_ = 0;
+    int64_t nextDiskNs_ = 0, nextLevelNs_ = 0;
+    bool isLevelPending_ = false;  // not written yet
+    int64_t levelReadNs_ = 0;
+    log::LevelRecord levelWritten_{};
     DiskLimit diskLimit_;
 
     enum class Phase { Running, Flushing, Flushed, Ending, Ended };
@@ -142,10 +163,10 @@ class NoSource final : public ActivitySource {
     NoSource(Agent& agent, Severity severity, HealthCode code, const char* sentence)
         : agent_(agent), severity_(severity), code_(code), sentence_(sentence) {}
 
-    void start() override;
+    void start(bool isLate) override;
     void prepare() override {}
     void flush(bool) override {}
-    void switchOff() override {}
+    void setLevel(log::RecordingLevel) override {}
     void collect() override {}
     void drain(log::RecordWriter& writer) override;
     void finish(log::RecordWriter&) override {}

@@ -124,6 +124,11 @@ int NvtxRecorder::record(const NvtxCall& call) {
     uint64_t moment = CycleClock::now();
 
     int32_t level = 0;
+    if (const uint32_t sleeps = sleeps_.load(std::memory_order_relaxed); sleeps != 0) [[unlikely]] {
+        if (std::exchange(thread->state.sleeps, sleeps) != sleeps) thread->state.open.clear();
+        if (call.event == log::NvtxEvent::End && call.rangeId <= lastForgottenId_.load(std::memory_order_relaxed))
+            return 0;
+    }
     if (call.event == log::NvtxEvent::Push || call.event == log::NvtxEvent::Pop) {
         int32_t* const open = thread->state.open.of(call.domain);
         if (!open) [[unlikely]] {

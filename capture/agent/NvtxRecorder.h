@@ -85,6 +85,12 @@ class NvtxRecorder {
     /// Stops recording; calls are still answered. Any thread.
     void stop() { isStopped_.store(true, std::memory_order_relaxed); }
     bool isUsed() const { return rings_.isUsed(); }
+    /// Forgets the ranges that are open now, whose beginning or end may be missing: their ends are not recorded. Before
+    /// calls are recorded again. Writer thread.
+    void forgetOpenRanges() {
+        lastForgottenId_.store(rangeIds_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        sleeps_.fetch_add(1, std::memory_order_relaxed);
+    }
 
   private:
     struct Entry;
@@ -94,6 +100,7 @@ class NvtxRecorder {
         // Writer thread only:
         uint32_t filteredThreadId = 0;  // the thread that owns these ranges
         NvtxWindowFilter::OpenRanges keptRanges;
+        uint32_t sleeps = 0;  // `sleeps_` at the last call
         void beginThread() {
             open.clear();
             stacks.beginThread();
@@ -107,6 +114,8 @@ class NvtxRecorder {
     const std::unique_ptr<MomentNotifier> moments_;  // null unless ranges were chosen
     NvtxWindowFilter filter_;
     std::atomic<bool> isStopped_{false};
+    std::atomic<uint32_t> sleeps_{0};
+    std::atomic<uint64_t> lastForgottenId_{0};
     std::atomic<uint64_t> rangeIds_{0};
     size_t announcementsWritten_ = 0;   // writer thread only
     uint32_t announcedGeneration_ = 0;  // writer thread only

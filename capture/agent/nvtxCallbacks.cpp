@@ -72,6 +72,8 @@ uint32_t idOf(nvtxDomainHandle_t domain) {
 }
 
 int recordCall(const NvtxCall& call) {
+    if (Agent::isAsleep()) [[unlikely]]
+        return NVTX_NO_PUSH_POP_TRACKING;
     const Inside inside(InsideFor::Call);
     if (!inside) [[unlikely]]
         return NVTX_NO_PUSH_POP_TRACKING;
@@ -88,6 +90,7 @@ int recordCall(const NvtxCall& call) {
 
 /// A separate function, so that calls with narrow texts use less stack.
 [[gnu::noinline]] int recordWide(NvtxCall& call, const wchar_t* text) {
+    if (Agent::isAsleep()) return NVTX_NO_PUSH_POP_TRACKING;
     WideText room;
     call.text = utf8(text, room);
     return recordCall(call);
@@ -139,6 +142,8 @@ void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
 /// Records a call with attributes. The struct may be of any version: its size determines which fields exist.
 int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes,
                uint64_t rangeId = 0) {
+    if (Agent::isAsleep()) [[unlikely]]
+        return NVTX_NO_PUSH_POP_TRACKING;
     NvtxCall call;
     call.event = event;
     call.domain = idOf(domain);
@@ -177,6 +182,7 @@ int recordText(log::NvtxEvent event, const wchar_t* text, uint64_t rangeId = 0) 
 /// Returns the new id of a start/end range, or 0 if nothing is recorded, after `record` recorded its beginning.
 template <class Record>
 nvtxRangeId_t started(Record record) {
+    if (Agent::isAsleep()) return 0;
     const auto id = guarded([]() -> uint64_t {
         Agent* agent = Agent::current();
         return agent ? agent->nextNvtxRangeId() : 0;

@@ -97,7 +97,13 @@ int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
     return found == deviceByContext_.end() ? -1 : int64_t{found->second};
 }
 
+/// Notes the device of a context, which CUPTI does not report if it was loaded later.
+void ActivityImporter::noteContext(uint32_t contextId, uint32_t deviceId) {
+    if (std::exchange(latestContext_, contextId) != contextId) deviceByContext_.try_emplace(contextId, deviceId);
+}
+
 void ActivityImporter::add(const log::KernelRecord& r) {
+    noteContext(r.contextId, r.deviceId);
     const std::optional<TimeRange> timed = times(ImportedKind::Kernel, r.startNs, r.endNs);
     const LogStrings::KernelNames names = process_.strings.kernelNames(r.name);
     constexpr const auto& t = tables::kernels;
@@ -200,7 +206,8 @@ void ActivityImporter::add(const log::DeviceRecord& r) {
 
 void ActivityImporter::add(const log::ContextRecord& r) {
     sawDevice_ = true;
-    if (!deviceByContext_.try_emplace(r.contextId, r.deviceId).second) return;
+    noteContext(r.contextId, r.deviceId);
+    if (!contexts_.insert(r.contextId).second) return;
     constexpr const auto& context = tables::contexts;
     process_.trace.add(context, context.nullStreamId = r.nullStreamId, context.hwId = process_.host,
                        context.vmId = virtualMachine, context.processId = process_.pid, context.deviceId = r.deviceId,

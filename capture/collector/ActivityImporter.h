@@ -53,11 +53,13 @@ class ActivityImporter {
     void addUntimed(const tables::Table& table, const Record& record, std::optional<int64_t> name = {});
     GpuWorkRow workOf(TimeRange times, int64_t device, const auto& record) const;
     int64_t deviceOf(uint32_t contextId) const;
+    void noteContext(uint32_t contextId, uint32_t deviceId);
 
     ProcessContext& process_;
     GpuInventory& gpus_;
     // A log that continues in another file repeats everything that its later records refer to.
-    std::set<uint32_t> devices_;
+    std::set<uint32_t> devices_, contexts_;
+    uint32_t latestContext_ = 0;
     std::unordered_map<uint32_t, uint32_t> deviceByContext_;
     std::set<std::pair<uint32_t, uint32_t>> streams_;    ///< Pairs of context and stream.
     std::set<std::pair<uint64_t, int64_t>> graphNodes_;  ///< With times.

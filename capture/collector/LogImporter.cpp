@@ -171,6 +171,13 @@ void LogImporter::add(const log::DroppedRecord& record) {
                      record.count});
 }
 
+void LogImporter::add(const log::LevelRecord& record) {
+    // Each file of the log repeats the latest one.
+    if (!levels_.empty() && record.timestampNs <= levels_.back().timestampNs) return;
+    if (levels_.size() < maxGaps) levels_.push_back(record);
+    if (record.level == log::RecordingLevel::Asleep) nvtx_.forgetOpenRanges();
+}
+
 int64_t LogImporter::latestBefore(Loss what) const {
     if (what == Loss::NvtxCalls) return latestNvtxNs_;
     if (what == Loss::CudaActivity) return activity_.latestNs();
@@ -298,6 +305,7 @@ void LogImporter::writeProcess() {
         trace.add(clocks, clocks.globalPid = id, clocks.realtimeNs = clock.realtimeNs,
                   clocks.monotonicNs = clock.monotonicNs, clocks.cuptiNs = clock.cuptiNs);
     writeWindows();
+    writeLevels();
     writeGaps();
 }
 
@@ -343,6 +351,34 @@ void LogImporter::writeWindows() {
                                                    "activity outside the windows is not in the trace.",
                                                    shownName(), count, count == 1 ? "" : "s", recordedSeconds),
                           process_.processId(), {}, static_cast<int64_t>(count));
+}
+
+/// Writes a gap for each time at a level that does not record a kind, and a note.
+void LogImporter::writeLevels() {
+    using log::RecordingLevel;
+    double seconds = 0;
+    for (const auto& [what, from] : {std::pair{Loss::NvtxCalls, RecordingLevel::Steps},
+                                     {Loss::CudaActivity, RecordingLevel::Kernels},
+                                     {Loss::CudaCalls, RecordingLevel::All}}) {
+        for (size_t at = 0; at < levels_.size(); ++at) {
+            if (levels_[at].level >= from) continue;
+            const int64_t startNs = process_.boundedTime(std::max(levels_[at].timestampNs, begunRealtimeNs()));
+            while (at + 1 < levels_.size() && levels_[at + 1].level < from) ++at;
+            const int64_t stopNs = at + 1 < levels_.size() ? process_.boundedTime(levels_[at + 1].timestampNs)
+                                                           : std::clamp(endNs(), -maxTimestampNs, maxTimestampNs);
+            if (stopNs <= startNs) continue;
+            if (what == Loss::CudaCalls) seconds += static_cast<double>(stopNs - startNs) / 1e9;
+            constexpr const auto& t = tables::gaps;
+            process_.trace.add(t, t.globalPid = process_.processId(), t.what = what, t.startNs = startNs,
+                               t.endNs = stopNs, t.count = 0);
+        }
+    }
+    if (seconds == 0) return;
+    process_.trace.health(Severity::Info, HealthCode::RecordingLevels,
+                          fmt::format("Process {}: recorded at a lower level for {:.1f} s. CUDA calls of that time are "
+                                      "missing, at the lowest levels also GPU work and NVTX.",
+                                      shownName(), seconds),
+                          process_.processId());
 }
 
 void LogImporter::writeGaps() {

@@ -135,6 +135,7 @@ class LogImporter {
     void add(const log::DroppedRecord& record);
     void add(const log::NoteRecord& record);
     void add(const log::EndRecord& record) { end_ = record; }
+    void add(const log::LevelRecord& record);
 
     std::string_view lossAtEnd() const;
     bool isOfWriter(const log::NoteRecord& note) const;
@@ -148,6 +149,7 @@ class LogImporter {
     void writeProcess();
     void writeWindows();
     void writeGaps();
+    void writeLevels();
     void writeWarnings();
     void writeRingBegin();
     void writeEnd();
@@ -173,6 +175,7 @@ class LogImporter {
     };
     std::map<Loss, uint64_t> dropped_;
     std::vector<Gap> gaps_;
+    std::vector<log::LevelRecord> levels_;
     int64_t latestNvtxNs_ = 0;
     bool isNamed_ = false;  ///< In the trace.
     ProcessWindows windows_;

@@ -59,6 +59,12 @@ void NvtxAssembler::finish() {
     earlyEnds_.clear();
 }
 
+void NvtxAssembler::forgetOpenRanges() {
+    stacks_.clear();
+    started_.clear();
+    earlyEnds_.clear();
+}
+
 NvtxAssembler::Stack& NvtxAssembler::stackOf(const NvtxRecord& record) {
     return stacks_[{record.threadId, record.domain}];
 }

@@ -40,6 +40,8 @@ class NvtxAssembler {
     /// Adds a call. Amortized O(1). The calls of one thread come in order.
     void add(const log::NvtxRecord& record, std::span<const std::byte> extended);
     void finish();
+    /// Drops the open ranges, whose ends were not recorded.
+    void forgetOpenRanges();
 
     /// Returns the number of ranges whose pop was lost. They end at the next call that proves their end.
     uint64_t guessedEnds() const { return guessedEnds_; }
@@ -83,6 +85,8 @@ class NvtxImporter {
     /// Writes new names and layouts, if the process had any range, for readers of the unfinished trace.
     void writeNames();
     void finish();
+
+    void forgetOpenRanges() { assembler_.forgetOpenRanges(); }
 
     int64_t ranges() const { return ranges_; }
     int64_t ncclOperations() const { return ncclOperations_; }

@@ -199,9 +199,12 @@ void ActivityDecoder::write(const CUpti_ActivityMemory3& from) {
 
 void ActivityDecoder::write(const CUpti_ActivityDevice4& from) {
     const log::DeviceRecord to = toLog(from);
-    const std::string name = from.name ? from.name : "";
-    devices_[to.deviceId] = {to, name};
-    writeDevice(to, name);
+    addDevice(to, from.name ? from.name : "");
+}
+
+void ActivityDecoder::addDevice(const log::DeviceRecord& device, const std::string& name) {
+    devices_[device.deviceId] = {device, name};
+    writeDevice(device, name);
 }
 
 void ActivityDecoder::write(const CUpti_ActivityContext& from) {

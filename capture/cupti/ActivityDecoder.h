@@ -26,6 +26,8 @@ class ActivityDecoder {
     ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
                     log::RecordWriter& writer, std::function<void(uint64_t node)> onGraphNode = {});
 
+    /// Writes a device, now and again if the log has lost a block or begins another part.
+    void addDevice(const log::DeviceRecord& device, const std::string& name);
     /// Call before the buffers of a round. Writes devices, contexts and streams again if the log has lost a block.
     void beginRound();
     void decode(uint8_t* buffer, size_t validBytes);

@@ -108,6 +108,7 @@ ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, 
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
     int enabled = 0;
+    onSinceTicks_.store(CycleClock::now(), std::memory_order_relaxed);
     // The library may have more calls than the headers. It returns an error for the first unknown id.
     for (uint32_t id = 1; id < maxFunctions; ++id) {
         const char* name = nullptr;
@@ -122,10 +123,11 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     return enabled;
 }
 
-void ApiCallRecorder::disable(CUpti_SubscriberHandle subscriber) const {
-    for (uint32_t id = 1; id < maxFunctions; ++id) {
-        if (kinds_[id] != DriverCallKind::None) cupti_.enableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
-    }
+void ApiCallRecorder::setOn(CUpti_SubscriberHandle subscriber, bool isOn) {
+    if (isOn) onSinceTicks_.store(CycleClock::now(), std::memory_order_relaxed);
+    for (uint32_t id = 1; id < maxFunctions; ++id)
+        if (kinds_[id] != DriverCallKind::None)
+            cupti_.enableCallback(isOn ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
 
 void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
@@ -134,7 +136,9 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
         return;
     }
     const uint64_t endTicks = CycleClock::now();
-    if (id >= maxFunctions || kinds_[id] == DriverCallKind::None) return;
+    if (id >= maxFunctions || kinds_[id] == DriverCallKind::None ||
+        *call.correlationData < onSinceTicks_.load(std::memory_order_relaxed))
+        return;
     auto* ring = rings_.ofThisThread();
     if (!ring) return;
     const DriverCallKind kind = kinds_[id];

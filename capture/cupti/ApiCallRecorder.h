@@ -4,6 +4,7 @@
 #include <cupti.h>
 
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <cstdint>
 #include <functional>
@@ -52,8 +53,8 @@ class ApiCallRecorder {
     /// functions. On the thread that initializes CUDA.
     int enable(CUpti_SubscriberHandle subscriber, ApiCalls which);
 
-    /// Disables the callbacks permanently. Flusher thread.
-    void disable(CUpti_SubscriberHandle subscriber) const;
+    /// Disables the callbacks, or enables those of `enable` again. Flusher thread.
+    void setOn(CUpti_SubscriberHandle subscriber, bool isOn);
 
     /// Handles the beginning or end of a call. The program's thread.
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
@@ -75,6 +76,7 @@ class ApiCallRecorder {
     CallStacks& stacks_;
     ThreadRings<CallStacks::OfThread> rings_;
     std::array<DriverCallKind, maxFunctions> kinds_{};
+    std::atomic<uint64_t> onSinceTicks_{0};            // calls that began before lack the callback of their start
     std::bitset<maxFunctions> launches_;               // the functions that launch kernels or graphs
     std::optional<ApiNames> names_;                    // writer thread only
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only

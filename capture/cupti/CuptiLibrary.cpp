@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/cupti/CuptiLibrary.h"
 
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -37,6 +38,39 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
         return false;
     }
     return true;
+}
+
+std::vector<std::pair<log::DeviceRecord, std::string>> driverDevices() {
+    const capture::DynamicLibrary driver("libcuda.so.1", RTLD_NOLOAD);
+    CUresult (*const getCount)(int*) = driver.get("cuDeviceGetCount");
+    CUresult (*const getName)(char*, int, CUdevice) = driver.get("cuDeviceGetName");
+    // The UUID of a slice of a GPU (MIG), as in CUPTI's records.
+    CUresult (*const getUuid)(CUuuid*, CUdevice) = driver.get("cuDeviceGetUuid_v2", "cuDeviceGetUuid");
+    CUresult (*const getAttribute)(int*, CUdevice_attribute, CUdevice) = driver.get("cuDeviceGetAttribute");
+    std::vector<std::pair<log::DeviceRecord, std::string>> devices;
+    int count = 0;
+    if (!getCount || !getName || !getUuid || !getAttribute || getCount(&count) != CUDA_SUCCESS) return devices;
+    for (CUdevice device = 0; device < count; ++device) {
+        const auto valueOf = [&](CUdevice_attribute attribute) {
+            int value = 0;
+            return getAttribute(&value, attribute, device) == CUDA_SUCCESS ? static_cast<uint32_t>(value) : 0;
+        };
+        CUuuid uuid{};
+        char name[256] = "";
+        if (getUuid(&uuid, device) != CUDA_SUCCESS || getName(name, sizeof name - 1, device) != CUDA_SUCCESS) continue;
+        log::DeviceRecord record{};
+        std::memcpy(record.uuid, uuid.bytes, sizeof record.uuid);
+        record.deviceId = static_cast<uint32_t>(device);
+        record.computeMajor = valueOf(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+        record.computeMinor = valueOf(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        record.smCount = valueOf(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        record.coreClockKHz = valueOf(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+        // Two transfers per clock.
+        record.memoryBandwidthKBps = uint64_t{valueOf(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)} * 2 *
+                                     (valueOf(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8);
+        devices.emplace_back(record, name);
+    }
+    return devices;
 }
 
 uint32_t ApiNames::idOf(uint32_t callbackId, bool isDriver) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "capture/log/LogFile.h"
 #include "capture/log/Records.h"
@@ -66,6 +68,10 @@ struct CuptiLibrary {
 
 /// Opens CUPTI and looks up its functions. On failure returns false and puts the reason, as a sentence, into `problem`.
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
+
+/// Returns the devices of this process with their names, as the loaded driver reports them; empty without a driver.
+/// CUPTI reports a device only to tools that were there before. Takes microseconds per device.
+std::vector<std::pair<log::DeviceRecord, std::string>> driverDevices();
 
 /// Names of CUDA calls as strings of the log; CUPTI is asked once per call. Writer thread.
 class ApiNames {

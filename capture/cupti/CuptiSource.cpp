@@ -180,8 +180,10 @@ void CuptiSource::note(Severity severity, HealthCode code, std::string sentence)
     notes_.push_back({severity, code, std::move(sentence)});
 }
 
-void CuptiSource::start() {
+void CuptiSource::start(bool isLate) {
+    if (isLate) hasContext_.store(true, std::memory_order_release);  // CUPTI reports their creation only.
     isRecording_ = begin();
+    if (isLate && isRecording_) lateDevices_ = driverDevices();
     if (!isRecording_) agent_.startThreads();
 }
 
@@ -275,10 +277,11 @@ void CuptiSource::setAttributes() {
     if (cupti_.version >= CuptiLibrary::version12_6) set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, perThread);
 }
 
-void CuptiSource::enableKind(CUpti_ActivityKind kind, const char* what, std::string& problems) {
+void CuptiSource::enableKind(CUpti_ActivityKind kind, log::RecordingLevel from, const char* what,
+                             std::string& problems) {
     const CUptiResult result = cupti_.enable(kind);
     if (result == CUPTI_SUCCESS) {
-        enabledKinds_.push_back(kind);
+        kinds_.push_back({kind, from});
     } else {
         problems += std::string(what) + ": " + cupti_.describe(result) + "; ";
     }
@@ -286,10 +289,13 @@ void CuptiSource::enableKind(CUpti_ActivityKind kind, const char* what, std::str
 
 void CuptiSource::enableKinds() {
     std::string problems;
-    const auto enable = [&](CUpti_ActivityKind kind, const char* what) { enableKind(kind, what, problems); };
+    auto from = log::RecordingLevel::Asleep;
+    const auto enable = [&](CUpti_ActivityKind kind, const char* what) { enableKind(kind, from, what, problems); };
+    // CUPTI reports these when they are created, so they stay enabled. Launches do not pass them.
     enable(CUPTI_ACTIVITY_KIND_DEVICE, "devices");
     enable(CUPTI_ACTIVITY_KIND_CONTEXT, "contexts");
     enable(CUPTI_ACTIVITY_KIND_STREAM, "streams");
+    from = log::RecordingLevel::Kernels;
     enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "kernels");
     enable(CUPTI_ACTIVITY_KIND_MEMCPY, "memcpys");
     enable(CUPTI_ACTIVITY_KIND_MEMCPY2, "peer memcpys");
@@ -303,6 +309,7 @@ void CuptiSource::enableKinds() {
     unifiedMemoryPending_ = options_.recordUnifiedMemory;
     if (options_.apiCalls == ApiCalls::All) {
         // Each of these makes CUPTI inspect every runtime call.
+        from = log::RecordingLevel::All;
         enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronizations");
         enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT, "CUDA events");
         // Polling for an event that is not ready yet is not a wait.
@@ -331,7 +338,8 @@ void CuptiSource::setDriverCalls(bool isOn) {
 
 void CuptiSource::enableGraphs(std::string& problems) {
     if (options_.graphs != GraphDetail::Whole) {
-        if (options_.recordPython) nodes_.enable(subscriber_, true);
+        recordsNodes_ = options_.recordPython;
+        if (recordsNodes_) nodes_.enable(subscriber_, true);
         return;
     }
     std::error_code error;
@@ -342,7 +350,7 @@ void CuptiSource::enableGraphs(std::string& problems) {
              "CUDA 12.4 update 1 or 12.5 update 1 or newer.");
         return;
     }
-    enableKind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "CUDA graphs", problems);
+    enableKind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, log::RecordingLevel::Kernels, "CUDA graphs", problems);
 }
 
 /// Needs an initialized driver, hence not in `start`.
@@ -372,24 +380,38 @@ void CuptiSource::configureUnifiedMemory() {
 
 void CuptiSource::flush(bool isFinal) {
     if (!isRecording_) return;
-    if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire)) configureUnifiedMemory();
+    if (unifiedMemoryPending_ && !isFinal && level_ >= log::RecordingLevel::Kernels &&
+        hasContext_.load(std::memory_order_acquire))
+        configureUnifiedMemory();
     // A CUPTI that never requested a buffer may wait forever.
     if (!anyBuffer_.load(std::memory_order_acquire)) return;
     cupti_.flushAll(isFinal ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     countDropped();
 }
 
-void CuptiSource::switchOff() {
-    if (!isRecording_) return;
-    unifiedMemoryPending_ = false;
-    nodes_.enable(subscriber_, false);
-    if (options_.apiCalls != ApiCalls::All) {
-        calls_.disable(subscriber_);
-    } else if (mayDisableKinds(cupti_.version)) {
-        setDriverCalls(false);
+bool CuptiSource::mayDisable() const { return cupti_.disable && mayDisableKinds(cupti_.version); }
+
+void CuptiSource::setLevel(log::RecordingLevel level) {
+    const log::RecordingLevel before = std::exchange(level_, level);
+    if (!isRecording_ || level == before) return;
+    const auto changes = [&](log::RecordingLevel from) { return (level >= from) != (before >= from); };
+    if (recordsNodes_ && changes(log::RecordingLevel::Steps))
+        nodes_.enable(subscriber_, level >= log::RecordingLevel::Steps);
+    const auto setCalls = [&](bool isOn) {
+        if (!changes(log::RecordingLevel::All)) return;
+        if (options_.apiCalls != ApiCalls::All)
+            calls_.setOn(subscriber_, isOn);
+        else if (mayDisable())
+            setDriverCalls(isOn);
+    };
+    // While calls are recorded, so is their work.
+    if (level < before) setCalls(false);
+    for (const Kind& each : kinds_) {
+        if (!changes(each.from) || !mayDisable()) continue;
+        level >= each.from ? cupti_.enable(each.kind) : cupti_.disable(each.kind);
     }
-    if (!cupti_.disable || !mayDisableKinds(cupti_.version)) return;
-    for (const CUpti_ActivityKind kind : enabledKinds_) cupti_.disable(kind);
+    if (level > before) setCalls(true);
+    hasNewLevel_.store(true);
 }
 
 void CuptiSource::countDropped() {
@@ -405,6 +427,7 @@ void CuptiSource::writeBeginning(log::RecordWriter& writer) {
     for (const Note& entry : notes_) writer.note(entry.severity, entry.code, entry.sentence);
     decoder_.emplace(cupti_, agent_.windows(), launches_, writer,
                      [this, &writer](uint64_t node) { nodes_.repeat(node, writer); });
+    for (const auto& [device, name] : lateDevices_) decoder_->addDevice(device, name);
 }
 
 void CuptiSource::collect() {
@@ -461,7 +484,8 @@ void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launc
                     "program without the tool, or record without CUDA activity.");
     }
     const int64_t nowNs = log::monotonicNs();
-    if (hasBuffers) unansweredLaunches_ = 0;
+    // Below level All neither launches nor buffers are expected.
+    if (hasBuffers || hasNewLevel_.exchange(false)) unansweredLaunches_ = 0;
     if (unansweredLaunches_ == 0) unansweredSinceNs_ = nowNs;
     unansweredLaunches_ += hasBuffers ? 0 : launched;
     if (reportedSilent_ || unansweredLaunches_ < launchesThreshold || nowNs - unansweredSinceNs_ < silenceThresholdNs)

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/agent/ActivitySource.h"
@@ -113,10 +114,10 @@ class CuptiSource final : public ActivitySource {
   public:
     CuptiSource(const AgentOptions& options, Agent& agent);
 
-    void start() override;
+    void start(bool isLate) override;
     void prepare() override { pool_.warm(); }
     void flush(bool isFinal) override;
-    void switchOff() override;
+    void setLevel(log::RecordingLevel level) override;
     void collect() override;
     void drain(log::RecordWriter& writer) override;
     void finish(log::RecordWriter& writer) override;
@@ -145,7 +146,8 @@ class CuptiSource final : public ActivitySource {
     void warnTorchProfiler();
     void setAttributes();
     void enableKinds();
-    void enableKind(CUpti_ActivityKind kind, const char* what, std::string& problems);
+    void enableKind(CUpti_ActivityKind kind, log::RecordingLevel from, const char* what, std::string& problems);
+    bool mayDisable() const;
     void setDriverCalls(bool isOn);
     void enableGraphs(std::string& problems);
     void configureUnifiedMemory();
@@ -173,13 +175,21 @@ class CuptiSource final : public ActivitySource {
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()
     std::atomic<bool> unifiedMemoryRefused_{false};
-    // Kinds that can be disabled again. Excludes managed memory, because CUPTI before 13.4 then stops for two seconds.
-    std::vector<CUpti_ActivityKind> enabledKinds_;  // filled by start(), then the flusher's
-    bool unifiedMemoryPending_ = false;             // flusher thread, after start()
+    struct Kind {
+        CUpti_ActivityKind kind;
+        log::RecordingLevel from;  // the lowest level that records it
+    };
+    // Kinds that can be disabled. Excludes managed memory, because CUPTI before 13.4 then stops for two seconds.
+    std::vector<Kind> kinds_;            // filled by start(), then the flusher's, like the following
+    bool unifiedMemoryPending_ = false;  // wanted, but not enabled yet
+    bool recordsNodes_ = false;
+    log::RecordingLevel level_ = log::RecordingLevel::All;
+    std::atomic<bool> hasNewLevel_{false};
     bool callsOpenWindows_ = false;
     // Writer thread only:
-    Completed* collected_ = nullptr;  // oldest first
-    uint32_t reportedHazards_ = 0;    // bit set of hazards
+    Completed* collected_ = nullptr;                                      // oldest first
+    uint32_t reportedHazards_ = 0;                                        // bit set of hazards
+    std::vector<std::pair<log::DeviceRecord, std::string>> lateDevices_;  // filled by start()
     const int64_t begunNs_;
     bool reportedUnreadable_ = false;
     uint64_t unansweredLaunches_ = 0;  // launches since CUPTI last returned a buffer

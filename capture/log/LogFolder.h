@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "capture/log/RecordingLevel.h"
 
 namespace lanescope::log {
 
@@ -33,6 +36,9 @@ class LogFolder {
     int openPipe(const std::string& name) const;
     /// Removes a file of this process. Returns false with errno if the file may still exist.
     bool removeFile(const std::string& name) const;
+    /// Returns the level of the run, `otherwise` without one, or nullopt if it cannot be read for now. Six system
+    /// calls.
+    std::optional<RecordingLevel> readLevel(RecordingLevel otherwise) const;
     /// Leaves a sign, or else tells the recorder, that the log `logName` cannot be written for the reason `error`.
     /// Returns false if neither is possible.
     bool leaveSign(const std::string& logName, int error, std::string_view program) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "capture/log/LogFormat.h"
+#include "capture/log/RecordingLevel.h"
 #include "model/format/health.h"
 
 namespace lanescope::log {
@@ -45,6 +46,7 @@ enum class RecordKind : uint16_t {
     Note = 33,
     End = 34,
     Window = 35,
+    Level = 36,
     NcclCommunicator = 40,
     NcclOperation = 41,
     NcclStop = 42,
@@ -411,6 +413,15 @@ struct NoteRecord {
     uint32_t count;     ///< Occurrences; 0 if not countable. The maximum means "or more".
 };
 
+/// The process records at another level from then on. Each file of a log repeats the latest one.
+struct LevelRecord {
+    static constexpr RecordKind kind = RecordKind::Level;
+    RecordHeader header;
+    int64_t timestampNs;
+    RecordingLevel level;
+    uint32_t reserved;
+};
+
 /// A GPU that a sampler reads. Other records of the log refer to it by `gpu`.
 struct SampledGpuRecord {
     static constexpr RecordKind kind = RecordKind::SampledGpu;
@@ -562,7 +573,7 @@ using AllRecords =
                DeviceMemoryRecord, MemoryPoolRecord, UnifiedMemoryRecord, StackRecord, GraphNodeRecord, NvtxRecord,
                NvtxDomainRecord, NvtxCategoryRecord, NvtxSchemaRecord, NvtxSchemaEntryRecord, NvtxEnumRecord,
                NvtxEnumEntryRecord, ThreadNameRecord, ClockRecord, DroppedRecord, NoteRecord, EndRecord, WindowRecord,
-               NcclCommunicatorRecord, NcclOperationRecord, NcclStopRecord, CounterRecord, SamplesRecord,
+               LevelRecord, NcclCommunicatorRecord, NcclOperationRecord, NcclStopRecord, CounterRecord, SamplesRecord,
                SampledGpuRecord, GpuProcessRecord, SamplingMomentRecord, GpuMetricRecord, GpuMetricSamplesRecord,
                WatchedProcessRecord, WatchedThreadRecord, ThreadRunRecord>;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "capture/agent/Agent.h"
 #include "capture/nccl/NcclRecorder.h"
 #include "capture/nccl/profilerAbi.h"
 
@@ -133,7 +134,7 @@ template <class Descriptor>
 Result startEvent(void* context, void** event, Descriptor* descriptor) {
     if (!event) return success;
     *event = nullptr;  // then NCCL makes no further calls for it
-    if (!descriptor) return success;
+    if (!descriptor || Agent::isAsleep()) return success;
     try {
         if (descriptor->type & groups) *event = handleOf(0);
         std::optional<NcclStart> start = readDescriptor(*descriptor);

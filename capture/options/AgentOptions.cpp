@@ -228,6 +228,8 @@ constexpr std::array table = {
                if (const auto seconds = number(value, maxMs / 1000)) options.ringNs = *seconds * nsPerSecond;
            }},
     megabytes<&AgentOptions::ringBytes, 1>("ring-mb"),
+    flag<&AgentOptions::followsLevel>("levels"),
+    flag<&AgentOptions::beginsAsleep>("asleep"),
     megabytes<&AgentOptions::diskReserveBytes, 0>("reserve-mb"),
     flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
     Option{"sample-at", [](const AgentOptions& options) { return encoded(options.sampleAt); },

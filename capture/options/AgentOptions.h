@@ -59,6 +59,8 @@ inline constexpr const char* cuptiVariable = "LANESCOPE_CUPTI";
 inline constexpr const char* clockVariable = "LANESCOPE_AGENT_CLOCK";
 /// Name of the socket at which the launcher opens logs for other processes, for `log::requestLog`.
 inline constexpr const char* doorVariable = "LANESCOPE_AGENT_DOOR";
+/// Set to 1 for `record`: programs begin asleep, as with `AgentOptions::beginsAsleep`.
+inline constexpr const char* sleepVariable = "LANESCOPE_SLEEP";
 /// Disables the agent if set to anything but 0 or an empty text. Overrides the other variables.
 inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
 
@@ -102,6 +104,8 @@ struct AgentOptions {
     /// The log keeps the last events of this duration, whole seconds, in files of at most `ringBytes`; 0: all events.
     int64_t ringNs = 0;
     uint64_t ringBytes = defaultRingBytes;  ///< Whole MiB.
+    bool followsLevel = false;              ///< Follow the level of the run; see `log::RecordingLevel`.
+    bool beginsAsleep = false;              ///< Begin at `RecordingLevel::Asleep`, and follow the level of the run.
     /// Free disk space that recording preserves, whole MiB; 0 for none.
     uint64_t diskReserveBytes = defaultReserve;
     bool keepsCommandLine = false;  ///< Record the command line without masking secrets.

@@ -554,6 +554,8 @@ class tst_LogFile : public QObject {
         row("only=a%3Ab%2C:python*:50%25%20%C3%A4", [](auto& o) { o.only = {"a:b,", "python*", "50% \u00e4"}; });
         row("max-log-mb=7", [](auto& o) { o.maxLogBytes = uint64_t{7} << 20; });
         row("part-mb=3", [](auto& o) { o.maxPartBytes = uint64_t{3} << 20; });
+        row("levels=1", [](auto& o) { o.followsLevel = true; });
+        row("asleep=1", [](auto& o) { o.beginsAsleep = true; });
         row("ring=30,ring-mb=64", [](auto& o) {
             o.ringNs = 30'000'000'000;
             o.ringBytes = uint64_t{64} << 20;
