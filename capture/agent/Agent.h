@@ -126,7 +126,7 @@ class Agent {
     std::atomic<EventSource*> sources_{nullptr};  // newest first
     std::unique_ptr<ActivitySource> activity_;
     std::atomic<bool> hasActivity_{false};
-    std::atomic<MakeActivitySource*> makeCuda_{nullptr};  // of CUDA that runs without a source
+    std::atomic<MakeActivitySource*> makeCuda_{nullptr};  // not called yet, although CUDA runs
 
     // The writer reads the level of the run, and the flusher applies it to the source.
     std::atomic<log::RecordingLevel> level_, appliedLevel_;

@@ -124,7 +124,7 @@ class LogFile {
         uint64_t bytes;
         int64_t newestNs;  // time of the newest event of the log until its end
     };
-    std::deque<Earlier> earlier_;  // of a ring, oldest first
+    std::deque<Earlier> earlier_;  // oldest first; rings only
     int64_t ringNs_ = 0;
     uint64_t ringBytes_ = 0;          // 0: no ring
     size_t blockBytes_ = 512u << 10;  // a block this large is worth a system call
@@ -198,7 +198,7 @@ class RecordWriter {
     };
     void write(Note& note);
     void writeProperty(std::string_view name, std::string_view value);
-    // Of a ring, to repeat:
+    // Each part of a ring repeats these.
     std::vector<Note> notes_;
     std::map<std::string, std::string, std::less<>> properties_;
     bool isStopped_ = false;

@@ -320,8 +320,8 @@ std::optional<MainProcess> RunFolder::notedEnd() const {
 }
 
 bool RunFolder::isOurs(const std::string& name) const {
-    for (const char* const own :
-         {runInfoFileName, runInfoWithMachineFileName, endFileName, log::momentPipeName, DiskReserve::fileName})
+    for (const char* const own : {runInfoFileName, runInfoWithMachineFileName, endFileName, log::momentPipeName,
+                                  log::levelFileName, DiskReserve::fileName})
         if (name == own) return true;
     if (name.ends_with(log::sessionEnding)) return folder_->fileBytes(name) == 0;
     if (name.ends_with(log::lostLogEnding)) return folder_->linkTarget(name).has_value();

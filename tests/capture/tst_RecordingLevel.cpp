@@ -14,8 +14,8 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using log::RecordingLevel;
 using lanescope::test::ProcessLog;
+using log::RecordingLevel;
 
 namespace {
 
@@ -205,8 +205,9 @@ class tst_RecordingLevel : public QObject {
         const auto warnings = rows(trace, "SELECT sentence FROM LANESCOPE_HEALTH WHERE severity > 0");
         QVERIFY2(warnings.empty(), warnings.empty() ? "" : warnings.front().c_str());
         // No range reaches into a time without NVTX.
-        QCOMPARE(rows(trace, "SELECT COUNT(*) FROM NVTX_EVENTS n, LANESCOPE_GAPS g WHERE g.what = 1 AND "
-                             "n.start < g.endNs - 200000000 AND n.end > g.startNs + 200000000")
+        QCOMPARE(rows(trace,
+                      "SELECT COUNT(*) FROM NVTX_EVENTS n, LANESCOPE_GAPS g WHERE g.what = 1 AND "
+                      "n.start < g.endNs - 200000000 AND n.end > g.startNs + 200000000")
                      .front(),
                  std::string("0"));
     }

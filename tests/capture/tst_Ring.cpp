@@ -19,9 +19,13 @@ namespace {
 
 constexpr uint64_t mib = uint64_t{1} << 20;
 
-uint64_t bytesIn(const QString& folder) {
+constexpr int64_t longNs = 60'000'000'000;
+
+/// Returns the size of the files with a name like `pattern`.
+uint64_t bytesIn(const QString& folder, const QString& pattern = "*") {
     uint64_t bytes = 0;
-    for (const QFileInfo& file : QDir(folder).entryInfoList(QDir::Files)) bytes += static_cast<uint64_t>(file.size());
+    for (const QFileInfo& file : QDir(folder).entryInfoList({pattern}, QDir::Files))
+        bytes += static_cast<uint64_t>(file.size());
     return bytes;
 }
 
@@ -39,6 +43,9 @@ class tst_Ring : public QObject {
 
     QTemporaryDir folder_;
     std::string in(const char* name) const { return folder_.filePath(name).toStdString(); }
+
+    QString path(const char* name) const { return folder_.filePath(QString(name) + ".log"); }
+    uint64_t bytesOf(const char* name) const { return bytesIn(folder_.path(), QString(name) + ".log*"); }
 
     /// Returns the rows of a query, cells joined by '|'.
     static std::vector<std::string> rows(const std::string& trace, const char* sql) {
@@ -63,6 +70,78 @@ class tst_Ring : public QObject {
                                              "a.log.x",  "a.log.", "c.log.99999999999", "d.lost",  "e.log.3.log"};
         QCOMPARE(log::logNames(names), (std::vector<std::string>{"a.log", "b.log", "e.log.3.log"}));
         QCOMPARE(log::logPart("b.log.12")->part, 12u);
+    }
+
+    void ringKeepsItsNewestEventsWithinItsSize() {
+        log::LogFile file = test::logFileAt(in("ring"));
+        log::RecordWriter writer(file);
+        constexpr uint64_t bytes = mib;
+        constexpr uint64_t blockBytes = 64u << 10;
+        file.keepRing(longNs, bytes);
+        writer.note(Severity::Warning, HealthCode::TorchProfiler, "Repeated in each part.");
+        const int64_t beginNs = log::eventTimeNs() - longNs;
+        for (int i = 0; i < 40'000; ++i) {
+            writer.beginPartIfDue();
+            log::StackRecord record{};
+            record.function = writer.string("function " + std::to_string(i / 100));
+            record.line = static_cast<uint32_t>(i);
+            writer.write(record, beginNs + i);
+            if (i % 1000 == 0) file.flush();
+            if (i % 1000 == 0) QVERIFY(bytesOf("ring") <= bytes + blockBytes);
+        }
+        file.flush();
+        QVERIFY(!QFile::exists(path("ring")) && !file.isRingStuck());
+        QVERIFY(bytesOf("ring") > bytes * 3 / 4);
+        QCOMPARE(bytesOf("ring"), file.totalBytes());
+        QCOMPARE(file.takeLostBlocks(), 0u);
+    }
+
+    void ringKeepsThePastOfAHungProcess() {
+        log::LogFile file = test::logFileAt(in("hung"));
+        log::RecordWriter writer(file);
+        constexpr int64_t second = 1'000'000'000;
+        file.keepRing(8 * second, 64u << 20);
+        const int64_t beginNs = log::eventTimeNs() - 60 * second;
+        const auto write = [&](int64_t timeNs) {
+            log::StackRecord record{};
+            writer.write(record, timeNs);
+            file.flush();
+            writer.beginPartIfDue();
+        };
+        for (int at = 0; at < 20; ++at) write(beginNs + at * second);
+        // The events of the last 8 seconds and the part that contains the oldest of them.
+        QVERIFY(!QFile::exists(path("hung")) && !QFile::exists(path("hung") + ".9"));
+        QVERIFY(QFile::exists(path("hung") + ".12") && QFile::exists(path("hung") + ".19"));
+        const uint64_t before = bytesOf("hung");
+        // Records without a time and a time in the future remove nothing.
+        for (int i = 0; i < 20; ++i) write(0);
+        QVERIFY(bytesOf("hung") > before);
+        write(beginNs + 19 * second);
+        QVERIFY(QFile::exists(path("hung") + ".12"));
+    }
+
+    void ringWithoutANextFileStaysWithinItsSize() {
+        QVERIFY(QDir(folder_.path()).mkdir("stuck.log.2"));
+        log::LogFile file = test::logFileAt(in("stuck"));
+        log::RecordWriter writer(file);
+        constexpr uint64_t bytes = mib;
+        file.keepRing(longNs, bytes);
+        for (int i = 0; i < 2000; ++i) {
+            writer.beginPartIfDue();
+            writer.property("number", std::string(1000, 'x') + std::to_string(i));
+            if (i % 50 == 0) file.flush();
+        }
+        QVERIFY(file.isRingStuck());
+        QVERIFY(bytesOf("stuck") <= bytes);
+        QVERIFY(!QFile::exists(path("stuck")));  // The oldest went first.
+        QVERIFY(file.takeLostBlocks() > 0);
+        // The end of the log finds room.
+        file.keepRing(0, 0);
+        writer.startAgain();
+        writer.property("last", "one");
+        file.flush();
+        QCOMPARE(file.takeLostBlocks(), 0u);
+        QVERIFY(!file.isRingStuck());
     }
 
     void readerBeginsAtTheLowestFile() {
@@ -100,6 +179,41 @@ class tst_Ring : public QObject {
         // A file that claims another number is no part of the log.
         QVERIFY(QFile::rename(folder_.filePath("late.log.8"), folder_.filePath("other.log.9")));
         QVERIFY(!test::orFail(test::openLog(in("other.log"))).poll(read));
+    }
+
+    void ringOfASamplerRepeatsItsDefinitions() {
+        QTemporaryDir folder;
+        {
+            SampleLog samples = test::sampleLogAt(folder.filePath("box.sampler.77").toStdString(), 64 * mib);
+            samples.keepRing(10 * longNs, mib);
+            const uint32_t load = samples.addCounter({"host", "load", "Load", "", log::CounterMeaning::Gauge});
+            samples.addProcess(42, 1, "train", "3.12");
+            samples.addThread(42, 43, "worker");
+            const uint32_t code = samples.code("function", "train.py");
+            const uint32_t stack = samples.stack(samples.stack(0, code, 1), code, 2);
+            const int64_t beginNs = log::eventTimeNs() - longNs;
+            for (int i = 0; i < 40'000; ++i) {
+                log::ThreadRunRecord run{.startNs = beginNs + i, .endNs = beginNs + i + 1, .processId = 42};
+                run.threadId = 43;
+                run.stack = stack;
+                samples.write(run, "read");
+                if (i % 100 != 0) continue;
+                SampleBatch batch;
+                batch.add(load, int64_t{i});
+                samples.write(beginNs + i, batch);
+                samples.flush();
+            }
+            samples.end();
+        }
+        QVERIFY(!QFile::exists(folder.filePath("box.sampler.77.log")) && bytesIn(folder.path()) <= mib + mib / 8);
+        const std::string trace = in("sampler.sqlite");
+        test::orFail(recover({folder.path().toStdString(), trace, true, {}}));
+        QVERIFY(number(trace, "SELECT COUNT(*) FROM LANESCOPE_THREAD_STATES") > 1'000);
+        QCOMPARE(number(trace, "SELECT COUNT(*) FROM LANESCOPE_THREAD_STATES WHERE callchainId IS NULL"), 0);
+        QCOMPARE(number(trace, "SELECT COUNT(*) FROM LANESCOPE_COUNTERS WHERE name = 'load'"), 1);
+        QCOMPARE(number(trace, "SELECT COUNT(*) FROM StringIds WHERE value = 'worker'"), 1);
+        QCOMPARE(number(trace, "SELECT COUNT(*) FROM PROCESSES WHERE name = 'train'"), 1);
+        QCOMPARE(number(trace, "SELECT COUNT(*) FROM LANESCOPE_HEALTH WHERE severity > 0"), 0);
     }
 
     void ringOfABurstStaysWithinItsSize() {
