@@ -308,7 +308,17 @@ ImagesOfProcess readImages(pid_t pid, const RemoteMemory& memory) {
 
 PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, RemoteMemory& memory, SampleLog& log,
                              StackReading& reading)
-    : image_(std::move(image)), memory_(memory), log_(log), reading_(reading), frames_(StackTable::maxFrames) {}
+    : PythonProcess(std::move(image), memory,
+                    StackStore{std::bind_front(&SampleLog::code, &log), std::bind_front(&SampleLog::stack, &log)},
+                    reading) {}
+
+PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, RemoteMemory& memory, StackStore store,
+                             StackReading& reading)
+    : image_(std::move(image)),
+      memory_(memory),
+      store_(std::move(store)),
+      reading_(reading),
+      frames_(StackTable::maxFrames) {}
 
 /// Returns the kernel's number of a thread. glibc keeps it after the word that `pthread_self`
 /// returns; from 3.11 on Python has it as well. Returns 0 if unknown.
@@ -412,10 +422,10 @@ PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uin
         number = known->second;
         return Outcome::Whole;
     }
-    number = walked.isCut ? log_.stack(0, log_.code(truncatedFrame, {}), 0) : 0;
+    number = walked.isCut ? store_.stack(0, store_.code(truncatedFrame, {}), 0) : 0;
     for (uint32_t i = walked.count; i > 0; --i)
         if (!addFrame(frames_[i - 1], number)) return Outcome::Inconsistent;
-    if (collects) number = log_.stack(number, log_.code(garbageCollectionFrame, {}), 0);
+    if (collects) number = store_.stack(number, store_.code(garbageCollectionFrame, {}), 0);
     if (known_.size() >= maxKnownStacks) known_.clear();
     known_.emplace(key, number);
     return Outcome::Whole;
@@ -434,7 +444,7 @@ bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
         if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
         const uint32_t known = isKnown
                                    ? code->second.number
-                                   : log_.code({facts.function, facts.functionBytes}, {facts.file, facts.fileBytes});
+                                   : store_.code({facts.function, facts.functionBytes}, {facts.file, facts.fileBytes});
         code = codes_.insert_or_assign(frame.code, KnownCode{frame.identity, known, round_}).first;
     }
     const uint64_t place = mixed(mixed(mixed(frame.copy, frame.code), code->second.identity), frame.instruction);
@@ -446,7 +456,7 @@ bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
         if (lines_.size() >= maxKnownLines) lines_.clear();
         line = lines_.emplace(place, lineOfFrame(memory_, layout, facts, frame)).first;
     }
-    number = log_.stack(number, code->second.number, line->second);
+    number = store_.stack(number, code->second.number, line->second);
     return true;
 }
 

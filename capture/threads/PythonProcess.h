@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -131,17 +132,25 @@ struct StackReading {
     uint64_t inconsistent = 0;  ///< Changed during the reading and its repetitions.
 };
 
+/// Receiver of the functions and stacks that a `PythonProcess` finds; as the functions of `SampleLog` of these names.
+struct StackStore {
+    std::function<uint32_t(std::string_view function, std::string_view file)> code;
+    std::function<uint32_t(uint32_t parent, uint32_t code, int32_t line)> stack;
+};
+
 /// Reader of the Python stacks of one process's threads, from outside: nothing in it is stopped, called or changed. A
 /// stack that changed meanwhile is detected as inconsistent, and never guessed. One thread.
 class PythonProcess {
   public:
     PythonProcess(std::shared_ptr<const PythonImage> image, RemoteMemory& memory, SampleLog& log,
                   StackReading& reading);
+    PythonProcess(std::shared_ptr<const PythonImage> image, RemoteMemory& memory, StackStore store,
+                  StackReading& reading);
 
     void findThreads(int64_t nowNs);
     bool isEmpty() const { return stateOf_.empty(); }
     bool hasThread(pid_t thread) const { return stateOf_.contains(thread); }
-    /// Returns the number of the thread's stack in the log and writes the stack if it is new.
+    /// Returns the number of the thread's stack in the log or store, which receives the stack if it is new.
     /// Returns 0 if the thread runs no Python, or if the stack was inconsistent. During garbage
     /// collection the innermost frame states that. 5 to 10 us.
     uint32_t stackOf(pid_t thread);
@@ -165,7 +174,7 @@ class PythonProcess {
 
     const std::shared_ptr<const PythonImage> image_;
     RemoteMemory& memory_;
-    SampleLog& log_;
+    const StackStore store_;
     StackReading& reading_;
     GilWatch gil_;
     uint64_t interpreter_ = 0;  ///< The main one; 0: not known yet.
