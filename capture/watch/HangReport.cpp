@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "model/format/factNames.h"
@@ -198,16 +199,19 @@ constexpr int strongReason = 4;
 
 bool isOfNccl(const OpenLaunch& launch) { return launch.kernel.find("nccl") != std::string::npos; }
 
-/// Describes a wait for a data loader: for the pipe of a child process, or of one that has ended.
+/// Describes a wait for a data loader: for the pipe of a child process, or of one that has ended. Threads that always
+/// wait for a child process, such as those of compilers, do not count.
 std::optional<Doing> waitForLoader(const ProcessState& process) {
     for (const ThreadPlace& thread : process.threads) {
+        const bool isMain = &thread == process.threads.data();
         const auto child = std::ranges::find_if(process.children, [&](const ProcessState& each) {
             return thread.hasNoPeer ? !each.isAlive : each.pid == thread.pipePeer;
         });
         const bool hasChild = child != process.children.end();
-        if (!thread.hasNoPeer && !hasChild) continue;
-        std::string text = fmt::format("its {} {}", thread.id == process.pid ? "main thread" : "thread " + thread.name,
-                                       doingOf(thread, process));
+        if ((!thread.hasNoPeer && !hasChild) || (!isMain && std::ranges::none_of(thread.stack, isTorchDataFile)))
+            continue;
+        std::string text = "its main thread " + doingOf(process.threads.front(), process);
+        if (!isMain) text += fmt::format(", its thread {} {}", brief(thread.name), doingOf(thread, process));
         if (!hasChild) return Doing{strongReason, text};
         std::string childText = child->isAlive ? "is alive" : endOf(*child);
         for (const ThreadPlace& each : child->threads)
@@ -376,7 +380,9 @@ void Analysis::findEnded(const ProcessState& process) {
                                                          : fmt::format("; its last operation was {}{}",
                                                                        nameOf(member.last), at(member.last.line))),
                     {&process});
-    if (process.end != "exit") add(85, text + ".", {&process});
+    // Helper processes come and go.
+    const bool isWorker = process.rank >= 0 || process.lastGpuEndNs > 0;
+    if (isWorker && process.end != "exit") add(85, text + ".", {&process});
 }
 
 void Analysis::findActivity() {

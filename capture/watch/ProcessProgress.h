@@ -38,7 +38,8 @@ class LatestValues {
 };
 
 /// Latest state of one process, from the records of its log: a receiver for `LogReader::poll`. Begins anywhere in a
-/// log, since each part repeats its definitions. Bounded memory for any log. Less than 1 us per record. One thread.
+/// log, since each part repeats its definitions. Bounded memory for any log. 0.3 us per record, 1.4 us per NCCL record.
+/// One thread.
 class ProcessProgress {
   public:
     void operator()(const log::StringRecord& record, std::string_view text);

@@ -54,14 +54,14 @@ void addPipes(pid_t pid, Pipes& pipes) {
     }
 }
 
-/// Returns true if it has ended. Sets `isAlive` and `end` then.
+/// Returns true if it has ended. Sets `isAlive` and `end`.
 bool hasEnded(ProcessState& process) {
     constexpr size_t state = 0, start = 19, exitCode = 49;
     const std::vector<std::string> words = statWords(fmt::format("/proc/{}", process.pid));
     const bool isOther =
         words.size() <= exitCode || (!process.startTicks.empty() && words[start] != process.startTicks);
-    if (!isOther && words[state] != "Z" && words[state] != "X") return false;
-    process.isAlive = false;
+    process.isAlive = !isOther && words[state] != "Z" && words[state] != "X";
+    if (process.isAlive) return false;
     if (isOther || !process.end.empty()) return true;
     const auto status = static_cast<int>(numberIn(words[exitCode]));
     process.end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))

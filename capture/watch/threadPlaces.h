@@ -21,9 +21,9 @@ class ThreadPlaces {
   public:
     explicit ThreadPlaces(pid_t pid) : pid_(pid), memory_(pid) {}
 
-    /// Sets `threads` and `children` of `process`, and `isAlive` and `end` if the process has ended. `sinceNs` of a
-    /// thread is the time of the first call that found the thread at its present place, so call it repeatedly.
-    /// `nowNs` is the time of events. Takes 2 ms, more with many children.
+    /// Sets `threads`, `children` and `isAlive` of `process`, and `end` if the manner of its end is readable. `sinceNs`
+    /// of a thread is the time of the first call that found the thread at its present place, so call it repeatedly.
+    /// `nowNs` is the time of events. Takes 1 ms per process, more with many threads.
     void read(int64_t nowNs, ProcessState& process);
 
   private:

@@ -148,10 +148,11 @@ class Program {
   public:
     explicit Program(const char* script) {
         process_.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+        process_.setChildProcessModifier([] { ::setsid(); });
         process_.start(QStringLiteral("python3"), {"-c", script});
     }
     ~Program() {
-        process_.kill();
+        if (pid() > 0) ::kill(-pid(), SIGKILL);  // with its child processes
         process_.waitForFinished();
     }
     bool isReady() {
@@ -368,6 +369,28 @@ class tst_Hang : public QObject {
             "ended (signal 9).");
     }
 
+    /// A thread of a compiler always waits for its child processes.
+    void onlyDataLoadersAreWaitedFor() {
+        ProcessState process{.pid = 7, .rank = 0, .atNs = nowNs};
+        process.threads = {Rank(0).thread("lock", "futex", {"/srv/train.py:40 step"}),
+                           Rank(0).thread("poll", "read", {"/usr/lib/python3/dist-packages/torch/pool.py:3 read"})};
+        process.threads[1].pipePeer = 77;
+        process.children = {
+            {.pid = 77, .atNs = nowNs, .threads = {Rank(0).thread("lock", "futex", {"/srv/a.py:3 b"})}}};
+        HangReport report{.atNs = nowNs, .quietNs = 60 * s, .processes = {process}};
+        compareSentence(report, "Rank 0 makes no progress: its main thread waits for a lock at train.py:40 for 61 s.");
+        report.processes[0].threads[1].stack = {
+            "/usr/lib/python3/dist-packages/torch/utils/data/_utils/pin_memory.py:3 do"};
+        compareSentence(
+            report,
+            "Rank 0 makes no progress: its main thread waits for a lock at train.py:40 for 61 s, its thread "
+            "python3 waits for data from a pipe of process 77 at pin_memory.py:3 for 61 s; child process 77 "
+            "waits for a lock at a.py:3 for 61 s.");
+        // An ended helper process is no reason.
+        report.processes.push_back({.pid = 9, .isAlive = false, .end = "signal 9", .atNs = nowNs});
+        QVERIFY(hangSentence(report).starts_with("Rank 0 makes no progress"));
+    }
+
     void processWithoutNcclIsNamed() {
         ProcessState process{.pid = 7, .host = "n0", .atNs = nowNs, .lastGpuEndNs = startNs};
         process.threads = {Rank(0).thread("running", "", {"/srv/train.py:20 spin"})};
@@ -531,6 +554,33 @@ class tst_Hang : public QObject {
         QVERIFY(process.threads[0].hasNoPeer);
         const std::string sentence = hangSentence({.processes = {process}});
         QVERIFY2(sentence.find("has ended (signal 9)") != std::string::npos, sentence.c_str());
+    }
+
+    /// Idle workers have the writing ends of the result pipe, too.
+    void busyOneOfSeveralWorkersIsFound() {
+        if (!hasPython() || test::hasAddressSanitizer) QSKIP("No Python here, or no memory of others.");
+        Program program(
+            "import multiprocessing as mp, signal\ndef stuck_here():\n  signal.pause()\ndef work(tasks, results):\n"
+            "  while True:\n    task = tasks.get()\n    if task == 1: stuck_here()\n    results.put(task)\n"
+            "def train_here():\n  for i in range(3): tasks[i].put(i)\n  results.get()\n  results.get()\n"
+            "  print('ready', flush=True)\n  results.get()\nmp.set_start_method('fork')\nresults = mp.Queue()\n"
+            "tasks = [mp.Queue() for _ in range(3)]\n"
+            "for each in tasks: mp.Process(target=work, args=(each, results), daemon=True).start()\ntrain_here()\n");
+        QVERIFY(program.isReady());
+        ThreadPlaces places(program.pid());
+        ProcessState process;
+        const auto isFound = [&] {
+            places.read(log::eventTimeNs(), process);
+            const auto stuck = std::ranges::find_if(process.children, [](const ProcessState& each) {
+                return !each.threads.empty() && !each.threads[0].stack.empty() &&
+                       each.threads[0].stack[0] == "<string>:3 stuck_here";
+            });
+            return stuck != process.children.end() && process.threads[0].pipePeer == stuck->pid;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isFound(), 60'000);
+        QCOMPARE(ownLine(process.threads[0].stack), std::string("<string>:14 train_here"));
+        const std::string sentence = hangSentence({.processes = {process}});
+        QVERIFY2(sentence.find(" at <string>:3") != std::string::npos, sentence.c_str());
     }
 
     void endedProcessIsNoticed() {
