@@ -457,7 +457,7 @@ std::string hangText(const HangReport& report) {
     const Analysis analysis(report);
     std::vector<std::string> lines{analysis.sentence, "",
                                    fmt::format("Processes: {}.{}", report.processes.size(),
-                                               lasting(1, report.quietNs, " No progress for ", " s."))};
+                                               lasting(1, report.quietNs + 1, " No progress for ", " s."))};
     for (const auto& [hash, each] : analysis.communicators)
         for (const Group& group : each.groups)
             lines.push_back(fmt::format("In {}: {} in {} with {}{}", each.title, namesOf(group.processes()),

@@ -187,6 +187,7 @@ class tst_Hang : public QObject {
             hangText(report).find("In the communicator of 8 ranks: ranks 0-2, 4-7 in AllReduce 1,482 with 4,096 bytes "
                                   "of float32 at train.py:30") != std::string::npos);
         QVERIFY(hangText(report).find("    /srv/loader.py:88 next_batch") != std::string::npos);
+        QVERIFY(hangText(report).find("Processes: 8. No progress for 61 s.") != std::string::npos);
     }
 
     void sleepingRankOf64OnTwoHostsIsNamed() {
