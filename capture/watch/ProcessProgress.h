@@ -51,7 +51,9 @@ class ProcessProgress {
     void operator()(const log::MemsetRecord& record) { addGpuWork(record.endNs, record.correlationId, 0); }
     void operator()(const log::GraphRecord& record) { addGpuWork(record.endNs, record.correlationId, 0); }
     void operator()(const log::NvtxRecord& record, std::span<const std::byte>) { addTime(record.timestampNs); }
-    void operator()(const log::DroppedRecord&) { forgetLaunches(); }
+    void operator()(const log::DroppedRecord& record) {
+        if (record.what != Loss::NvtxCalls && record.what != Loss::NcclEvents) forgetLaunches();
+    }
     void operator()(const log::WindowRecord&) { forgetLaunches(); }
     void operator()(const log::NcclCommunicatorRecord& record);
     void operator()(const log::NcclOperationRecord& record);
