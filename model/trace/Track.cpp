@@ -43,9 +43,12 @@ void append(Level& level, const Source& source, const Widest& widest) {
 
 /// Returns the width that gives a bucket `slicesPerBucket` slices on average, or somewhat more. One
 /// more level would take as much space as all others, and so few slices are searched quickly.
+/// Short lanes have finer buckets, so that a picture of the whole lane reads no slices.
 uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
+    constexpr uint64_t minSlicesPerBucket = 2, pictureBuckets = 8192;
     uint8_t shift = 0;
-    const uint64_t maxBuckets = std::max<uint64_t>(1, sliceCount / LaneTiles::slicesPerBucket);
+    const uint64_t maxBuckets =
+        std::max(std::min(sliceCount / minSlicesPerBucket, pictureBuckets), sliceCount / LaneTiles::slicesPerBucket);
     while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= maxBuckets) ++shift;
     return shift;
 }
