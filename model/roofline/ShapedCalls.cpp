@@ -276,6 +276,11 @@ class Collector {
 
 bool reportsShapes(const Trace& trace) {
     const NvtxTable& ranges = trace.nvtx;
+    // Most traces have few texts, and none of them is of a shape.
+    bool isPossible = trace.strings.size() > ranges.size();
+    for (uint32_t text = 0; !isPossible && text < trace.strings.size(); ++text)
+        isPossible = trace.strings.at(text) == operatorDomain || has(trace.strings.at(text), ", sizes = [");
+    if (!isPossible) return false;
     std::vector<bool> isSeen(trace.strings.size());
     for (uint32_t row = 0; row < ranges.size(); ++row) {
         if (ranges.payload[row] != 0 && trace.strings.at(ranges.domain[row]) == operatorDomain) return true;
