@@ -104,7 +104,19 @@ struct Bucket {
     }
 };
 
+/// Returns true if the coarsest tiles, which are small, or the first slice prove that a slice starts within a range.
+bool clearlyStartsWithin(const Lane& lane, TimeRange range) {
+    if (lane.tiles->levels.empty())
+        return lane.size() > 0 && lane.startNs[0] >= range.startNs && lane.startNs[0] < range.endNs;
+    const LaneTiles::Level& coarsest = lane.tiles->levels.back();
+    const int64_t bucketNs = int64_t{1} << coarsest.shift;
+    if (range.durationNs() < bucketNs) return false;
+    return coarsest.slice[coarsest.edgeIndex(range.startNs + bucketNs - 1)] <
+           coarsest.slice[coarsest.edgeIndex(range.endNs)];
+}
+
 bool isEmptyWithin(const Lane& lane, TimeRange range) {
+    if (clearlyStartsWithin(lane, range)) return false;
     // Only the last slice before the bucket can end in it. One that ends at the range's start is outside, unless empty.
     const Bucket bucket(lane, range.startNs);
     auto slice = static_cast<uint32_t>(bucket.low - (bucket.low > 0 ? 1 : 0));

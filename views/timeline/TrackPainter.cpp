@@ -432,8 +432,9 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     const Lane& lane = state_.lanes().laneAt(position);
     const std::vector<PixelSlice>& slices = geometry_.rectangles(position);
     if (slices.empty()) return;
-    if (lane.isSummary() && position.lane == 0 && paintParts(brush.fill, position.track, area)) return;
-    if (lane.isSummary()) {
+    // As `Lane::isSummary`, but of slices that were read.
+    if (slices.front().category == SliceCategory::Busy) {
+        if (position.lane == 0 && paintParts(brush.fill, position.track, area)) return;
         const bool isGpu = isGpuTrack(state_.trace()->tracks[position.track].kind);
         paintActivity(brush.fill, slices, area,
                       (isGpu ? state_.options().theme().busyGpu : state_.options().theme().busyCpu).rgb());
