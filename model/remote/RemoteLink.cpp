@@ -23,8 +23,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto maxGreeting = 60s;  ///< A user may have to type a password.
-/// Without a message of the server. A reader of pages may be the thread of the window.
+/// Without a message of the server: a user may have to type a password. A reader of pages may be the thread of the
+/// window.
 constexpr auto maxSilence = 60s, maxPageSilence = 10s, maxPageWait = 30s;
 constexpr auto pollInterval = 100ms;
 constexpr size_t maxNoise = size_t{1} << 16, maxComplaints = 4096;
@@ -42,19 +42,10 @@ bool fillsPages(int descriptor) { return descriptor >= 0 && ::sysconf(_SC_PAGESI
 
 }  // namespace
 
-Result<std::shared_ptr<RemoteLink>> RemoteLink::start(const RemoteSource& source, const LoadProgress& progress) {
+Result<std::shared_ptr<RemoteLink>> RemoteLink::start(const RemoteSource& source) {
     std::shared_ptr<RemoteLink> link(new RemoteLink(source));
     if (auto spawned = link->spawn(); !spawned) return fail(spawned.error());
     link->thread_ = std::thread([self = link.get()] { self->run(); });
-    std::unique_lock lock(link->mutex_);
-    const auto last = Clock::now() + maxGreeting;
-    while (!link->isGreeted_ && link->problem_.empty()) {
-        link->arrived_.wait_for(lock, pollInterval);
-        if (progress && !progress(0, "connecting")) return fail("{}: opening was cancelled.", source.address.text());
-        if (Clock::now() > last) link->breakLine("no answer");
-    }
-    if (!link->problem_.empty()) return fail("{}", link->problem_);
-    lock.unlock();
     return link;
 }
 
@@ -182,12 +173,16 @@ bool RemoteLink::greet() {
         return false;
     }
     if (!isSame) {
-        breakLine({});
         problem_ = fmt::format("{}: Lanescope {} there and {} here do not fit. Install the same version on both.",
                                source_.address.host, printable(product), productVersion());
+        breakLine({});
         return false;
     }
     isGreeted_ = true;
+    for (auto& [number, request] : requests_) {
+        request.heard = Clock::now();
+        request.what.clear();
+    }
     frames_.add(reader.rest());
     noise_.clear();
     arrived_.notify_all();
@@ -289,8 +284,8 @@ Result<std::string> RemoteLink::ask(Message type, std::string_view body, const L
     // The pages of the first picture come before a large summary.
     constexpr std::chrono::seconds maxDelay{1};
     const auto isDrawing = [this] {
-        return problem_.empty() &&
-               std::ranges::any_of(requests_, [](const auto& each) { return each.second.type == Message::View; });
+        const auto isView = [](const auto& each) { return each.second.type == Message::View; };
+        return problem_.empty() && (openedBy_ != 0 || std::ranges::any_of(requests_, isView));
     };
     const auto begun = Clock::now();
     while (type == Message::Summary && isDrawing() && Clock::now() - begun < maxDelay) {
@@ -309,10 +304,12 @@ Result<std::string> RemoteLink::ask(Message type, std::string_view body, const L
     return std::move(answer.body);
 }
 
-Result<std::unique_ptr<RemoteIndex>> RemoteLink::open(const LoadProgress& progress) {
+Result<std::unique_ptr<RemoteIndex>> RemoteLink::open(uint32_t widthPx, const LoadProgress& progress) {
     std::unique_lock lock(mutex_);
     if (!problem_.empty()) return fail("{}", problem_);
-    const auto request = send(Message::Open, WireWriter().number(uint32_t{0}).bytes());
+    // Sent before the greeting arrives, to save a round trip.
+    const auto request = send(Message::Open, WireWriter().number(uint32_t{0}).number(widthPx).bytes());
+    request->second.what = isGreeted_ ? "" : "connecting";
     if (auto waited = wait(lock, request, progress); !waited) return fail(waited.error());
     Sent answer = std::move(request->second);
     requests_.erase(request);
@@ -356,6 +353,10 @@ std::string RemoteLink::problem() const {
 
 void RemoteLink::take(const Frame& frame) {
     const auto found = requests_.find(frame.request);
+    if (frame.type == Message::Answer && frame.request == openedBy_) {
+        openedBy_ = 0;
+        return arrived_.notify_all();
+    }
     if (found == requests_.end()) {
         // An answer to a cancelled request, or the first pages of an opened file.
         if (frame.type == Message::Part && !takePart(frame.body)) breakLine("invalid pages");
@@ -391,6 +392,7 @@ void RemoteLink::take(const Frame& frame) {
     request.body = std::move(*body);
     if (request.type == Message::Open && !request.isFailure && !takeOpened(request, request.body))
         return breakLine("invalid answer");
+    if (request.opened) openedBy_ = frame.request;
     for (RemoteIndex* index : indexes_) {
         if (index->generation_ != request.generation) continue;
         for (const PageRun& run : request.runs)

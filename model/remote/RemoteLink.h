@@ -23,14 +23,14 @@ namespace lanescope {
 /// arrives is trusted. Any thread.
 class RemoteLink : public std::enable_shared_from_this<RemoteLink> {
   public:
-    /// Starts the program of `source` and waits for its greeting.
-    static Result<std::shared_ptr<RemoteLink>> start(const RemoteSource& source, const LoadProgress& progress);
+    /// Starts the program of `source`.
+    static Result<std::shared_ptr<RemoteLink>> start(const RemoteSource& source);
     ~RemoteLink();
 
     /// Sends a request and waits for its answer, whose content is returned.
     Result<std::string> ask(Message type, std::string_view body, const LoadProgress& progress);
-    /// Opens the file; nullptr if it has not changed.
-    Result<std::unique_ptr<RemoteIndex>> open(const LoadProgress& progress);
+    /// Opens the file; nullptr if it has not changed. The pages of a first picture of this width follow, none for 0.
+    Result<std::unique_ptr<RemoteIndex>> open(uint32_t widthPx, const LoadProgress& progress);
     /// Requests all pages of an index and waits for them.
     Result<void> fetchAll(RemoteIndex& index, const LoadProgress& progress);
     /// Returns false if indexes are fetched as a whole.
@@ -91,6 +91,7 @@ class RemoteLink : public std::enable_shared_from_this<RemoteLink> {
     bool isGreeted_ = false, isStopping_ = false;
     Requests requests_;
     uint32_t lastRequest_ = 0;
+    uint32_t openedBy_ = 0;  ///< Request whose pages still arrive, 0 if none.
     std::vector<RemoteIndex*> indexes_;
     struct Stream {
         uint32_t generation = 0, next = 0, length = 0;

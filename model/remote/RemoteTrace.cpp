@@ -27,24 +27,6 @@ tl::unexpected<Error> invalid(const RemoteSource& source) {
     return fail("{}: an answer is invalid. Connect again.", source.address.host);
 }
 
-/// Asks for the pages of the first picture, which arrive while its window is built.
-void expectFirstPicture(const RemoteIndex& index, const Trace& trace) {
-    // Pictures up to half and twice as wide read the same tiles.
-    constexpr int defaultWidthPx = 1300;
-    constexpr size_t maxLanes = 32;  // as many as a window shows
-    constexpr size_t manyGpus = 4;   // a window shows only their groups
-    std::vector<bool> isFolded;
-    std::vector<std::pair<uint32_t, uint32_t>> lanes;
-    for (const Track& track : trace.tracks) {
-        const auto number = static_cast<uint32_t>(isFolded.size());
-        const bool isHidden = track.parent >= 0 && isFolded[static_cast<size_t>(track.parent)];
-        isFolded.push_back(isHidden || track.isInitiallyFolded || trace.gpus.size() >= manyGpus);
-        for (uint32_t lane = 0; !isHidden && lane < track.lanes.size() && lanes.size() < maxLanes; ++lane)
-            lanes.emplace_back(number, lane);
-    }
-    index.expect(trace.timelineRange(), defaultWidthPx, lanes, {});
-}
-
 }  // namespace
 
 RemoteIndex::RemoteIndex(std::shared_ptr<RemoteLink> link, uint32_t generation, size_t bytes)
@@ -166,11 +148,13 @@ Result<TracePtr> openRemoteTrace(const RemoteSource& source, const LoadProgress&
     std::shared_ptr<RemoteLink> link = before != nullptr && !before->isBroken() ? before->link_ : nullptr;
     const bool isNew = link == nullptr;
     if (isNew) {
-        auto started = RemoteLink::start(source, progress);
+        auto started = RemoteLink::start(source);
         if (!started) return fail(started.error());
         link = std::move(*started);
     }
-    auto opened = link->open(progress);
+    // Pictures up to half and twice as wide read the same tiles.
+    constexpr uint32_t defaultWidthPx = 1300;
+    auto opened = link->open(before == nullptr && link->fetchesPages() ? defaultWidthPx : 0, progress);
     if (!opened) return fail(opened.error());
     if (*opened == nullptr && isNew) return invalid(source);
     if (*opened == nullptr) return nullptr;
@@ -181,7 +165,6 @@ Result<TracePtr> openRemoteTrace(const RemoteSource& source, const LoadProgress&
     if (!index->problem().empty()) return fail("{}", index->problem());
     if (!trace) return invalid(source);
     if (isNew && before != nullptr) index->adopt(*before);
-    if (before == nullptr && link->fetchesPages()) expectFirstPicture(*index, *trace);
     trace->title = std::filesystem::path(source.address.path).filename().string();
     return trace;
 }

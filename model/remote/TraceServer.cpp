@@ -51,8 +51,6 @@ struct Generation {
 /// Reads what a picture of a lane reads.
 void readLane(const Trace& trace, const Lane& lane, TimeRange range, int widthPx) {
     const std::vector<PixelSlice> drawn = reduceToPixels(lane, range, widthPx);
-    if (drawn.empty()) return;
-    static_cast<void>(lane.isSummary());
     constexpr float maxRunGapPx = 3;
     for (size_t at = 0; at < drawn.size(); ++at) {
         const PixelSlice& slice = drawn[at];
@@ -70,15 +68,33 @@ void readLane(const Trace& trace, const Lane& lane, TimeRange range, int widthPx
     }
 }
 
+/// Reads what the first picture of a trace reads, without its counters.
+void readFirstPicture(const Trace& trace, int widthPx) {
+    constexpr size_t maxLanes = 32;  // as many as a window shows
+    constexpr size_t manyGpus = 4;   // a window shows only their groups
+    const TimeRange range = trace.timelineRange();
+    if (range.isEmpty()) return;
+    std::vector<bool> isFolded;
+    size_t lanes = 0;
+    for (const Track& track : trace.tracks) {
+        const bool isHidden = track.parent >= 0 && isFolded[static_cast<size_t>(track.parent)];
+        isFolded.push_back(isHidden || track.isInitiallyFolded || trace.gpus.size() >= manyGpus);
+        // The overview shows them all.
+        const bool isInOverview = track.kind == TrackKind::Gpu || track.kind == TrackKind::Process;
+        for (const Lane& lane : track.lanes)
+            if (isInOverview || (!isHidden && lanes++ < maxLanes)) readLane(trace, lane, range, widthPx);
+    }
+}
+
 /// Reads what the page of a trace reads of all tracks before its first picture.
 void readTracks(const Trace& trace) {
-    for (const Track& track : trace.tracks)
-        for (const Lane& lane : track.lanes) {
-            if (lane.size() == 0) continue;
-            static_cast<void>(lane.isSummary());
-            if (track.kind == TrackKind::Gpu || track.kind == TrackKind::Stream)
-                static_cast<void>(lane.busyBefore(lane.size()));
-        }
+    for (const Track& track : trace.tracks) {
+        if (track.parent >= 0)
+            for (const Lane& lane : trace.tracks[static_cast<size_t>(track.parent)].lanes)
+                if (lane.size() > 0) static_cast<void>(lane.isSummary());
+        if (track.kind == TrackKind::Stream)
+            for (const Lane& lane : track.lanes) static_cast<void>(lane.busyBefore(lane.size()));
+    }
     for (const CounterSeries& counter : trace.counters) static_cast<void>(counter.hasValue());
 }
 
@@ -336,8 +352,9 @@ class TraceServer {
     }
 
     void open(const Job& job, WireReader& reader) {
-        const auto number = reader.number<uint32_t>();
-        if (!reader.isAtEnd() || number >= files_.size()) return refuse(job.request, "Unknown file.");
+        const auto number = reader.number<uint32_t>(), widthPx = reader.number<uint32_t>();
+        if (!reader.isAtEnd() || number >= files_.size() || widthPx > maxViewWidthPx)
+            return refuse(job.request, "Unknown file.");
         const LoadProgress progress = progressOf(job.request);
         const auto source = sourceKeyOf(files_[number]);
         const Result<Opened> opened = openFile(number, progress);
@@ -356,14 +373,12 @@ class TraceServer {
             made->work = opened->trace;
         }
         std::vector<uint32_t> pages;
-        bool hasShapes = false;
         {
             const std::lock_guard lock(pagesMutex_);
             pages = recorded(*made->index, [&] {
                 made->seen = traceInMemory(made->index, made->path);
                 if (made->seen) readTracks(*made->seen);
             });
-            hasShapes = made->seen && reportsShapes(*made->seen);
         }
         if (!made->seen) return refuse(job.request, "The index is corrupt.");
         const size_t bytes = made->index->bytes().size();
@@ -375,11 +390,17 @@ class TraceServer {
             generations_[id] = made;
             while (generations_.size() > maxGenerations) generations_.erase(generations_.begin());
         }
-        writer.number(id).number(uint64_t{bytes}).number<uint8_t>(hasShapes);
+        // Not of `seen`, whose blocks must be checked first while their pages are recorded.
+        writer.number(id).number(uint64_t{bytes}).number<uint8_t>(reportsShapes(*opened->trace));
         // Together, since the viewer reads these pages at once.
         const std::lock_guard lock(pagesMutex_);
         answer(job.request, writer.bytes());
         sendParts(*made, id, job.request, std::move(pages), SIZE_MAX);
+        if (widthPx > 0)
+            sendParts(*made, id, job.request,
+                      recorded(*made->index, [&] { readFirstPicture(*made->seen, static_cast<int>(widthPx)); }),
+                      maxViewPages);
+        answer(job.request, {});
     }
 
     void summarize(const Job& job, WireReader& reader, Generation& of) {

@@ -21,12 +21,12 @@
 namespace lanescope {
 
 inline constexpr std::string_view wireMagic = "\nLSCPWIRE";
-inline constexpr uint32_t wireVersion = 2;
+inline constexpr uint32_t wireVersion = 3;
 /// Versions that both ends must share.
 inline constexpr std::array<uint32_t, 3> wireVersions{wireVersion, indexVersion, analysis::storedVersion};
 
 enum class Message : uint8_t {
-    Open,      ///< Number of a file. Its state of now, opened; again for a growing one.
+    Open,      ///< Number of a file, width of the first picture. Its state of now, opened; again for a growing one.
     Pages,     ///< Runs of pages of a generation.
     View,      ///< Lanes and counters in a range of time, as pages.
     Summary,   ///< The explained run of a generation: `StepSelection`.
@@ -36,7 +36,7 @@ enum class Message : uint8_t {
     Cancel,    ///< The request of this number is no longer wanted.
     Progress,  ///< From the server: the work for a request goes on.
     Part,      ///< From the server: pages; more follow.
-    Answer,    ///< From the server: the last message of a request.
+    Answer,    ///< From the server: the last message of a request. A second one follows the pages of `Open`.
     Failure,   ///< From the server: the same, a sentence.
 };
 

@@ -221,6 +221,26 @@ class tst_Remote : public QObject {
         QCOMPARE(dumpOf(***remote), dumpOf(**openTrace(path_, {0, true})));
     }
 
+    /// The pages of the first picture follow those of the opening, without a request.
+    void openingSendsTheFirstPicture() {
+        const auto remote = openRemoteTrace(source());
+        QVERIFY2(remote.has_value(), errorOf(remote).c_str());
+        const auto index = remoteOf(**remote);
+        // Answered after these pages.
+        QVERIFY(index->report("cuda_gpu_kern_sum", TimeRange{0, 1}).has_value());
+        const uint64_t before = index->traffic().waits;
+        int drawn = 0;
+        for (const Track& track : (*remote)->tracks) {
+            constexpr int widthPx = 1250;
+            const bool isShown = track.kind == TrackKind::Gpu || track.kind == TrackKind::Stream;
+            for (const Lane& lane : track.lanes)
+                for (const PixelSlice& slice : reduceToPixels(lane, (*remote)->timelineRange(), isShown ? widthPx : 0))
+                    drawn += slice.sliceCount > 1 || !(*remote)->strings.at(slice.name).empty();
+        }
+        QVERIFY(drawn > 100);
+        QCOMPARE(index->traffic().waits, before);
+    }
+
     void viewFetchesItsPagesTogether() {
         const auto remote = openRemoteTrace(source());
         QVERIFY2(remote.has_value(), errorOf(remote).c_str());
@@ -297,7 +317,7 @@ class tst_Remote : public QObject {
             before.insert(each.path().string());
         {
             PipedServer server({path_});
-            server.send(frameOf(Message::Open, 1, WireWriter().number(uint32_t{1}).bytes()));
+            server.send(frameOf(Message::Open, 1, WireWriter().number(uint32_t{1}).number(0u).bytes()));
             server.send(frameOf(Message::Open, 2, "/etc/passwd"));
             const std::string answers = server.finish();
             FrameReader frames(maxAnswerBytes);
@@ -316,7 +336,7 @@ class tst_Remote : public QObject {
         std::mt19937 random(7);
         const auto any = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
         auto server = std::make_unique<PipedServer>(std::vector{path_});
-        server->send(frameOf(Message::Open, 1, WireWriter().number(uint32_t{0}).bytes()));
+        server->send(frameOf(Message::Open, 1, WireWriter().number(uint32_t{0}).number(1000u).bytes()));
         QTRY_VERIFY_WITH_TIMEOUT(server->answerBytes() > 1000, 60'000);  // The file is open.
         for (int number = 0; number < messageCount(300); ++number) {
             WireWriter body;
