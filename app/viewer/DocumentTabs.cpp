@@ -191,8 +191,6 @@ void DocumentTabs::setTheme(const views::Theme& theme) {
 }
 
 void DocumentTabs::load(LoadPage* page) {
-    page->setTheme(theme_);
-    setCurrentIndex(addTab(page, page->title()));
     connect(page, &LoadPage::closeRequested, this, [this, page] { closeTab(indexOf(page)); });
     connect(page, &LoadPage::failed, this,
             [this, page](const QString& sentence) { emit loadFailed(toQString(page->paths().front()), sentence); });
@@ -220,7 +218,10 @@ void DocumentTabs::load(LoadPage* page) {
         connect(fleet, &FleetPage::openRequested, this, &DocumentTabs::openPart);
         replace(page, fleet);
     });
+    // First, so that a connection begins while the page is built.
     page->start();
+    page->setTheme(theme_);
+    setCurrentIndex(addTab(page, page->title()));
 }
 
 void DocumentTabs::replace(LoadPage* page, DocumentPage* document) {
