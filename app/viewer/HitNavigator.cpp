@@ -321,10 +321,14 @@ void SearchJob::start(std::vector<Place> places, SearchQuery query) {
     run_ = std::make_shared<Run>(this, std::move(places), std::move(query));
     // The courier is allocated in advance, so that the answer arrives even if memory runs out.
     auto* const courier = new views::Courier([run = run_] { run->deliver(); });
-    QThreadPool::globalInstance()->start([run = run_, courier]() mutable {
+    // In a thread of its own, as in `LatestJob`.
+    QThreadPool* const pool = QThreadPool::globalInstance();
+    pool->releaseThread();
+    pool->start([pool, run = run_, courier]() mutable {
         run->work();
         run.reset();  // its content is deleted on the GUI thread
         courier->send();
+        pool->reserveThread();
     });
 }
 

@@ -14,7 +14,7 @@ inline void settle() {
     // Delivered events may start new work.
     constexpr int quietRounds = 3;
     for (int quiet = 0; quiet < quietRounds; ++quiet) {
-        const bool wasBusy = pool->activeThreadCount() > 0;
+        const bool wasBusy = !pool->waitForDone(0);
         pool->waitForDone();
         QCoreApplication::sendPostedEvents();
         QCoreApplication::processEvents();

@@ -48,7 +48,11 @@ void LatestJob::launch(quint64 number, Work work) {
     auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
         if (guard) guard->finish(number, *answer);
     });
-    QThreadPool::globalInstance()->start([courier, answer = std::move(answer), work = std::move(work)]() mutable {
+    // In a thread of its own: Qt paints in this pool, too, and the window would wait for jobs that wait for another
+    // machine.
+    QThreadPool* const pool = QThreadPool::globalInstance();
+    pool->releaseThread();
+    pool->start([pool, courier, answer = std::move(answer), work = std::move(work)]() mutable {
         try {
             answer->publish = work();
             answer->isThere = true;
@@ -57,6 +61,7 @@ void LatestJob::launch(quint64 number, Work work) {
         }
         answer.reset();  // its content is deleted on the GUI thread
         courier->send();
+        pool->reserveThread();
     });
 }
 

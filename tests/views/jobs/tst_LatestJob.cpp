@@ -179,6 +179,27 @@ class tst_LatestJob : public QObject {
         QVERIFY(!isPublished);
     }
 
+    /// Qt paints in the same pool.
+    void waitingJobsLeaveThreadsOfThePool() {
+        QThreadPool& pool = *QThreadPool::globalInstance();
+        auto gate = std::make_shared<QSemaphore>();
+        std::vector<std::unique_ptr<LatestJob>> jobs;
+        for (int number = 0; number <= pool.maxThreadCount(); ++number) {
+            jobs.push_back(std::make_unique<LatestJob>());
+            jobs.back()->start([gate] {
+                gate->acquire();
+                return LatestJob::Publish();
+            });
+        }
+        auto painted = std::make_shared<QSemaphore>();
+        pool.start([painted] { painted->release(); });
+        const bool isPainted = painted->tryAcquire(1, 20'000);
+        gate->release(static_cast<int>(jobs.size()));
+        test::settle();
+        QVERIFY(isPainted);
+        QCOMPARE(pool.activeThreadCount(), 0);
+    }
+
     void lastOwnerDoesNotFreeIt() {
         std::atomic<QThread*> freedOn{nullptr};
         auto value = freedInBackground(std::shared_ptr<const Noted>(new Noted{freedOn}));
