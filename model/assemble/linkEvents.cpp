@@ -102,6 +102,18 @@ struct StackSource {
     uint32_t stack = noIndex;   ///< The latest stack.
 };
 
+/// Returns for each stack if it has only `lanescope.torch.shapes`, as on threads of backwards, which have no Python.
+std::vector<bool> stacksOfOperatorRanges(const Trace& trace) {
+    std::vector<bool> found(trace.stacks.size());
+    const auto fileOf = [&trace](uint32_t stack) { return trace.strings.at(trace.stacks.file[stack]); };
+    for (uint32_t stack = 0; stack < found.size(); ++stack) {
+        const uint32_t outer = outerStack(trace, stack);
+        if ((outer != noIndex && found[outer]) || fileOf(stack).ends_with("/lanescope/torch.py"))
+            found[stack] = isLibraryFile(fileOf(ownFrame(trace, stack)));
+    }
+    return found;
+}
+
 /// The rows of a table with a stack column, in order of time.
 class Places {
   public:
@@ -124,8 +136,9 @@ class Places {
             if (trace.threads[thread_[row]].tid == trace.processes[process].pid) sources[process].thread = thread_[row];
         }
     }
-    void take(const Trace& trace, std::vector<StackSource>& sources) {
-        const uint32_t thread = thread_[row_], stack = stack_[row_];
+    void take(const Trace& trace, std::vector<StackSource>& sources, const std::vector<bool>& isHidden) {
+        const uint32_t thread = thread_[row_], last = stack_[row_];
+        const uint32_t stack = last < isHidden.size() && isHidden[last] ? noIndex : last;
         ++row_;
         StackSource& source = sources[trace.threads[thread].process];
         const bool isLent = stack == noIndex && source.stack != noIndex && source.thread != thread;
@@ -375,10 +388,11 @@ void buildStacks(Trace& trace, const std::stop_token& stop) {
             Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack, trace.apiCalls.isStackLent),
             Places(nodes.timeNs, nodes.thread, nodes.stack, nodes.isStackLent)};
         for (const Places& table : tables) table.findStackSources(trace, sources, stop);
+        const std::vector<bool> isHidden = stacksOfOperatorRanges(trace);
         size_t taken = 0;
         while (Places* const next = nextOf(tables)) {
             if (isStopped(stop, taken++)) return;
-            next->take(trace, sources);
+            next->take(trace, sources, isHidden);
         }
         for (Places& table : tables) table.finish();
     }

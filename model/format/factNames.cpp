@@ -59,9 +59,9 @@ bool isLibraryFile(std::string_view file) {
     // Interactive input and generated code of packages have such names.
     if (file.starts_with('<'))
         return !file.starts_with("<stdin>") && !file.starts_with("<string>") && !file.starts_with("<ipython-input");
-    // The last one is the cache of PyTorch's compiler.
-    for (const std::string_view folder :
-         {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/_", "/torch/nn/", "/torchinductor_"})
+    // The cache of PyTorch's compiler, and our ranges of operators, also where they are not installed.
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/_",
+                                          "/torch/nn/", "/torchinductor_", "/lanescope/torch.py"})
         if (file.find(folder) != std::string_view::npos) return true;
     return file.empty();
 }

@@ -264,6 +264,27 @@ class tst_PythonLines : public QObject {
                        "100|1|captured at|train.py:212|GPT.forward|/home/ada/train.py"}));
     }
 
+    void operatorRangesOfABackwardAreNotItsPython() {
+        SimulatedTraining training;
+        // Only the functions of `lanescope.torch.shapes` run on the thread of a backward; a repeated forward is there,
+        // too.
+        const char* const file = "/opt/venv/lib/python3.12/site-packages/lanescope/torch.py";
+        const auto ranges = [&](uint32_t outer) {
+            const uint32_t dispatch = training.frame(outer, "_Shapes.__torch_dispatch__", file, 130);
+            return training.frame(dispatch, "OpOverload.__call__", "/lib/python3.12/site-packages/torch/_ops.py", 860);
+        };
+        training.launch(training.main, ranges(training.forward), 1'000, 5'000, 6'000);
+        training.launch(training.other, ranges(noIndex), 2'000, 7'000, 8'000);
+        training.launch(training.other, ranges(training.forward), 3'000, 9'000, 9'100);
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        std::vector<std::string> lines;
+        for (uint32_t call = 0; call < 3; ++call) lines.push_back(pythonLine(*trace, EventRef(EventKind::Api, call)));
+        const std::string line = "train.py:212 in GPT.forward";
+        QCOMPARE(lines, (Rows{line, "called from " + line, line}));
+        QVERIFY(isLibraryFile("/home/ada/lanescope/torch.py"));
+    }
+
     void threadsWithoutPythonAreAttributedToTheMainThread() {
         SimulatedTraining training;
         const uint32_t loader = training.builder.addThread(0, 4260, "loader");
