@@ -104,9 +104,15 @@ std::optional<OperatorCall> operatorCall(std::string_view name, std::string_view
     OperatorCall call;
     std::string_view shapes;
     constexpr std::string_view sizes = ", sizes = ";
-    if (const size_t at = name.find(sizes); at != std::string_view::npos) {
-        const std::string_view rest = name.substr(at + sizes.size());
-        shapes = rest.substr(0, listLength(rest));
+    if (name.find(sizes) != std::string_view::npos) {
+        const auto listAfter = [name](std::string_view key) {
+            const size_t at = name.find(key);
+            const std::string_view rest = at == std::string_view::npos ? "" : name.substr(at + key.size());
+            return rest.substr(0, listLength(rest));
+        };
+        shapes = listAfter(sizes);
+        call.types = textsIn(listAfter(", types = "));
+        call.values = textsIn(listAfter(", values = "));
         call.name = name.substr(0, name.find(", "));
     } else {
         const auto lists = payloadLists(payload);

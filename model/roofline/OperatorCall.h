@@ -28,8 +28,9 @@ struct OperatorCall {
 };
 
 /// Reads a call from the texts of its range: PyTorch's profilers report shapes as payload ("[[8, 16], [16, 4]]", types
-/// and values as two more lists), ranges of `emit_nvtx` in their name ("aten::mm, op_id = 12, sizes = [[8, 16], [16,
-/// 4]]"). Nullopt without shapes, or if they are corrupt. O(length).
+/// and values as two more lists), ranges of `emit_nvtx` in their name ("aten::mm, op_id = 12, sizes = [[8, 16]]"),
+/// those of `lanescope.torch.shapes` also ", types = [float], values = [True]". Nullopt without, or if corrupt.
+/// O(length).
 std::optional<OperatorCall> operatorCall(std::string_view name, std::string_view payload);
 
 /// Returns the lists of a payload: shapes, types, values; a missing one is empty. O(length).

@@ -93,7 +93,7 @@ struct Formula {
     std::string_view operation;
     Counted (*count)(const Counting& of, const Formula& formula);
     size_t first = 0;
-    size_t flag = 0;  ///< Place of the flag "causal", or of "transposed" and what follows.
+    size_t flag = 0;  ///< Place of the flag "causal", of "transposed" and what follows, or of the result's type.
 };
 
 OperatorWork made(OperatorKind kind, const Counting& of, const Formula& formula) {
@@ -288,7 +288,7 @@ Counted countFlashBackward(const Counting& of, const Formula& formula) {
     return countAttentionOf(of, formula, true, true);
 }
 
-/// Adds up operands, and a result as large as the largest if `writesResult`.
+/// Adds up operands, and a result as large as the largest if `writesResult`, of the type in the value `flag` if any.
 Counted countElements(const Counting& of, const Formula& formula, bool writesResult) {
     size_t largest = 0;
     double bytes = 0, elements = 0;
@@ -306,7 +306,9 @@ Counted countElements(const Counting& of, const Formula& formula, bool writesRes
     OperatorWork work = made(OperatorKind::Elementwise, of, formula);
     work.precision = of.precision(largest);
     work.flops = elements;
-    work.bytes = bytes + (writesResult ? of.bytes(largest) : 0);
+    const NumberType* const result =
+        formula.flag < of.call.values.size() ? typeCalled(of.call.values[formula.flag]) : nullptr;
+    work.bytes = bytes + (writesResult ? elements * (result ? result->bytes : of.elementBytes(largest)) : 0);
     work.shape = sizesText(of.dims(largest));
     return work;
 }
@@ -314,9 +316,28 @@ Counted countElements(const Counting& of, const Formula& formula, bool writesRes
 Counted countWriting(const Counting& of, const Formula& formula) { return countElements(of, formula, true); }
 Counted countOperands(const Counting& of, const Formula& formula) { return countElements(of, formula, false); }
 
-// Sorted by name. Operators that only call others are missing: their work is that of the inner ones.
+/// Reads parameters, gradients and two means, and writes all but the gradients.
+Counted countAdam(const Counting& of, const Formula& formula) {
+    Counted work = countElements(of, formula, false);
+    if (work) work->bytes += of.bytes(0) + of.bytes(2) + of.bytes(3);
+    return work;
+}
+
+// Sorted by name, which stands for that in place ("aten::add_"), too. Operators that only call others are missing:
+// their work is that of the inner ones.
 constexpr std::array formulas{
+    Formula{"aten::_foreach_add", "add", countWriting},
+    Formula{"aten::_foreach_addcdiv", "addcdiv", countWriting},
+    Formula{"aten::_foreach_addcmul", "addcmul", countWriting},
+    Formula{"aten::_foreach_div", "div", countWriting},
+    Formula{"aten::_foreach_lerp", "lerp", countWriting},
+    Formula{"aten::_foreach_mul", "mul", countWriting},
     Formula{"aten::_foreach_norm", "norm", countOperands},
+    Formula{"aten::_foreach_sqrt", "sqrt", countWriting},
+    Formula{"aten::_fused_adam_", "adam", countAdam},
+    Formula{"aten::_fused_adamw_", "adamw", countAdam},
+    Formula{"aten::_fused_rms_norm", "rms_norm", countWriting},
+    Formula{"aten::_fused_rms_norm_backward", "rms_norm backward", countWriting},
     Formula{"aten::_grouped_mm", "grouped mm", countGroups},
     Formula{"aten::_int_mm", "int8 mm", countMatrices},
     Formula{"aten::_log_softmax", "log_softmax", countWriting},
@@ -332,31 +353,38 @@ constexpr std::array formulas{
     Formula{"aten::_scaled_mm", "scaled mm", countMatrices},
     Formula{"aten::_softmax", "softmax", countWriting},
     Formula{"aten::_softmax_backward_data", "softmax backward", countWriting},
+    Formula{"aten::_to_copy", "copy", countWriting, 0, 1},
     Formula{"aten::add", "add", countWriting},
-    Formula{"aten::add_", "add", countWriting},
     Formula{"aten::addbmm", "bmm", countBatches, 1},
-    Formula{"aten::addcdiv_", "addcdiv", countWriting},
-    Formula{"aten::addcmul_", "addcmul", countWriting},
+    Formula{"aten::addcdiv", "addcdiv", countWriting},
+    Formula{"aten::addcmul", "addcmul", countWriting},
     Formula{"aten::addmm", "mm", countMatrices, 1},
-    Formula{"aten::addmm_", "mm", countMatrices, 1},
     Formula{"aten::addmv", "mv", countVector, 1},
     Formula{"aten::baddbmm", "bmm", countBatches, 1},
     Formula{"aten::bmm", "bmm", countBatches},
+    Formula{"aten::cat", "cat", countWriting},
+    Formula{"aten::clamp", "clamp", countWriting},
     Formula{"aten::clamp_min", "clamp", countWriting},
-    Formula{"aten::clamp_min_", "clamp", countWriting},
+    Formula{"aten::clone", "copy", countWriting},
     Formula{"aten::convolution", "convolution", countConvolution, 0, 6},
     Formula{"aten::convolution_backward", "convolution backward", countConvolutionBackward, 0, 7},
     Formula{"aten::copy_", "copy", countOperands},
+    Formula{"aten::cos", "cos", countWriting},
+    Formula{"aten::cudnn_batch_norm", "batch_norm", countWriting},
+    Formula{"aten::cudnn_batch_norm_backward", "batch_norm backward", countWriting},
     Formula{"aten::div", "div", countWriting},
-    Formula{"aten::div_", "div", countWriting},
     Formula{"aten::exp", "exp", countWriting},
     Formula{"aten::fill_", "fill", countOperands},
     Formula{"aten::gelu", "gelu", countWriting},
     Formula{"aten::gelu_backward", "gelu backward", countWriting},
+    Formula{"aten::linalg_vector_norm", "norm", countOperands},
+    Formula{"aten::masked_fill", "masked_fill", countWriting},
+    Formula{"aten::mean", "mean", countOperands},
     Formula{"aten::mm", "mm", countMatrices},
     Formula{"aten::mul", "mul", countWriting},
-    Formula{"aten::mul_", "mul", countWriting},
     Formula{"aten::mv", "mv", countVector},
+    Formula{"aten::native_batch_norm", "batch_norm", countWriting},
+    Formula{"aten::native_batch_norm_backward", "batch_norm backward", countWriting},
     Formula{"aten::native_dropout", "dropout", countWriting},
     Formula{"aten::native_dropout_backward", "dropout backward", countWriting},
     Formula{"aten::native_layer_norm", "layer_norm", countWriting},
@@ -364,12 +392,12 @@ constexpr std::array formulas{
     Formula{"aten::neg", "neg", countWriting},
     Formula{"aten::pow", "pow", countWriting},
     Formula{"aten::relu", "relu", countWriting},
-    Formula{"aten::relu_", "relu", countWriting},
     Formula{"aten::rsqrt", "rsqrt", countWriting},
     Formula{"aten::sigmoid", "sigmoid", countWriting},
     Formula{"aten::sigmoid_backward", "sigmoid backward", countWriting},
     Formula{"aten::silu", "silu", countWriting},
     Formula{"aten::silu_backward", "silu backward", countWriting},
+    Formula{"aten::sin", "sin", countWriting},
     Formula{"aten::sqrt", "sqrt", countWriting},
     Formula{"aten::sub", "sub", countWriting},
     Formula{"aten::sum", "sum", countOperands},
@@ -384,8 +412,11 @@ constexpr std::array formulas{
 static_assert(std::ranges::is_sorted(formulas, {}, &Formula::name));
 
 const Formula* formulaOf(std::string_view name) {
-    const auto found = std::ranges::lower_bound(formulas, name, {}, &Formula::name);
-    return found != formulas.end() && found->name == name ? &*found : nullptr;
+    for (const std::string_view each : {name, name.substr(0, name.size() - (name.ends_with('_') ? 1 : 0))}) {
+        const auto found = std::ranges::lower_bound(formulas, each, {}, &Formula::name);
+        if (found != formulas.end() && found->name == each) return &*found;
+    }
+    return nullptr;
 }
 
 }  // namespace
@@ -416,7 +447,8 @@ bool hasFormula(std::string_view operatorName) { return formulaOf(operatorName) 
 
 bool isElementwise(std::string_view operatorName) {
     const Formula* const formula = formulaOf(operatorName);
-    return formula != nullptr && (formula->count == countWriting || formula->count == countOperands);
+    return formula != nullptr &&
+           (formula->count == countWriting || formula->count == countOperands || formula->count == countAdam);
 }
 
 std::string_view kernelPrecision(std::string_view kernel) {

@@ -302,6 +302,79 @@ class tst_Roofline : public QObject {
         QVERIFY(!operatorCall("step 3", ""));
     }
 
+    void rangesOfShapesHaveTypesAndValues() {
+        const auto workOfRange = [](const std::string& name) {
+            const auto call = operatorCall(name, "");
+            return call ? workOf(*call) : std::nullopt;
+        };
+        const auto add = workOfRange("aten::add, sizes = [[4, 6], [6], []], types = [c10::BFloat16, float, ]");
+        QVERIFY(add);
+        QCOMPARE(add->bytes, 24.0 * 2 + 6 * 4 + 24 * 2);
+        QCOMPARE(add->precision, std::string_view("bf16"));
+        const std::string convolved =
+            "aten::convolution, sizes = [[2, 4, 9, 9], [6, 2, 3, 3], [6], [], [], [], [], [], []], types = [float, "
+            "float, "
+            "float, , , , , , ], values = [, , , [2, 2], [0, 0], [1, 1], False, [0, 0], ]";
+        QCOMPARE(workOfRange(convolved)->flops, convolution({2, 4, 6, 2, 9, 3, 2, 0, 1}));
+        const std::string backward =
+            "aten::convolution_backward, sizes = [[2, 6, 4, 4], [2, 4, 9, 9], [6, 2, 3, 3], [], [], [], [], [], [], "
+            "[], "
+            "[]], types = [float, float, float, , , , , , , , ], values = [, , , [6], [2, 2], [0, 0], [1, 1], False, "
+            "[0, "
+            "0], , [False, True, True]]";
+        QCOMPARE(workOfRange(backward)->flops, convolution({2, 4, 6, 2, 9, 3, 2, 0, 1}));
+        const std::string attended =
+            "aten::_scaled_dot_product_flash_attention, sizes = [[2, 3, 7, 4], [2, 3, 7, 4], [2, 3, 7, 4], [], [], [], "
+            "[]], "
+            "types = [c10::Half, c10::Half, c10::Half, , , , ], values = [, , , , True, False, ]";
+        QCOMPARE(workOfRange(attended)->flops, attention({2, 3, 7, 7, 4, 4, true, false}, 1, 1));
+        // Without its lists, or with broken ones.
+        QVERIFY(!workOfRange("aten::add, sizes = [[4, 6], [6], []], types = [float, float"));
+        QVERIFY(!workOfRange("aten::add, sizes = [[4, 6], [6], []], values = [, , ]"));
+        QVERIFY(!workOfRange("aten::add, types = [float, float], sizes = "));
+    }
+
+    /// Each element that is read or written once counts its bytes.
+    void memoryOfOperatorsIsCountedAsBruteForceCounts() {
+        struct Memory {
+            double bytes = 0;
+            void touch(int elements, int size) {
+                for (int each = 0; each < elements; ++each) bytes += size;
+            }
+        };
+        const auto bytesOf = [](const std::string& name) { return workOf(*operatorCall(name, ""))->bytes; };
+        const auto touched = [](std::initializer_list<std::pair<int, int>> parts) {
+            Memory memory;
+            for (const auto& [elements, size] : parts) memory.touch(elements, size);
+            return memory.bytes;
+        };
+        QCOMPARE(bytesOf("aten::_to_copy, sizes = [[4, 6], []], types = [float, ], values = [, c10::Half]"),
+                 touched({{24, 4}, {24, 2}}));
+        QCOMPARE(bytesOf("aten::_to_copy, sizes = [[4, 6], []], types = [float, ]"), touched({{24, 4}, {24, 4}}));
+        QCOMPARE(bytesOf("aten::clone, sizes = [[4, 6], []], types = [c10::Half, ]"), touched({{24, 2}, {24, 2}}));
+        QCOMPARE(bytesOf("aten::cat, sizes = [[30], []], types = [c10::Half, ]"), touched({{30, 2}, {30, 2}}));
+        QCOMPARE(bytesOf("aten::mean, sizes = [[4, 6], []], types = [float, ]"), touched({{24, 4}}));
+        QCOMPARE(bytesOf("aten::_softmax, sizes = [[4, 6], [], []], types = [float, , ], values = [, , False]"),
+                 touched({{24, 4}, {24, 4}}));
+        QCOMPARE(
+            bytesOf(
+                "aten::_softmax_backward_data, sizes = [[4, 6], [4, 6], [], []], types = [float, float, , ], values "
+                "= [, , , float]"),
+            touched({{24, 4}, {24, 4}, {24, 4}}));
+        QCOMPARE(
+            bytesOf("aten::native_layer_norm, sizes = [[4, 6], [], [6], [6], []], types = [float, , float, float, ], "
+                    "values = [, [6], , , ]"),
+            touched({{24, 4}, {6, 4}, {6, 4}, {24, 4}}));
+        // Tensors of a list are one of all elements.
+        QCOMPARE(bytesOf("aten::_foreach_addcdiv_, sizes = [[50], [50], [50], []], types = [float, float, float, ]"),
+                 touched({{50, 4}, {50, 4}, {50, 4}, {50, 4}}));
+        // Parameters and two means are read and written, gradients are read.
+        QCOMPARE(bytesOf("aten::_fused_adamw_, sizes = [[50], [50], [50], [50], [], [3], [], []], types = [float, "
+                         "c10::BFloat16, float, float, , float, , ]"),
+                 touched({{50, 4}, {50, 2}, {50, 4}, {50, 4}, {3, 4}, {50, 4}, {50, 4}, {50, 4}}));
+        QVERIFY(isElementwise("aten::_fused_adamw_"));
+    }
+
     void kernelNamesShowTheMaskOfAttention() {
         const std::string traits = "flash_fwd_kernel<Traits<128, 64, false, c10::BFloat16>, false, ";
         QCOMPARE(hasCausalMask("void pytorch_flash::" + traits + "true, false>(Flash_fwd_params)"),
