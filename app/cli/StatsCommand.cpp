@@ -61,7 +61,7 @@ std::string whyNone(const Trace& trace, std::string_view report) {
                   {"energy", trace.counters.size(), "counters"},
                   {"mfu", trace.counters.size(), "counters"},
                   {"roofline", shapedCalls(trace).calls.size(),
-                   "operators with shapes, as those of emit_nvtx(record_shapes=True)"},
+                   "operators with shapes, such as those within `with lanescope.torch.shapes()`"},
                   {"memcpy", trace.memcpys.size(), "memcpys"},
                   {"cuda_gpu_mem", trace.memcpys.size() + trace.memsets.size(), "memcpys or memsets"},
                   {"", work, "GPU work"}};

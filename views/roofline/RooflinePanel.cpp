@@ -348,9 +348,9 @@ void RooflinePanel::refresh(LatestJob::Older older) {
             auto roofline = std::make_shared<const analysis::Roofline>(analysis::rooflineOf(*trace, range));
             auto table = std::make_shared<ReportTable>(rooflineTable(*trace, *roofline));
             return [this, roofline, table, range] {
-                view_->setEmptyText(
-                    range ? tr("No operator with shapes in the selected range.")
-                          : tr("No operator reports its shapes. Record with emit_nvtx(record_shapes=True)."));
+                view_->setEmptyText(range
+                                        ? tr("No operator with shapes in the selected range.")
+                                        : tr("No operator reports its shapes. Record with lanescope.torch.shapes()."));
                 view_->setRemark(
                     range ? tr("Selected range, %1 from %2")
                                 .arg(shortDuration(range->durationNs()), toQString(formatTimestamp(range->startNs)))

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Marks the modules of a PyTorch model as ranges: `lanescope.torch.annotate(model)`."""
+"""Marks the modules of a PyTorch model as ranges, `lanescope.torch.annotate(model)`, and its operators, `shapes()`."""
+
+import contextlib
+import functools
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lanescope import marks
@@ -81,9 +85,73 @@ def annotate(model, name=None):
     return model
 
 
+# Names as in files of torch.profiler: "c10::Float8_e4m3fn", "float".
+_TYPES = {each: f"c10::{str(each)[6:].capitalize()}" for each in vars(torch).values() if isinstance(each, torch.dtype)}
+_TYPES.update({torch.bfloat16: "c10::BFloat16", torch.float16: "c10::Half", torch.float32: "float", torch.float64: "double",
+               torch.int64: "long int", torch.int32: "int", torch.int16: "short int", torch.int8: "signed char",
+               torch.uint8: "unsigned char", torch.bool: "bool", torch.complex64: "c10::complex<float>"})
+
+
+@functools.lru_cache(maxsize=None)
+def _operator(function):
+    """Returns (name, [(argument, default)], is composite), or None for an operator that does no work on a GPU."""
+    if not isinstance(function, torch._ops.OpOverload) or function.is_view or function.namespace == "profiler":
+        return None
+    schema = function._schema
+    arguments = [(each.name, each.default_value) for each in schema.arguments if not each.is_out]
+    return schema.name, arguments, torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd")
+
+
+def _facts(value):
+    """Returns sizes, type and value of an argument. Tensors of a list, as of an optimizer, are one of all elements."""
+    if isinstance(value, torch.Tensor) and not value.is_nested:
+        return value.shape, value.dtype, ""
+    if isinstance(value, (list, tuple)):
+        if all(type(each) in (int, bool) for each in value):
+            return (), None, f"{[*value[:8]]}"
+        if all(isinstance(each, torch.Tensor) and each.dtype == value[0].dtype for each in value):
+            return (sum(each.numel() for each in value),), value[0].dtype, ""
+    # Other numbers, which are in no formula, would make many different names.
+    return (), None, str(value) if isinstance(value, bool) else _TYPES[value] if isinstance(value, torch.dtype) else ""
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _text(name, *facts):
+    sizes, types, values = zip(*facts) if facts else ((), (), ())
+    types = [_TYPES.get(each, "") for each in types]
+    text = f"{name}, sizes = {[[*each] for each in sizes]}"
+    return text + "".join(f", {what} = [{', '.join(each)}]" for what, each in (("types", types), ("values", values)) if any(each))
+
+
+class _Shapes(TorchDispatchMode):
+    """Makes a range of each operator, below autograd: "aten::mm, sizes = [[8, 4], [4, 2]], types = [float, float]"."""
+
+    supports_higher_order_operators = True
+
+    @classmethod
+    def ignore_compile_internals(cls):
+        return True
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        is_special = types and any(each.__torch_dispatch__ is not torch._C._disabled_torch_dispatch_impl for each in types)
+        if is_special and torch._C._len_torch_dispatch_stack() == 0:
+            return NotImplemented  # Sharded tensors, for example, call operators on their parts.
+        operator = None if is_special else _operator(function)
+        if operator is None:
+            return function(*args, **kwargs)
+        name, arguments, is_composite = operator
+        if is_composite:  # in inference mode
+            with self:
+                return function.decompose(*args, **kwargs)
+        values = [*args, *(kwargs.get(key, default) for key, default in arguments[len(args):])]
+        with marks.range(_text(name, *map(_facts, values))):
+            return function(*args, **kwargs)
+
+
 def shapes():
-    """Returns a context in which each operator is a range with the shapes of its arguments: `with lanescope.torch.shapes():
-    step()`. They give `stats -r roofline` and a counted MFU. Operators take longer meanwhile: use it for a few steps. It
-    does nothing if no tool records.
+    """Returns a context in which each operator is a range with shapes and types: `with lanescope.torch.shapes(): step()`.
+    They give `stats -r roofline` and a counted MFU. Operators take longer meanwhile: use it for a few steps. It does
+    nothing if no tool records. Fused kernels of `torch.compile` have no operator.
     """
-    return torch.autograd.profiler.emit_nvtx(enabled=marks.is_recorded() and torch.cuda.is_available(), record_shapes=True)
+    return _Shapes() if marks.is_recorded() else contextlib.nullcontext()

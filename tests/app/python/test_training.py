@@ -61,20 +61,88 @@ for one, other in zip(gradients(True), gradients(False)):
     assert torch.equal(one, other)
 """
 
-# PyTorch's ranges of operators need a build with CUDA, but no GPU, except for these two functions.
-SHAPES = MODEL + """
-with lanescope.torch.shapes():
-    Net()(torch.ones(4, 8))
-assert torch.version.cuda is None or not torch.cuda.is_available()
-if torch.version.cuda is None:
-    lanescope.mark("no CUDA")
-torch.cuda.is_available = lambda: torch.version.cuda is not None
-torch.cuda.synchronize = lambda *_: None
-net = Net()
-for number in range(2):
-    with lanescope.torch.shapes():
-        net(torch.ones(4, 8)).sum().backward()
-net(torch.ones(4, 8))
+SHAPES = """
+import torch, lanescope, lanescope.torch
+from torch import nn
+from torch.nn import functional
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.qkv = nn.Conv2d(3, 8, 3, padding=1), nn.LayerNorm(8), nn.Linear(8, 24)
+        self.out, self.dropout = nn.Linear(8, 4), nn.Dropout(0.1)
+
+    def forward(self, x):
+        x = self.norm(self.conv(x).flatten(2).transpose(1, 2))
+        q, k, v = (each.reshape(2, 64, 2, 4).transpose(1, 2) for each in self.qkv(x).chunk(3, -1))
+        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        mixed = mixed + torch.softmax(q @ k.transpose(-1, -2), -1) @ v
+        return self.out(functional.gelu(self.dropout(mixed.transpose(1, 2).reshape(2, 64, 8)))).to(torch.bfloat16)
+
+def trained(context):
+    torch.manual_seed(1)
+    net = Net()
+    optimizers = [torch.optim.AdamW(net.parameters(), foreach=True), torch.optim.AdamW(net.parameters(), fused=True)]
+    with context:
+        net(torch.ones(2, 3, 8, 8)).float().square().sum().backward()
+        for optimizer in optimizers:
+            optimizer.step()
+    return [*net.parameters()]
+
+import contextlib
+plain = trained(contextlib.nullcontext())
+with lanescope.range("training"):
+    assert all(torch.equal(*each) for each in zip(plain, trained(lanescope.torch.shapes())))
+plain = trained(contextlib.nullcontext())
+"""
+
+# Other features of PyTorch that see each operator, with results as without ranges.
+SHAPED = """
+import contextlib, torch, lanescope, lanescope.torch
+from torch.func import grad, vmap
+from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
+
+a, w = torch.randn(4, 8), torch.randn(8, 8, requires_grad=True)
+shapes = lanescope.torch.shapes
+
+def gradient(name, function, context=shapes):
+    found = []
+    for inner in (context, lambda: lanescope.range("plain")):
+        w.grad = None
+        with lanescope.range(name), inner():
+            function(a.clone().requires_grad_()).sum().backward()
+        found.append(w.grad.clone())
+    assert torch.equal(*found), name
+
+def work(x):
+    return torch.tanh(x @ w)
+
+@contextlib.contextmanager
+def both(one, other):
+    with one, other:
+        yield
+
+for reentrant in (True, False):
+    gradient("checkpoint", lambda x: checkpoint(work, x, use_reentrant=reentrant))
+gradient("compiled", torch.compile(work, backend="aot_eager", fullgraph=True))
+counters = [FlopCounterMode(display=False) for _ in range(3)]
+gradient("around", work, lambda: both(counters[0], shapes()))
+gradient("within", work, lambda: both(shapes(), counters[1]))
+gradient("alone", work, lambda: counters[2])
+assert len({counter.get_total_flops() for counter in counters}) == 1
+with lanescope.range("functorch"), shapes():
+    mapped = vmap(grad(lambda x: (x * x).sum()))(a)
+assert torch.equal(mapped, 2 * a)
+with lanescope.range("inference"), torch.inference_mode(), shapes():
+    torch.nn.Linear(8, 2)(a)
+with lanescope.range("failed"), shapes():
+    try:
+        a @ a
+    except RuntimeError:
+        a + 1
+    torch.add(a, a, out=torch.empty(4, 8))
+    torch.cat([a, a]), torch.cat([a, a.double()]), a[[0, 1]], a.t()
 """
 
 LIGHTNING = MODEL + """
@@ -181,14 +249,50 @@ class Training(unittest.TestCase):
         self.assertFalse(categories["step 0"])
 
     def test_torch_shapes(self):
-        texts = [row["text"] for row in recorded(SHAPES)]
-        if texts == ["no CUDA"]:
-            self.skipTest("This PyTorch has no NVTX.")
-        linear = [text for text in texts if text.startswith("aten::addmm, ")]
-        self.assertEqual(len(linear), 2 * 5)
-        self.assertTrue(all(", sizes = [[8], [4, 8], [8, 8], " in text or ", sizes = [[2], [4, 8], [8, 2], " in text
-                            for text in linear), linear)
-        self.assertTrue(any(text.startswith("AddmmBackward0, seq = ") for text in texts))
+        rows = recorded(SHAPES)
+        texts = within(rows, next(row for row in rows if row["text"] == "training"))
+        # Nothing outside the context.
+        self.assertEqual(len(texts) + 1, len(rows))
+        q, mixed = "[2, 2, 64, 4]", "[2, 2, 64, 64]"
+        convolution = "[1, 1], [1, 1], [1, 1], False, [0, 0], "
+        for text in (
+            "aten::convolution, sizes = [[2, 3, 8, 8], [8, 3, 3, 3], [8], [], [], [], [], [], []], types = [float, float, float, "
+            f", , , , , ], values = [, , , {convolution}]",
+            "aten::convolution_backward, sizes = [[2, 8, 8, 8], [2, 3, 8, 8], [8, 3, 3, 3], [], [], [], [], [], [], [], []], "
+            f"types = [float, float, float, , , , , , , , ], values = [, , , [8], {convolution}, [False, True, True]]",
+            "aten::native_layer_norm, sizes = [[2, 64, 8], [], [8], [8], []], types = [float, , float, float, ], values = [, "
+            "[8], , , ]",
+            "aten::addmm, sizes = [[24], [128, 8], [8, 24], [], []], types = [float, float, float, , ]",
+            f"aten::_softmax, sizes = [{mixed}, [], []], types = [float, , ], values = [, , False]",
+            f"aten::_softmax_backward_data, sizes = [{mixed}, {mixed}, [], []], types = [float, float, , ], values = [, , , "
+            "float]",
+            "aten::gelu_backward, sizes = [[2, 64, 8], [2, 64, 8], []], types = [float, float, ]",
+            "aten::_to_copy, sizes = [[2, 64, 4], [], [], [], [], [], []], types = [float, , , , , , ], values = [, "
+            "c10::BFloat16, , , , False, ]",
+            # Tensors of a list are one of all elements.
+            "aten::_foreach_addcdiv_, sizes = [[492], [492], [492], []], types = [float, float, float, ]",
+        ):
+            self.assertIn(text, texts)
+        # The backward of attention has the mask, too; its names on a CPU are others.
+        for name in ("_scaled_dot_product_flash_attention", "_fused_adamw_", "native_layer_norm_backward", "mm, "):
+            self.assertTrue(any(text.startswith(f"aten::{name}") for text in texts), name)
+        attention = [text for text in texts if "attention" in text]
+        self.assertEqual(len(attention), 2)
+        self.assertTrue(all(f"[{q}, {q}, {q}, " in text and ", True, " in text for text in attention), attention)
+
+    def test_torch_shapes_change_no_result(self):
+        rows = recorded(SHAPED)
+        texts = {name: [text.split(", sizes = ")[0] for row in rows if row["text"] == name for text in within(rows, row)]
+                 for name in ("checkpoint", "compiled", "around", "within", "functorch", "inference", "failed")}
+        for name in ("checkpoint", "compiled", "around", "within"):
+            self.assertIn("aten::mm", texts[name], name)
+            self.assertIn("aten::tanh_backward", texts[name], name)
+        # A reentrant one repeats the product, the other one stops before.
+        self.assertEqual(texts["checkpoint"].count("aten::tanh"), 4)
+        self.assertIn("aten::mul", texts["functorch"])
+        self.assertIn("aten::addmm", texts["inference"])
+        self.assertEqual(texts["failed"], ["aten::mm", "aten::add", "aten::empty", "aten::add", "aten::cat", "aten::_to_copy",
+                                           "aten::cat", "aten::index"])
 
     def test_lightning(self):
         rows = recorded(LIGHTNING)
