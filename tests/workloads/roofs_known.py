@@ -5,6 +5,7 @@
     python3 roofs_known.py pure KIND [SECONDS]       one operation for a time: square, ragged, skinny, causal, conv
     python3 roofs_known.py train KIND [SECONDS]      a training: bf16, fp16, checkpoint
     python3 roofs_known.py profile KIND FILE         five steps of that training, or `gemms`, under torch.profiler
+    python3 roofs_known.py gpt KIND                  three steps of a small GPT in `lanescope.torch.shapes()`: eager, sdpa
     python3 roofs_known.py bytes                     20 operations on tensors larger than caches, once each, in ranges "bytes N"
 
 The last line of the output is a JSON object with the operations, counted by their formulas and by PyTorch, and the times.
@@ -22,10 +23,14 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
+import lanescope.torch
+
 nvtx = torch.cuda.nvtx
 DEVICE = "cuda"
 LEAST_FLOPS = 2.5e11  # a product takes 300 us or more: the launch is below a percent
 WIDTH, LAYERS, HEADS, LENGTH, BATCH, VOCABULARY = 2048, 12, 16, 1024, 16, 50304
+SMALL = 768, 4, 12, 512, 16, 16384  # of the small GPT, which has other attention if "eager"
+IS_EAGER = False
 
 
 def shapes():
@@ -82,7 +87,7 @@ def run_gemms(repeats=10):
             call()
         torch.cuda.synchronize()
         nvtx.range_push(f"gemm {number}")
-        with torch.autograd.profiler.emit_nvtx(record_shapes=True) if repeats > 3 else contextlib.nullcontext():
+        with lanescope.torch.shapes() if repeats > 3 else contextlib.nullcontext():
             ns = timed(call, repeats)
         nvtx.range_pop()
         results.append({"precision": precision, "m": m, "n": n, "k": k, "ns": ns, "flops": 2 * m * n * k})
@@ -143,7 +148,12 @@ class Block(nn.Module):
     def forward(self, x):
         q, k, v = self.attention(self.first(x)).chunk(3, dim=-1)
         q, k, v = (each.view(*each.shape[:2], HEADS, -1).transpose(1, 2) for each in (q, k, v))
-        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        if IS_EAGER:
+            scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+            mask = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool, device=q.device).triu(1)
+            mixed = torch.softmax(scores.masked_fill(mask, float("-inf")), -1) @ v
+        else:
+            mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(mixed.transpose(1, 2).reshape(x.shape))
         return x + self.down(functional.gelu(self.up(self.second(x))))
 
@@ -169,7 +179,7 @@ class Training:
         torch.manual_seed(0)
         self.half = torch.float16 if kind == "fp16" else torch.bfloat16
         self.model = Model(kind != "checkpoint").to(DEVICE)
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-5, fused=True)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-5, fused=kind != "eager")
         self.scaler = torch.amp.GradScaler(enabled=kind == "fp16")
         self.tokens = torch.randint(0, VOCABULARY, (BATCH, LENGTH), device=DEVICE)
 
@@ -221,12 +231,28 @@ def run_training(kind, seconds):
         steps += 1
     truth.update(kind=kind, steps=steps, wallNs=(time.perf_counter() - begin) * 1e9)
     # The same steps with shapes as NVTX ranges, for a report by shape.
-    with torch.autograd.profiler.emit_nvtx(record_shapes=True):
+    with lanescope.torch.shapes():
         for number in range(3):
             with nvtx.range(f"step {steps + number}"):
                 training.step()
             torch.cuda.synchronize()
     return truth
+
+
+def run_gpt(kind):
+    global WIDTH, LAYERS, HEADS, LENGTH, BATCH, VOCABULARY, IS_EAGER
+    (WIDTH, LAYERS, HEADS, LENGTH, BATCH, VOCABULARY), IS_EAGER = SMALL, kind == "eager"
+    truth = counted(kind)
+    training = Training(kind)
+    times = {}
+    for name, context in (("warm", contextlib.nullcontext), ("plain", contextlib.nullcontext), ("shaped", lanescope.torch.shapes)):
+        begin = time.perf_counter()
+        for number in range(3):
+            with nvtx.range(f"{name} {number}"), context():
+                training.step()
+            torch.cuda.synchronize()
+        times[name] = (time.perf_counter() - begin) / 3 * 1e3
+    return {**truth, "kind": kind, "steps": 3, "stepMs": times}
 
 
 def moving():
@@ -272,7 +298,7 @@ def run_bytes():
         call()
     torch.cuda.synchronize()
     torch.cuda.profiler.start()
-    with torch.autograd.profiler.emit_nvtx(record_shapes=True):
+    with lanescope.torch.shapes():
         for number, call in enumerate(calls.values()):
             torch.cuda._sleep(10_000)
             with nvtx.range(f"bytes {number}"):
@@ -309,6 +335,8 @@ def main():
         result = run_pure(kind, float(more[0] if more else 6))
     elif what == "train":
         result = run_training(kind, float(more[0] if more else 22))
+    elif what == "gpt":
+        result = run_gpt(kind)
     elif what == "bytes":
         result = run_bytes()
     elif what == "profile":
