@@ -116,21 +116,18 @@ def _facts(value):
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def _text(name, *facts):
+def _range(name, *facts):
     sizes, types, values = zip(*facts) if facts else ((), (), ())
-    types = [_TYPES.get(each, "") for each in types]
-    text = f"{name}, sizes = {[[*each] for each in sizes]}"
-    return text + "".join(f", {what} = [{', '.join(each)}]" for what, each in (("types", types), ("values", values)) if any(each))
+    lists = {"types": [_TYPES.get(each, "") for each in types], "values": values}
+    texts = [f", {what} = [{', '.join(each)}]" for what, each in lists.items() if any(each)]
+    return marks.range(f"{name}, sizes = {[[*each] for each in sizes]}{''.join(texts)}")
 
 
 class _Shapes(TorchDispatchMode):
     """Makes a range of each operator, below autograd: "aten::mm, sizes = [[8, 4], [4, 2]], types = [float, float]"."""
 
     supports_higher_order_operators = True
-
-    @classmethod
-    def ignore_compile_internals(cls):
-        return True
+    ignore_compile_internals = classmethod(lambda cls: True)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -145,7 +142,7 @@ class _Shapes(TorchDispatchMode):
             with self:
                 return function.decompose(*args, **kwargs)
         values = [*args, *(kwargs.get(key, default) for key, default in arguments[len(args):])]
-        with marks.range(_text(name, *map(_facts, values))):
+        with _range(name, *map(_facts, values)):
             return function(*args, **kwargs)
 
 
