@@ -18,8 +18,6 @@
 #include "model/answers/Door.h"
 #include "model/answers/FolderGate.h"
 #include "model/answers/answerTool.h"
-#include "model/answers/limitAnswer.h"
-#include "model/answers/toolList.h"
 #include "model/format/Subprocess.h"
 #include "model/format/files.h"
 #include "model/system/system.h"

@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "model/answers/Door.h"
 #include "model/answers/FolderGate.h"
 #include "model/format/Result.h"
 
 namespace lanescope::answers {
+
+/// Name of the tool that shows a range of time.
+inline constexpr const char* rangeTool = "look";
+
+/// Returns the tools with their schemas for `tools/list`. `record` and `bench` only if runs are allowed.
+Json toolList(bool mayRun);
+
+/// Returns the reason to refuse arguments of a listed tool, for its caller; empty if they fit the schema.
+std::string argumentProblem(const Json& tools, std::string_view tool, const Json& arguments);
+
+inline constexpr size_t defaultMaxTokens = 2000, highestMaxTokens = 20'000;
+/// A token of English and JSON has about four bytes.
+inline constexpr size_t bytesPerToken = 4;
+/// Longer names and texts of a trace are shortened.
+inline constexpr size_t maxTextBytes = 600;
+
+/// Returns the answer in one line of at most that many tokens. Shortens long texts, then the longest lists, and lists
+/// in its member "truncated" what was shortened. O(size * log size).
+std::string limitedAnswer(Json answer, size_t maxTokens);
 
 /// Returns the answer of a tool that reads: one line of JSON within the limit of tokens, with caveats, questions that
 /// the trace cannot answer, shortened parts, and a command for people. `arguments` fit the schema. Fails with a

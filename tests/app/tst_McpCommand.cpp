@@ -2,7 +2,6 @@
 #include <csignal>
 
 #include "model/answers/answerTool.h"
-#include "model/answers/toolList.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/runTest.h"

@@ -3,8 +3,7 @@
 // Target for the door of `lanescope mcp`: messages of JSON-RPC, one per line, and arguments of tools.
 
 #include "model/answers/Door.h"
-#include "model/answers/limitAnswer.h"
-#include "model/answers/toolList.h"
+#include "model/answers/answerTool.h"
 #include "model/format/text.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
