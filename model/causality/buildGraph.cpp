@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/causality/handOvers.h"
 #include "model/causality/implicitOrder.h"
 #include "model/text/apiCalls.h"
 #include "model/text/callWaits.h"

@@ -112,4 +112,133 @@ std::vector<uint32_t> queueLimits(const Trace& trace, const LaunchRows& launches
     return places;
 }
 
+namespace {
+
+/// Threads without known states alternate if their runs of consecutive calls have at least this mean length.
+constexpr uint32_t minCallsPerRun = 8;
+/// Minimum length of a time between two calls in which a thread without states may have waited.
+constexpr int64_t minUnknownWaitNs = 20'000;
+
+struct LastCall {
+    uint32_t row = noIndex;
+    int64_t endNs = 0;
+};
+
+/// The threads of a process while its calls are visited in order.
+struct ProcessCalls {
+    std::vector<uint32_t> threads;
+    uint32_t calls = 0, runs = 0;
+    uint32_t lastThread = noIndex;
+};
+
+}  // namespace
+
+bool isWaitingForOthers(ThreadState state) {
+    return isWaiting(state) && state != ThreadState::Sleep && state != ThreadState::Disk;
+}
+
+std::optional<bool> isMostlyWaiting(const StatesOfThreads& states, uint32_t thread, TimeRange time) {
+    if (states.isEmpty(thread)) return std::nullopt;
+    const ThreadTimes times = states.during(thread, time);
+    const int64_t knownNs = times.knownNs() - times.of(ThreadState::Unknown);
+    if (2 * knownNs < time.durationNs()) return std::nullopt;
+    int64_t waitedNs = 0;
+    for (size_t each = 0; each < threadStateCount; ++each)
+        if (const auto state = static_cast<ThreadState>(each); isWaitingForOthers(state)) waitedNs += times.of(state);
+    return 2 * waitedNs > knownNs;
+}
+
+double ranShareBetweenCalls(const Trace& trace, uint32_t row) {
+    const CpuStateTable& states = trace.cpuStates;
+    const ApiTable& calls = trace.apiCalls;
+    const TimeRange time{states.startNs[row], states.endNs[row]};
+    ColumnReader starts(calls.startNs), ends(calls.endNs);
+    ColumnReader threads(calls.thread);
+    int64_t callsNs = 0, untilNs = time.startNs;
+    const auto first = std::ranges::lower_bound(calls.startNs, time.startNs);
+    for (auto call = static_cast<uint32_t>(first - calls.startNs.begin());
+         call < calls.size() && starts[call] < time.endNs; ++call) {
+        if (threads[call] != states.thread[row]) continue;
+        const int64_t endNs = std::min(ends[call], time.endNs);
+        callsNs += std::max<int64_t>(0, endNs - std::max(starts[call], untilNs));
+        untilNs = std::max(untilNs, endNs);
+    }
+    const auto betweenNs = static_cast<double>(time.durationNs() - callsNs);
+    const double ranNs = static_cast<double>(states.cpuNs[row]) + static_cast<double>(states.delayNs[row]);
+    return betweenNs > 0 ? std::clamp((ranNs - static_cast<double>(callsNs)) / betweenNs, 0.0, 1.0) : 0;
+}
+
+namespace {
+
+struct Seen {
+    bool isKnown = false, isWaiting = false;
+    bool isExact = false;  ///< By the scheduler: samples are too coarse to deny a wait.
+};
+
+/// Returns the state of a thread at a time.
+Seen seenAt(const Trace& trace, const StatesOfThreads& states, uint32_t thread, int64_t timeNs) {
+    Seen seen;
+    states.forEachIn(thread, {timeNs, timeNs + 1}, [&](uint32_t row, TimeRange) {
+        const ThreadState state = trace.cpuStates.state[row];
+        if (state == ThreadState::Unknown) return;
+        seen = {true, isWaiting(state) && state != ThreadState::Sleep,
+                trace.cpuStates.source[row] == StateSource::Scheduler};
+    });
+    return seen;
+}
+
+}  // namespace
+
+std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& states, uint32_t firstCall,
+                                    uint32_t endCall) {
+    const ApiTable& calls = trace.apiCalls;
+    std::vector<ProcessCalls> processes(trace.processes.size());
+    for (uint32_t row = firstCall; row < endCall; ++row) {
+        const uint32_t thread = calls.thread[row];
+        ProcessCalls& process = processes[trace.threads[thread].process];
+        ++process.calls;
+        if (process.lastThread == thread) continue;
+        ++process.runs;
+        process.lastThread = thread;
+        if (process.threads.size() <= maxSubjects &&
+            std::ranges::find(process.threads, thread) == process.threads.end())
+            process.threads.push_back(thread);
+    }
+    std::vector<LastCall> last(trace.threads.size());
+    std::vector<HandOver> found;
+    for (uint32_t row = firstCall; row < endCall; ++row) {
+        const uint32_t thread = calls.thread[row];
+        const ProcessCalls& process = processes[trace.threads[thread].process];
+        if (process.threads.size() < 2 || process.threads.size() > maxSubjects) continue;
+        const int64_t startNs = calls.startNs[row];
+        const LastCall own = last[thread];
+        // The other thread that called last and does not go on by itself.
+        LastCall cause;
+        bool areOthersDone = true;
+        for (const uint32_t other : process.threads) {
+            if (other == thread || last[other].row == noIndex) continue;
+            if (last[other].endNs > startNs) areOthersDone = false;
+            if (last[other].endNs > startNs || (own.row != noIndex && last[other].endNs <= own.endNs)) continue;
+            const Seen seen = seenAt(trace, states, other, startNs);
+            if (seen.isExact && !seen.isWaiting) continue;
+            if (cause.row == noIndex || last[other].endNs > cause.endNs) cause = last[other];
+        }
+        if (cause.row != noIndex) {
+            const Seen seen = seenAt(trace, states, thread, cause.endNs);
+            const int64_t sinceNs = own.row == noIndex ? cause.endNs : own.endNs;
+            const bool isAlternating = areOthersDone && process.runs * minCallsPerRun <= process.calls &&
+                                       (own.row == noIndex || startNs - sinceNs >= minUnknownWaitNs);
+            const bool isAfterWait =
+                seen.isExact
+                    ? seen.isWaiting
+                    : isAlternating || (areOthersDone &&
+                                        isMostlyWaiting(states, thread, {sinceNs, startNs}).value_or(seen.isWaiting));
+            if (isAfterWait) found.push_back({row, cause.row});
+        }
+        const int64_t endNs = std::max(startNs, calls.endNs[row]);
+        if (own.row == noIndex || endNs > own.endNs) last[thread] = {row, endNs};
+    }
+    return found;
+}
+
 }  // namespace lanescope::causality
