@@ -14,6 +14,439 @@ namespace lanescope {
 
 namespace {
 
+/// A reading of a clock. A snapshot has several of one time.
+struct PerfettoClock {
+    uint64_t id = 0;
+    int64_t time = 0;
+    int64_t unitNs = 1;
+    bool isIncremental = false;
+};
+
+/// The shared state of the packets of one writer until it is reset: interned texts, defaults and own clocks.
+class PacketSequence {
+  public:
+    enum class Texts { Categories, Names, ArgumentNames, ArgumentValues, Kernels, Stages };
+
+    /// Resets the state.
+    void clear();
+    /// Reads an InternedData. Returns false if more texts are interned than any real file needs.
+    bool takeTexts(std::string_view message);
+    void takeDefaults(std::string_view message);
+    /// Returns the text of that number. Empty if missing.
+    std::string_view text(Texts which, uint64_t number) const;
+
+    std::optional<uint64_t> defaultTrack, defaultClock;
+    std::vector<uint64_t> extraCounters, extraRealCounters;
+    std::optional<int64_t> process, thread;  ///< Default owner.
+    int64_t oldTimeNs = 0;                   ///< For packets with time differences.
+    MixedMap<uint64_t, PerfettoClock> clocks;
+    MixedMap<uint64_t, int64_t> clockOffsets;  ///< From an own clock to the clock of the file.
+
+  private:
+    using Table = MixedMap<uint64_t, std::string>;
+    bool takeText(Texts which, std::string_view message, uint32_t nameField);
+
+    std::array<Table, 6> texts_;
+    size_t textBytes_ = 0;
+};
+
+/// Converts the times of packets, which may use different clocks, to the clock of the file.
+class PerfettoClocks {
+  public:
+    /// Reads a ClockSnapshot of that writer.
+    void takeSnapshot(std::string_view message, PacketSequence& sequence);
+    /// Converts a time of that clock, or of the default clock of the writer.
+    int64_t timeOf(uint64_t time, std::optional<uint64_t> clock, PacketSequence& sequence) const;
+    /// Returns the offset to the time of day. Returns nullopt without a snapshot of it.
+    std::optional<int64_t> toTimeOfDay() const { return toTimeOfDay_; }
+
+  private:
+    MixedMap<uint64_t, int64_t> offsets_;
+    std::optional<int64_t> toTimeOfDay_;
+};
+
+constexpr size_t maxInternedBytes = size_t{256} << 20;
+/// Memory of a text in addition to its bytes.
+constexpr size_t textCost = 96;
+constexpr size_t maxTextBytes = size_t{1} << 20;
+constexpr size_t maxCountersOfTrack = 256;
+
+void takeNumbers(const ProtoField& field, std::vector<uint64_t>& into) {
+    ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&into](uint64_t value) {
+        if (into.size() < maxCountersOfTrack) into.push_back(value);
+    });
+}
+
+constexpr uint64_t timeOfDayClock = 1, bootClock = 6, firstOwnClock = 64, lastOwnClock = 127;
+constexpr size_t maxClocks = 256;
+
+/// Returns the sum with wrap-around. Invalid times are detected later.
+int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+
+int64_t product(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+
+bool isOwn(uint64_t clock) { return clock >= firstOwnClock && clock <= lastOwnClock; }
+
+PerfettoClock clockIn(std::string_view message) {
+    PerfettoClock clock;
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (!field.isNumber()) continue;
+        if (field.number == 1) clock.id = field.value;
+        if (field.number == 2) clock.time = field.signedValue();
+        if (field.number == 3) clock.isIncremental = field.value != 0;
+        if (field.number == 4 && field.value > 0) clock.unitNs = field.signedValue();
+    }
+    return clock;
+}
+
+void PacketSequence::clear() {
+    const std::optional<int64_t> ownProcess = process, ownThread = thread;
+    *this = PacketSequence();
+    process = ownProcess;
+    thread = ownThread;
+}
+
+bool PacketSequence::takeText(Texts which, std::string_view message, uint32_t nameField) {
+    uint64_t number = 0;
+    std::string_view name;
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 1 && field.isNumber()) number = field.value;
+        if (field.number == nameField && field.isBytes()) name = field.bytes;
+    }
+    if (textBytes_ > maxInternedBytes) return false;
+    std::string& kept = texts_[static_cast<size_t>(which)][number];
+    kept = name.substr(0, maxTextBytes);
+    textBytes_ += kept.size() + textCost;
+    return true;
+}
+
+bool PacketSequence::takeTexts(std::string_view message) {
+    bool isRoom = true;
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (!field.isBytes()) continue;
+        switch (field.number) {
+            case 1: isRoom = takeText(Texts::Categories, field.bytes, 2) && isRoom; break;
+            case 2: isRoom = takeText(Texts::Names, field.bytes, 2) && isRoom; break;
+            case 3: isRoom = takeText(Texts::ArgumentNames, field.bytes, 2) && isRoom; break;
+            case 24: isRoom = takeText(Texts::Stages, field.bytes, 2) && isRoom; break;
+            case 29: isRoom = takeText(Texts::ArgumentValues, field.bytes, 2) && isRoom; break;
+            case 1000: isRoom = takeText(Texts::Kernels, field.bytes, 3) && isRoom; break;
+            default: break;
+        }
+    }
+    return isRoom;
+}
+
+void PacketSequence::takeDefaults(std::string_view message) {
+    defaultTrack.reset();
+    defaultClock.reset();
+    extraCounters.clear();
+    extraRealCounters.clear();
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 58 && field.isNumber()) defaultClock = field.value;
+        if (field.number != 11 || !field.isBytes()) continue;
+        for (const ProtoField& each : ProtoCursor(field.bytes)) {
+            if (each.number == 11 && each.isNumber()) defaultTrack = each.value;
+            if (each.number == 31) takeNumbers(each, extraCounters);
+            if (each.number == 45) takeNumbers(each, extraRealCounters);
+        }
+    }
+}
+
+std::string_view PacketSequence::text(Texts which, uint64_t number) const {
+    const Table& table = texts_[static_cast<size_t>(which)];
+    const auto found = table.find(number);
+    return found != table.end() ? std::string_view(found->second) : std::string_view();
+}
+
+void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequence) {
+    std::vector<PerfettoClock> clocks;
+    uint64_t primary = bootClock;
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 1 && field.isBytes() && clocks.size() < maxClocks) clocks.push_back(clockIn(field.bytes));
+        if (field.number == 2 && field.isNumber()) primary = field.value;
+    }
+    const PerfettoClock* reference = nullptr;
+    for (const PerfettoClock& clock : clocks) {
+        const bool isBetter =
+            reference == nullptr || clock.id == primary || (clock.id == bootClock && reference->id != primary);
+        if (!isOwn(clock.id) && isBetter) reference = &clock;
+    }
+    if (reference == nullptr) return;
+    const bool isOfFile = reference->id == primary || reference->id == bootClock;
+    const auto known = offsets_.find(reference->id);
+    const int64_t referenceNs =
+        sum(product(reference->time, reference->unitNs), isOfFile || known == offsets_.end() ? 0 : known->second);
+    for (const PerfettoClock& clock : clocks) {
+        const int64_t offset = sum(referenceNs, product(-1, product(clock.time, clock.unitNs)));
+        if (isOwn(clock.id)) {
+            PerfettoClock own = clock;
+            own.time = product(clock.time, clock.unitNs);
+            sequence.clocks[clock.id] = own;
+            sequence.clockOffsets[clock.id] = offset;
+        } else if (offsets_.size() < maxClocks) {
+            offsets_[clock.id] = offset;
+        }
+        if (clock.id == timeOfDayClock && reference->id != timeOfDayClock) toTimeOfDay_ = product(-1, offset);
+    }
+}
+
+int64_t PerfettoClocks::timeOf(uint64_t time, std::optional<uint64_t> clock, PacketSequence& sequence) const {
+    const auto reading = static_cast<int64_t>(time);
+    const uint64_t id = clock ? *clock : sequence.defaultClock.value_or(bootClock);
+    if (isOwn(id)) {
+        const auto own = sequence.clocks.find(id);
+        if (own == sequence.clocks.end()) return reading;
+        int64_t timeNs = product(reading, own->second.unitNs);
+        if (own->second.isIncremental) timeNs = own->second.time = sum(own->second.time, timeNs);
+        return sum(timeNs, sequence.clockOffsets[id]);
+    }
+    const auto offset = offsets_.find(id);
+    return sum(reading, offset != offsets_.end() ? offset->second : 0);
+}
+
+void setDuration(ImportedEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
+    if (place.index == SliceJoiner::Place::nowhere) return;
+    if (place.isWork) {
+        if (place.index < events.gpuWork.size()) events.gpuWork[place.index].durationNs = durationNs;
+    } else if (ImportedEvents::Slices& slices = events.slices(place.kind); place.index < slices.size()) {
+        slices[place.index].durationNs = durationNs;
+    }
+}
+
+constexpr size_t maxTracks = size_t{1} << 20;
+/// Deeper tracks form a circle.
+constexpr int maxDepth = 64;
+constexpr size_t maxNameBytes = 4096;
+
+std::string shortened(std::string_view text) { return std::string(text.substr(0, maxNameBytes)); }
+
+int64_t small(uint64_t value) { return static_cast<int32_t>(value); }
+
+void takeProcess(std::string_view message, PerfettoTrack& track) {
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 1 && field.isNumber()) track.process = small(field.value);
+        if (field.number == 6 && field.isBytes()) track.processName = shortened(field.bytes);
+    }
+}
+
+void takeThread(std::string_view message, PerfettoTrack& track) {
+    for (const uint32_t number : {1u, 2u, 5u})
+        for (const ProtoField& field : ProtoCursor(message)) {
+            if (field.number != number) continue;
+            if (number == 1 && field.isNumber()) track.process = small(field.value);
+            if (number == 2 && field.isNumber()) track.thread = field.signedValue();
+            if (number == 5 && field.isBytes()) track.threadName = shortened(field.bytes);
+        }
+}
+
+void takeCounter(std::string_view message, PerfettoTrack& track) {
+    track.isCounter = true;
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 3 && field.isNumber())
+            track.unit = field.value == 3 ? "bytes" : field.value == 1 ? "ns" : "";
+        if (field.number == 6 && field.isBytes()) track.unit = shortened(field.bytes);
+        if (field.number == 4 && field.isNumber()) track.multiplier = field.signedValue();
+        if (field.number == 5 && field.isNumber()) track.isIncremental = field.value != 0;
+    }
+}
+
+}  // namespace
+
+/// Returns true if starts and ends are properly nested in the order of the file.
+bool SliceJoiner::isNested(const Edges& edges, size_t first, size_t last) {
+    struct Open {
+        int64_t startNs, innerEndNs;
+    };
+    std::vector<Open> open;
+    for (size_t at = first; at < last; ++at) {
+        const Edge& edge = edges[at];
+        if (edge.isBegin) {
+            if (!open.empty() && edge.timeNs < open.back().startNs) return false;
+            open.push_back({edge.timeNs, edge.timeNs});
+            continue;
+        }
+        if (open.empty() || edge.timeNs < open.back().innerEndNs) return false;
+        open.pop_back();
+        if (!open.empty()) open.back().innerEndNs = std::max(open.back().innerEndNs, edge.timeNs);
+    }
+    return open.empty();
+}
+
+/// Calls `visit(begin, end)` for each slice, if each group of starts is followed by as many ends in
+/// the same order. Returns false otherwise, possibly after some visits.
+template <class Visitor>
+bool SliceJoiner::forEachOfRuns(const Edges& edges, size_t first, size_t last, Visitor visit) {
+    while (first < last) {
+        size_t ends = first;
+        while (ends < last && edges[ends].isBegin) ++ends;
+        const size_t count = ends - first;
+        if (count == 0 || count > last - ends) return false;
+        for (size_t at = 0; at < count; ++at) {
+            const Edge &begin = edges[first + at], &end = edges[ends + at];
+            if (end.isBegin || end.timeNs < begin.timeNs) return false;
+            visit(begin, end);
+        }
+        first = ends + count;
+    }
+    return true;
+}
+
+/// Sorts by time. At equal times, earlier slices end first, then slices begin, then those of length 0 end.
+void SliceJoiner::sortByTime(Edges& edges, size_t first, size_t last) {
+    const auto at = [&edges](size_t index) { return edges.begin() + static_cast<std::ptrdiff_t>(index); };
+    std::stable_sort(at(first), at(last), [](const Edge& a, const Edge& b) { return a.timeNs < b.timeNs; });
+    size_t openBefore = 0;
+    for (size_t begin = first; begin < last;) {
+        size_t end = begin;
+        size_t begins = 0;
+        while (end < last && edges[end].timeNs == edges[begin].timeNs) begins += edges[end++].isBegin ? 1 : 0;
+        const size_t ends = end - begin - begins;
+        const size_t endsFirst = std::min(openBefore, ends);
+        size_t seen = 0;
+        std::vector<Edge> inOrder, late;
+        for (size_t index = begin; index < end; ++index) {
+            const Edge& edge = edges[index];
+            if (edge.isBegin) continue;
+            (seen++ < endsFirst ? inOrder : late).push_back(edge);
+        }
+        for (size_t index = begin; index < end; ++index)
+            if (edges[index].isBegin) inOrder.push_back(edges[index]);
+        inOrder.insert(inOrder.end(), late.begin(), late.end());
+        std::copy(inOrder.begin(), inOrder.end(), at(begin));
+        openBefore = openBefore + begins > ends ? openBefore + begins - ends : 0;
+        begin = end;
+    }
+}
+
+SliceJoiner::Unmatched SliceJoiner::join(ImportedEvents& events, int64_t lastNs) {
+    Unmatched unmatched;
+    sortLarge(edges_, [](const Edge& a, const Edge& b) { return a.track < b.track; });
+    std::vector<const Edge*> open;
+    for (size_t first = 0; first < edges_.size();) {
+        size_t last = first;
+        while (last < edges_.size() && edges_[last].track == edges_[first].track) ++last;
+        if (!isNested(edges_, first, last)) {
+            const bool isOfRuns = forEachOfRuns(edges_, first, last, [&](const Edge& begin, const Edge& end) {
+                setDuration(events, begin.place, end.timeNs - begin.timeNs);
+            });
+            if (isOfRuns) {
+                first = last;
+                continue;
+            }
+            sortByTime(edges_, first, last);
+        }
+        open.clear();
+        for (size_t at = first; at < last; ++at) {
+            const Edge& edge = edges_[at];
+            if (edge.isBegin) {
+                open.push_back(&edge);
+            } else if (open.empty()) {
+                ++unmatched.ends;
+            } else {
+                setDuration(events, open.back()->place, std::max<int64_t>(0, edge.timeNs - open.back()->timeNs));
+                open.pop_back();
+            }
+        }
+        for (const Edge* edge : open) {
+            setDuration(events, edge->place, std::max<int64_t>(0, lastNs - edge->timeNs));
+            ++unmatched.begins;
+        }
+        first = last;
+    }
+    return unmatched;
+}
+
+uint32_t PerfettoTracks::numberOf(uint64_t uuid) {
+    const auto found = numbers_.find(uuid);
+    if (found != numbers_.end()) return found->second;
+    if (tracks_.size() >= maxTracks) return noTrack;
+    const auto number = static_cast<uint32_t>(tracks_.size());
+    numbers_.emplace(uuid, number);
+    tracks_.emplace_back().uuid = uuid;
+    return number;
+}
+
+uint32_t PerfettoTracks::numberOfThread(int64_t process, int64_t thread) {
+    // An id that no track of the file has.
+    const uint64_t uuid =
+        mixed(static_cast<uint64_t>(process)) ^ mixed(static_cast<uint64_t>(thread) + 0x9e3779b97f4a7c15u);
+    const uint32_t number = numberOf(uuid);
+    if (number == noTrack) return number;
+    tracks_[number].process = process;
+    tracks_[number].thread = thread;
+    return number;
+}
+
+void PerfettoTracks::nameThread(int64_t process, int64_t thread, std::string_view name) {
+    const uint32_t number = numberOfThread(process, thread);
+    if (number != noTrack) tracks_[number].threadName = shortened(name);
+}
+
+void PerfettoTracks::describe(std::string_view message) {
+    uint64_t uuid = 0;
+    for (const ProtoField& field : ProtoCursor(message))
+        if (field.number == 1 && field.isNumber()) uuid = field.value;
+    const uint32_t number = numberOf(uuid);
+    if (number == noTrack) return;
+    PerfettoTrack& track = tracks_[number];
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 5 && field.isNumber()) track.parent = field.value;
+        if (!field.isBytes()) continue;
+        if (field.number == 2 || field.number == 10 || field.number == 13) track.name = shortened(field.bytes);
+        if (field.number == 3) takeProcess(field.bytes, track);
+        if (field.number == 4) takeThread(field.bytes, track);
+        if (field.number == 8) takeCounter(field.bytes, track);
+    }
+    if (!track.process || track.thread) return;
+    const std::string& name = track.processName.empty() ? track.name : track.processName;
+    if (!name.empty()) processNames_[*track.process] = name;
+}
+
+const PerfettoTrack* PerfettoTracks::above(const PerfettoTrack& track) const {
+    if (track.parent == 0) return nullptr;
+    const auto found = numbers_.find(track.parent);
+    return found != numbers_.end() ? &tracks_[found->second] : nullptr;
+}
+
+bool PerfettoTracks::isOfThread(uint32_t number) const {
+    const PerfettoTrack* track = &tracks_[number];
+    for (int depth = 0; track != nullptr && depth < maxDepth; ++depth, track = above(*track))
+        if (track->thread) return true;
+    return false;
+}
+
+PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
+    PerfettoPlace place;
+    const PerfettoTrack& own = tracks_[number];
+    const PerfettoTrack* outermost = &own;
+    const PerfettoTrack* track = &own;
+    bool hasThread = false, hasProcess = false;
+    for (int depth = 0; track != nullptr && depth < maxDepth; ++depth, track = above(*track)) {
+        outermost = track;
+        if (track->thread && !hasThread) {
+            hasThread = true;
+            place.thread = fmt::format("{}", *track->thread);
+            place.threadName = track->threadName.empty() ? track->name : track->threadName;
+        }
+        if (track->process && !hasProcess) {
+            hasProcess = true;
+            place.process = fmt::format("{}", *track->process);
+            // Some writers do not make a thread a child of its process.
+            const auto named = processNames_.find(*track->process);
+            if (named != processNames_.end()) place.processName = named->second;
+        }
+    }
+    if (!hasProcess) place.process = outermost == &own ? "" : outermost->name;
+    if (!hasThread) place.thread = own.name.empty() ? fmt::format("track {}", own.uuid) : own.name;
+    if (!hasThread) place.threadName = own.name;
+    return place;
+}
+
+namespace {
+
 constexpr int maxValueDepth = 16;
 /// Maximum for a list as text. Longer ones are not useful.
 constexpr size_t maxListTextBytes = size_t{1} << 16;
