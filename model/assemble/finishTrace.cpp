@@ -14,10 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/assemble/buildNccl.h"
 #include "model/assemble/buildTracks.h"
-#include "model/assemble/linkEvents.h"
-#include "model/assemble/sortTables.h"
 #include "model/bandwidth/tensorUse.h"
 #include "model/format/factNames.h"
 #include "model/lod/SumTable.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/assemble/linkEvents.h"
+#include "model/assemble/finishTrace.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/assemble/LaneBuilder.h"
-#include "model/assemble/sortTables.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/eventFacts.h"

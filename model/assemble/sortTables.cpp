@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/assemble/sortTables.h"
+#include "model/assemble/finishTrace.h"
 
 #include <algorithm>
 #include <functional>
