@@ -2,7 +2,7 @@
 #include <latch>
 
 #include "model/assemble/TraceBuilder.h"
-#include "model/assemble/sortTables.h"
+#include "model/assemble/finishTrace.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/importers/TraceFormat.h"
