@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/export/perfettoTrace.h"
+#include "model/export/exportTrace.h"
 
 #include <fmt/format.h>
 

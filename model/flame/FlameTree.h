@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/export/TextSink.h"
+#include "model/export/exportTrace.h"
 #include "model/numbers/MixedMap.h"
 #include "model/trace/Trace.h"
 #include "model/trace/Track.h"

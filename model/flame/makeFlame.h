@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "model/export/TextSink.h"
+#include "model/export/exportTrace.h"
 #include "model/flame/FlameTree.h"
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"

@@ -3,7 +3,7 @@
 
 #include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
-#include "model/export/perfettoTrace.h"
+#include "model/export/exportTrace.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/checksums.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include "model/export/kinetoTrace.h"
-#include "model/export/perfettoTrace.h"
+#include "model/export/exportTrace.h"
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/events/emitBackwards.h"

@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/analysis/RunSummary.h"
-#include "model/export/kinetoTrace.h"
-#include "model/export/perfettoTrace.h"
+#include "model/export/exportTrace.h"
 #include "model/flame/makeFlame.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunSummary.h"
-#include "model/export/kinetoTrace.h"
-#include "model/export/perfettoTrace.h"
+#include "model/export/exportTrace.h"
 #include "model/export/traceFile.h"
 #include "model/format/ncclFunctions.h"
 #include "model/importers/TraceFormat.h"

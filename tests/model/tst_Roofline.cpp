@@ -7,7 +7,7 @@
 #include "model/bandwidth/computePeaks.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
-#include "model/export/kinetoTrace.h"
+#include "model/export/exportTrace.h"
 #include "model/reports/reports.h"
 #include "model/roofline/OperatorCall.h"
 #include "model/roofline/ShapedCalls.h"
