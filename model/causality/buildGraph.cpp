@@ -14,7 +14,6 @@
 
 #include "model/causality/implicitOrder.h"
 #include "model/text/apiCalls.h"
-#include "model/text/callWaits.h"
 #include "model/trace/Column.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/collectives.h"

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "model/text/callWaits.h"
-
 namespace lanescope {
 
 std::string_view name(GpuApi api) { return api == GpuApi::Hip ? "HIP" : "CUDA"; }
