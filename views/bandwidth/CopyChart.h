@@ -10,7 +10,7 @@
 
 #include "model/bandwidth/linkPeaks.h"
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/theme/PlotWidget.h"
+#include "views/theme/PaintedWidget.h"
 #include "views/theme/Theme.h"
 
 class QCPAxis;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "model/compare/ComparisonView.h"
-#include "views/theme/PlotWidget.h"
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/compare/ComparisonView.h"
-#include "views/theme/PlotWidget.h"
+#include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
 

@@ -4,6 +4,7 @@
 #include <QHelpEvent>
 #include <QToolTip>
 #include <QWidget>
+
 #include <optional>
 
 #include "views/theme/Theme.h"
@@ -34,6 +35,37 @@ class PaintedWidget : public QWidget {
     }
 
     Theme theme_ = Theme::light();
+};
+
+}  // namespace lanescope::views
+
+class QCustomPlot;
+
+namespace lanescope::views {
+
+/// A widget filled by one plot. It gets the keyboard focus and shows it. A subclass calls `rebuild`
+/// at the end of its constructor.
+class PlotWidget : public QWidget {
+    Q_OBJECT
+  public:
+    void setTheme(const Theme& theme);
+    QCustomPlot& plot() const { return *plot_; }
+
+  protected:
+    explicit PlotWidget(QWidget* parent);
+
+    /// Draws everything, for another theme or size too.
+    virtual void rebuild() = 0;
+    /// Handles an event of the plot. Returns true if it is consumed.
+    virtual bool plotEvent(QEvent* event) = 0;
+
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+    Theme theme_ = Theme::light();
+    QCustomPlot* const plot_;
 };
 
 }  // namespace lanescope::views

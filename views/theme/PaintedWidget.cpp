@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/theme/PlotWidget.h"
+#include "views/theme/PaintedWidget.h"
 
 #include <qcustomplot.h>
 
