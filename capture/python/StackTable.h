@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "capture/python/Interpreter.h"
+#include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
-#include "capture/python/moduleFacts.h"
 
 namespace lanescope::agent::python {
 

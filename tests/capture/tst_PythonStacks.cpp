@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
-#include "capture/python/moduleFacts.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/support/Rows.h"
 #include "tests/support/runTest.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/analysis/distinctions.h"
+#include "model/analysis/startedProcesses.h"
 #include "model/analysis/streamOrder.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
