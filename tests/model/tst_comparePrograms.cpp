@@ -7,7 +7,7 @@
 #include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"
 #include "model/explain/Explanation.h"
-#include "model/explain/launchedWork.h"
+#include "model/explain/hostTime.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
