@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "model/analysis/WorkerTimeline.h"
-#include "model/explain/kernelKinds.h"
+#include "model/explain/programKind.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/collectiveKernels.h"
 #include "model/text/knownRangeName.h"

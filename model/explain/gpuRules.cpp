@@ -11,7 +11,7 @@
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"
-#include "model/explain/kernelKinds.h"
+#include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"

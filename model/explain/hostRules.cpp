@@ -13,7 +13,6 @@
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"
-#include "model/explain/kernelKinds.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 

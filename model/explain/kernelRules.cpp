@@ -12,7 +12,6 @@
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
-#include "model/explain/kernelKinds.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/numbers/Statistics.h"

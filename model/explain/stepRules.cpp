@@ -16,7 +16,6 @@
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"
-#include "model/explain/kernelKinds.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/text/formatValue.h"

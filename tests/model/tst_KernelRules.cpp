@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/analysis/groupKernels.h"
-#include "model/explain/kernelKinds.h"
+#include "model/explain/programKind.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/reports/reports.h"
 #include "model/text/kernelFamilies.h"
