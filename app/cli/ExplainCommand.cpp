@@ -9,7 +9,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
 #include "model/analysis/RunSummary.h"
-#include "model/explain/RuleCondition.h"
+#include "model/explain/rules.h"
 #include "model/importers/TraceFormat.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/pages/makeComparison.h"

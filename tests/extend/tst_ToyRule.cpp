@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "model/explain/FindingText.h"
-#include "model/explain/RuleCondition.h"
+#include "model/explain/rules.h"
 #include "model/explain/RunFindings.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/model/madeSteps.h"
