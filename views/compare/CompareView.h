@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/compare/worstInstance.h"
+#include "model/compare/ComparisonView.h"
 #include "views/compare/ComparisonJob.h"
 #include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
