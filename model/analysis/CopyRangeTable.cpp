@@ -6,7 +6,6 @@
 #include <set>
 
 #include "model/analysis/StepSelection.h"
-#include "model/analysis/rangePattern.h"
 #include "model/analysis/stepRanges.h"
 #include "model/numbers/Statistics.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/analysis/runConditions.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/Statistics.h"

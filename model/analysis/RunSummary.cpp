@@ -17,7 +17,7 @@
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/groupKernels.h"
 #include "model/analysis/hostThreads.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/runConditions.h"
 #include "model/analysis/streamOrder.h"

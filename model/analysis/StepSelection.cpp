@@ -6,7 +6,6 @@
 #include "model/analysis/WorkerLaunches.h"
 #include "model/analysis/kernelPattern.h"
 #include "model/analysis/pythonLoops.h"
-#include "model/analysis/rangePattern.h"
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"

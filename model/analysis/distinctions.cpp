@@ -11,7 +11,7 @@
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/RunContext.h"
 #include "model/analysis/RunSummary.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/analysis/startedProcesses.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/text/formatValue.h"

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/format/factNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "model/analysis/kernelPattern.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/collectiveKernels.h"

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <limits>
 
-#include "model/analysis/rangePattern.h"
 #include "model/analysis/stepRanges.h"
 #include "model/format/text.h"
 #include "model/text/formatValue.h"

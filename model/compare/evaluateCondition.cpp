@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/format/optionValues.h"
 #include "model/text/formatValue.h"

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/format/text.h"
 
 namespace lanescope::compare {

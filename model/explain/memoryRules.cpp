@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/analysis/IdleCause.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/explain/FindingText.h"

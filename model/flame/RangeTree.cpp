@@ -5,7 +5,7 @@
 #include <set>
 
 #include "model/analysis/StepSelection.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"

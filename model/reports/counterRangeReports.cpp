@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "model/analysis/CopyRangeTable.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
 #include "model/reports/gpuListing.h"

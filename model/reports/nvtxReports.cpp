@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/format/TimeRange.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/Statistics.h"

@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "model/analysis/CopyRangeTable.h"
-#include "model/analysis/rangePattern.h"
 #include "model/analysis/stepRanges.h"
 #include "model/format/optionValues.h"
 #include "model/text/formatValue.h"

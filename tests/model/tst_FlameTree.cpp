@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/analysis/StepSelection.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/flame/FlameTree.h"
 #include "model/flame/RangeTree.h"
 #include "model/flame/makeFlame.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/StepSelection.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"
 #include "tests/support/Rows.h"

@@ -3,7 +3,7 @@
 // Target for short texts from users and the environment: ranges, steps, options, patterns, names.
 
 #include "model/analysis/StepSelection.h"
-#include "model/analysis/rangePattern.h"
+#include "model/analysis/stepRanges.h"
 #include "model/compare/CompareSelection.h"
 #include "model/format/optionValues.h"
 #include "model/format/text.h"
