@@ -11,7 +11,6 @@
 
 #include "model/analysis/StepSelection.h"
 #include "model/bandwidth/LinkUse.h"
-#include "model/bandwidth/linkPeaks.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/collectives.h"

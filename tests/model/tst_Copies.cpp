@@ -2,7 +2,7 @@
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/LinkUse.h"
-#include "model/bandwidth/copyCharts.h"
+#include "model/bandwidth/CopyStatistics.h"
 #include "model/importers/TraceFormat.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/Rows.h"

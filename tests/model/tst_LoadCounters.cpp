@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/NvlinkVerdict.h"
-#include "model/bandwidth/linkPeaks.h"
+#include "model/bandwidth/LinkUse.h"
 #include "model/compare/RunComparison.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"

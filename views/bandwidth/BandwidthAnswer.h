@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/analysis/CopyRangeTable.h"
-#include "model/bandwidth/copyCharts.h"
+#include "model/bandwidth/CopyStatistics.h"
 #include "model/text/ReportTable.h"
 #include "views/tables/ReportModel.h"
 #include "views/theme/Theme.h"

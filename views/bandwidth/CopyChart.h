@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "model/bandwidth/linkPeaks.h"
+#include "model/bandwidth/LinkUse.h"
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/theme/PaintedWidget.h"
 #include "views/theme/Theme.h"
