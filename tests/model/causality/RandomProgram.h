@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/assemble/TraceBuilder.h"
-#include "model/causality/Change.h"
+#include "model/causality/StepReplay.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope::causality {
