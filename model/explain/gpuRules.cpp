@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about a GPU at work: its clocks and single kernels.
+// Rules about a GPU at work: its clocks, single kernels, and operators far from its measured rates.
 
 #include <fmt/format.h>
 

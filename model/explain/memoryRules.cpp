@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about copies, memsets and allocations: on the GPU, and calls in which the CPU keeps it idle.
+// Rules about copies, memsets, allocations and embedding tables: on the GPU, and calls in which the CPU keeps it idle.
 
 #include <fmt/format.h>
 

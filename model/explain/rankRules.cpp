@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about differences between ranks and about their exchange of data.
+// Rules about the launching thread (compiler, GIL), and about differences and exchange of data between ranks.
 
 #include <fmt/format.h>
 
