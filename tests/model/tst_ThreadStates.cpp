@@ -5,7 +5,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
-#include "model/importers/sqlite/readThreadStates.h"
+#include "model/importers/sqlite/readers.h"
 #include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/importers/sqlite/readThreadStates.h"
+#include "model/importers/sqlite/readers.h"
 
 #include <algorithm>
 #include <array>

@@ -3,16 +3,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "model/format/Memory.h"
+#include "model/format/TimeRange.h"
 #include "model/importers/sqlite/Identities.h"
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/RowReader.h"
-#include "model/importers/sqlite/readThreadStates.h"
 #include "model/numbers/MixedMap.h"
+#include "model/trace/kinds/CpuState.h"
 
 namespace lanescope {
 
@@ -124,5 +127,22 @@ class StacksOfRows {
   private:
     LargeVector<std::pair<int64_t, uint32_t>> stacks_;
 };
+
+struct ThreadSwitch {
+    int64_t timeNs = 0;
+    bool isIn = false;
+    bool isPreempted = false;  ///< The core was taken away while the thread was runnable.
+};
+
+/// State samples of threads with scheduler data, by thread, in the order of the file.
+using SampledStates = std::map<uint32_t, std::vector<kinds::CpuState::Row>>;
+/// Times on a core, by thread and time.
+using CoreTimes = std::map<uint32_t, std::vector<TimeRange>>;
+
+/// Returns the states of a thread. Scheduler switches decide when it had a core or was preempted. Overlapping state
+/// samples add the reason of waits and the source line. Outside of scheduler data, samples are used as they are. Of
+/// overlapping samples the first counts. Sorts `switches` by time. O(n log n).
+std::vector<kinds::CpuState::Row> exactStates(uint32_t thread, std::vector<kinds::CpuState::Row> samples,
+                                              std::vector<ThreadSwitch>& switches);
 
 }  // namespace lanescope
