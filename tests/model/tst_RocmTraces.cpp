@@ -2,7 +2,6 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
-#include "model/importers/xplane/XplaneReader.h"
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
