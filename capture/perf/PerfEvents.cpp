@@ -23,7 +23,7 @@
 
 #include "capture/log/clocks.h"
 #include "capture/machine/Machine.h"
-#include "capture/perf/perfRecords.h"
+#include "capture/perf/perfAttributes.h"
 
 namespace lanescope::capture {
 

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "capture/perf/perfAttributes.h"
-#include "capture/perf/perfRecords.h"
 #include "model/format/Result.h"
 #include "model/format/UniqueFd.h"
 #include "model/format/files.h"

@@ -11,7 +11,7 @@
 
 #include "capture/perf/ElfFile.h"
 #include "capture/perf/LibDw.h"
-#include "capture/perf/perfRecords.h"
+#include "capture/perf/perfAttributes.h"
 
 namespace lanescope::capture {
 

@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
 namespace lanescope::capture {
@@ -92,6 +93,205 @@ PerfRegisters dwarfRegisters(const uint64_t* values) {
     all.stackPointer = values[placeOf(stack)];
     all.framePointer = values[placeOf(frame)];
     return all;
+}
+
+namespace {
+
+constexpr uint16_t isExecBit = 1 << 13;       // PERF_RECORD_MISC_COMM_EXEC
+constexpr uint16_t isOutBit = 1 << 13;        // PERF_RECORD_MISC_SWITCH_OUT
+constexpr uint16_t isPreemptedBit = 1 << 14;  // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+
+/// Reader of one field after the other. Missing fields are zero, and `isWhole` is then false.
+class Fields {
+  public:
+    explicit Fields(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+    template <class Number>
+    Number take() {
+        Number number{};
+        const auto bytes = take(sizeof(number));
+        if (!bytes.empty()) std::memcpy(&number, bytes.data(), sizeof(number));
+        return number;
+    }
+    std::span<const std::byte> take(uint64_t bytes) {
+        if (bytes > rest_.size()) {
+            isWhole_ = false;
+            rest_ = {};
+            return {};
+        }
+        const auto taken = rest_.first(static_cast<size_t>(bytes));
+        rest_ = rest_.subspan(static_cast<size_t>(bytes));
+        return taken;
+    }
+    /// Returns the rest except the last `behind` bytes, as a zero-terminated text.
+    std::string_view text(size_t bytesAfter) {
+        if (rest_.size() < bytesAfter) {
+            isWhole_ = false;
+            return {};
+        }
+        const auto bytes = take(rest_.size() - bytesAfter);
+        const auto* const begin = reinterpret_cast<const char*>(bytes.data());
+        return {begin, ::strnlen(begin, bytes.size())};
+    }
+    bool isWhole() const { return isWhole_; }
+
+  private:
+    std::span<const std::byte> rest_;
+    bool isWhole_ = true;
+};
+
+constexpr size_t placeBytes = 24;
+
+PerfPlace takePlace(Fields& fields) {
+    PerfPlace place;
+    place.process = fields.take<uint32_t>();
+    place.thread = fields.take<uint32_t>();
+    place.timeNs = static_cast<int64_t>(fields.take<uint64_t>());
+    place.core = fields.take<uint32_t>();
+    fields.take<uint32_t>();
+    return place;
+}
+
+bool readSample(Fields fields, uint16_t misc, size_t registerCount, PerfVisitor& visitor) {
+    PerfSample sample;
+    fields.take<uint64_t>();  // the address, which is also in the registers
+    sample.place = takePlace(fields);
+    sample.isInKernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    const bool has64 = fields.take<uint64_t>() == PERF_SAMPLE_REGS_ABI_64;
+    if (has64) sample.registers = fields.take(registerCount * sizeof(uint64_t));
+    // 32-bit programs are not supported.
+    if (const uint64_t bytes = has64 ? fields.take<uint64_t>() : 0; bytes > 0) {
+        const auto stack = fields.take(bytes);
+        const auto used = fields.take<uint64_t>();
+        sample.stack = stack.first(static_cast<size_t>(std::min<uint64_t>(used, stack.size())));
+    }
+    if (!fields.isWhole()) return false;
+    visitor.visit(sample);
+    return true;
+}
+
+bool readRecord(const perf_event_header& header, std::span<const std::byte> body, size_t registerCount,
+                PerfVisitor& visitor) {
+    Fields fields(body);
+    const auto atEnd = [&] {
+        Fields last(body.last(placeBytes));
+        return takePlace(last);
+    };
+    const auto pass = [&](const auto& record) {
+        if (fields.isWhole()) visitor.visit(record);
+        return fields.isWhole();
+    };
+    switch (header.type) {
+        case PERF_RECORD_SAMPLE: return readSample(fields, header.misc, registerCount, visitor);
+        case PERF_RECORD_SWITCH: {
+            const PerfPlace place = takePlace(fields);
+            const bool isOut = (header.misc & isOutBit) != 0;
+            return pass(PerfSwitch{place, !isOut, isOut && (header.misc & isPreemptedBit) != 0});
+        }
+        case PERF_RECORD_MMAP2: {
+            PerfMapping mapping;
+            fields.take<uint64_t>();
+            mapping.address = fields.take<uint64_t>();
+            mapping.bytes = fields.take<uint64_t>();
+            mapping.fileOffset = fields.take<uint64_t>();
+            fields.take(32);  // device, inode and protection
+            mapping.file = fields.text(placeBytes);
+            mapping.place = takePlace(fields);
+            return pass(mapping);
+        }
+        case PERF_RECORD_COMM: {
+            PerfName name;
+            const auto process = fields.take<uint32_t>(), thread = fields.take<uint32_t>();
+            name.name = fields.text(placeBytes);
+            name.place = takePlace(fields);
+            name.isExec = (header.misc & isExecBit) != 0;
+            // Another thread may have set the name.
+            name.place.process = process;
+            name.place.thread = thread;
+            return pass(name);
+        }
+        case PERF_RECORD_EXIT: {
+            // The kernel ends its events before the thread finally leaves its core.
+            fields.take<uint32_t>();
+            fields.take<uint32_t>();
+            if (!fields.isWhole() || body.size() < placeBytes) return false;
+            visitor.visit(PerfSwitch{atEnd(), false, false});
+            visitor.ended(atEnd());
+            return true;
+        }
+        case PERF_RECORD_FORK: {
+            PerfFork fork;
+            const auto process = fields.take<uint32_t>();
+            fork.parentProcess = fields.take<uint32_t>();
+            const auto thread = fields.take<uint32_t>();
+            fork.parentThread = fields.take<uint32_t>();
+            if (!fields.isWhole() || body.size() < placeBytes) return false;
+            fork.place = atEnd();
+            fork.place.process = process;
+            fork.place.thread = thread;
+            visitor.visit(fork);
+            return true;
+        }
+        case PERF_RECORD_LOST: fields.take<uint64_t>(); [[fallthrough]];
+        case PERF_RECORD_LOST_SAMPLES: {
+            const auto count = fields.take<uint64_t>();
+            if (!fields.isWhole()) return false;
+            visitor.lost(count);
+            return true;
+        }
+        case PERF_RECORD_THROTTLE: visitor.throttled(); return true;
+        default: return true;
+    }
+}
+
+}  // namespace
+
+size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
+    size_t from = 0, to = 0;
+    while (bytes.size() - from >= sizeof(perf_event_header)) {
+        perf_event_header header;
+        std::memcpy(&header, bytes.data() + from, sizeof(header));
+        if (header.size < sizeof(header) || header.size > bytes.size() - from) break;
+        const size_t next = from + header.size;
+        // The address, the place and the registers precede the stack.
+        const size_t size =
+            from + sizeof(header) + sizeof(uint64_t) + placeBytes + (1 + registerCount) * sizeof(uint64_t);
+        uint64_t whole = 0, used = 0;
+        if (header.type == PERF_RECORD_SAMPLE && size + 2 * sizeof(whole) <= next) {
+            std::memcpy(&whole, bytes.data() + size, sizeof(whole));
+            std::memcpy(&used, bytes.data() + next - sizeof(used), sizeof(used));
+        }
+        const size_t head = size + sizeof(whole) - from;
+        used = (used + 7) & ~uint64_t{7};
+        if (whole > 0 && used < whole && whole == next - sizeof(used) - (from + head)) {
+            const size_t kept = head + static_cast<size_t>(used);
+            header.size = static_cast<uint16_t>(kept + (used > 0 ? sizeof(used) : 0));
+            std::memmove(bytes.data() + to, bytes.data() + from, kept);
+            std::memcpy(bytes.data() + to, &header, sizeof(header));
+            std::memcpy(bytes.data() + to + head - sizeof(used), &used, sizeof(used));
+            if (used > 0) std::memcpy(bytes.data() + to + kept, &used, sizeof(used));
+            to += header.size;
+        } else {
+            std::memmove(bytes.data() + to, bytes.data() + from, header.size);
+            to += header.size;
+        }
+        from = next;
+    }
+    std::memmove(bytes.data() + to, bytes.data() + from, bytes.size() - from);
+    return to + bytes.size() - from;
+}
+
+size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount, PerfVisitor& visitor) {
+    size_t odd = 0;
+    while (bytes.size() >= sizeof(perf_event_header)) {
+        perf_event_header header;
+        std::memcpy(&header, bytes.data(), sizeof(header));
+        if (header.size < sizeof(header) || header.size > bytes.size()) break;
+        if (!readRecord(header, bytes.subspan(sizeof(header), header.size - sizeof(header)), registerCount, visitor))
+            odd += header.size;
+        bytes = bytes.subspan(header.size);
+    }
+    return odd + bytes.size();
 }
 
 }  // namespace lanescope::capture
