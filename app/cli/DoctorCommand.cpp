@@ -10,7 +10,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
-#include "capture/doctor/CublasLt.h"
+#include "capture/doctor/CudaDriver.h"
 #include "capture/doctor/diagnose.h"
 #include "capture/doctor/measureRates.h"
 #include "capture/machine/Machine.h"

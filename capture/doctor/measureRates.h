@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "capture/doctor/CublasLt.h"
 #include "capture/doctor/CudaDriver.h"
 #include "capture/machine/Machine.h"
 #include "capture/machine/MeasuredPeaks.h"
