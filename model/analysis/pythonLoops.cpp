@@ -12,7 +12,7 @@
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/LaunchLinks.h"
-#include "model/trace/moduleNames.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 

@@ -10,7 +10,7 @@
 #include "model/format/TimeRange.h"
 #include "model/numbers/MixedMap.h"
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/OpenRanges.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope {
 

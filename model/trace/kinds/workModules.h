@@ -9,10 +9,40 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/OpenRanges.h"
 #include "model/trace/kinds/workStacks.h"
 
 namespace lanescope {
+
+/// NVTX ranges that are open on each thread of a trace at a given time. Any thread.
+class OpenRanges {
+  public:
+    /// `trace` must outlive this. Omits Python functions, which PyTorch's profilers write as
+    /// ranges, unless `hasPythonFunctions`. O(tracks).
+    OpenRanges(const Trace& trace, bool hasPythonFunctions);
+
+    /// Returns rows of `Trace::nvtx`, from outside inwards. O(lanes of the thread * log n).
+    std::vector<uint32_t> at(uint32_t thread, int64_t timeNs) const;
+    /// Returns the thread with the most ranges of the process; `noIndex` if none has any.
+    uint32_t leaderOf(uint32_t process) const { return leaderOf_[process]; }
+
+  private:
+    std::vector<std::vector<const Track*>> tracksOf_;
+    std::vector<uint32_t> leaderOf_;
+};
+
+/// Begin of torch.profiler's name of a module's call, before its class and number, and of the categories of ranges of
+/// `lanescope.torch.annotate`, before the class.
+inline constexpr std::string_view moduleRangePrefix = "nn.Module: ";
+/// End of the name of a range of `lanescope.torch.annotate` around a module's backward.
+inline constexpr std::string_view backwardSuffix = " backward";
+
+/// Attribute of a module of torch.compile: the module that it replaces.
+inline constexpr std::string_view replacedModule = "_orig_mod";
+
+/// Returns true for PyTorch's function that calls each module.
+constexpr bool isTorchModuleCall(std::string_view file, std::string_view function) {
+    return file.ends_with("torch/nn/modules/module.py") && function.ends_with("_call_impl");
+}
 
 /// A module of a PyTorch model: a `torch.nn.Module`.
 struct Module {
