@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/commands.h"
-
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
+#include "app/cli/commands.h"
+#include "model/format/ReadWatch.h"
 #include "model/importers/TraceFormat.h"
+#include "model/index/checkTrace.h"
 #include "model/index/openTrace.h"
+#include "model/notes/NotesFile.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -47,6 +52,43 @@ void addIndex(CLI::App& app, int& exitStatus) {
         "not writable. You can remove it at any time.\n\nExamples:\n  lanescope index run.sqlite\n  lanescope index "
         "--remove run.sqlite");
     command->callback([options, &exitStatus] { exitStatus = statusOf(runIndex(*options)); });
+}
+
+namespace {
+
+std::vector<Finding> findingsOf(const std::filesystem::path& file) {
+    ProgressLine line;
+    std::vector<Finding> findings = checkTrace(file, std::ref(line));
+    const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read();
+    if (!notes)
+        findings.push_back({false, notes.error().sentence});
+    else if (!notes->remark.empty())
+        findings.push_back({notes->isIgnored, notes->remark});
+    return findings;
+}
+
+Result<int> runCheck(const std::filesystem::path& file) {
+    // A file that cannot be read is not a corrupt one.
+    if (const Result<uint64_t> readable = checkFile(file); !readable) return fail(readable.error());
+    const std::vector<Finding> findings = findingsOf(file);
+    std::string text;
+    for (const Finding& finding : findings)
+        text += fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence));
+    if (const Result<void> printed = printOutput(text); !printed) return fail(printed.error());
+    return std::ranges::all_of(findings, &Finding::isGood) ? exitOk : exitFailed;
+}
+
+}  // namespace
+
+void addCheck(CLI::App& app, int& exitStatus) {
+    auto file = std::make_shared<std::string>();
+    CLI::App* command = app.add_subcommand("check", "Verify the checksums of a trace");
+    command->add_option("FILE", *file, readableFormats())->required();
+    command->footer(
+        "Reads the whole trace, its index and its notes, and compares them with their stored checksums.\nExits with 0 "
+        "if all match, and with 1 if anything is corrupt or was changed by another program.\n\nExample:\n  lanescope "
+        "check run.sqlite");
+    command->callback([file, &exitStatus] { exitStatus = statusOf(runCheck(*file)); });
 }
 
 }  // namespace lanescope::cli
