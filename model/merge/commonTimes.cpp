@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/merge/commonTimes.h"
+#include "model/merge/fitClocks.h"
 
 #include <algorithm>
 #include <array>

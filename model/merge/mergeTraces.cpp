@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "model/assemble/PartPlacement.h"
-#include "model/merge/commonTimes.h"
 #include "model/merge/fitClocks.h"
 #include "model/merge/placeParts.h"
 #include "model/text/formatValue.h"
