@@ -26,7 +26,6 @@
 #include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/index/MappedFile.h"
-#include "model/index/boundTrace.h"
 #include "model/index/indexFields.h"
 #include "model/index/openTrace.h"
 #include "model/trace/PackedBlocks.h"

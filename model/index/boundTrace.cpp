@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/index/boundTrace.h"
+#include "model/index/indexFields.h"
 
 #include <algorithm>
 #include <optional>

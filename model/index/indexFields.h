@@ -175,4 +175,9 @@ void forEachField(S& s, V&& visit) {
     visitEach(visit, s.counters, s.counterRows, s.tracks, s.links, s.sums);
 }
 
+/// Makes a trace from an index safe, whatever the file contains. Checks small parts, and bounds the values of every
+/// mapped column. A corrupt index then refers to another row, but never outside of its table. Returns false if the
+/// small parts are inconsistent. `rows` must live as long as the trace. O(tracks).
+bool boundTrace(Trace& trace, RowCounts& rows);
+
 }  // namespace lanescope
