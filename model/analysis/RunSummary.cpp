@@ -20,7 +20,6 @@
 #include "model/analysis/stepRanges.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/runConditions.h"
-#include "model/analysis/streamOrder.h"
 #include "model/analysis/useInSteps.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"

@@ -11,6 +11,7 @@
 
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/RunSummary.h"
+#include "model/format/TimeRange.h"
 #include "model/trace/CounterSeries.h"
 
 namespace lanescope::analysis {
@@ -65,5 +66,8 @@ SummaryFacts factsOf(const Trace& trace);
 int64_t worldSizeOf(const Trace& trace);
 /// Returns a trace's warnings about losses and corruption: `SummaryFacts::healthWarnings`. O(n log n) in the notes.
 std::vector<HealthNote> warningsOf(const Trace& trace);
+
+/// Returns the order in steps, which are sorted and do not overlap. O(work).
+StreamOrder streamOrder(const Trace& trace, const WorkList& work, std::span<const TimeRange> steps);
 
 }  // namespace lanescope::analysis
