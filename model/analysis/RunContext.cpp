@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "model/analysis/stepRanges.h"
 #include "model/analysis/runConditions.h"
+#include "model/analysis/stepRanges.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/knownRangeName.h"

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "model/analysis/stepRanges.h"
 #include "model/analysis/shownNumbers.h"
+#include "model/analysis/stepRanges.h"
 #include "model/format/optionValues.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"

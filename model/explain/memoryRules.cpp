@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "model/analysis/IdleCause.h"
-#include "model/analysis/stepRanges.h"
 #include "model/analysis/shownNumbers.h"
+#include "model/analysis/stepRanges.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/analysis/stepRanges.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepPatterns.h"
+#include "model/analysis/stepRanges.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/bandwidth/CopyIndex.h"
-#include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/CopyStatistics.h"
+#include "model/bandwidth/LinkUse.h"
 #include "model/importers/TraceFormat.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/Rows.h"

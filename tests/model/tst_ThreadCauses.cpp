@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/analysis/startedProcesses.h"
 #include "model/analysis/runConditions.h"
+#include "model/analysis/startedProcesses.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
 #include "model/trace/kinds/CpuState.h"

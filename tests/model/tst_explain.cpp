@@ -3,9 +3,9 @@
 
 #include "model/analysis/runConditions.h"
 #include "model/analysis/storedSummary.h"
-#include "model/explain/rules.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingPlace.h"
+#include "model/explain/rules.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/pages/ExplanationReport.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/stepPatterns.h"
-#include "model/compare/RunComparison.h"
 #include "model/compare/ComparisonView.h"
+#include "model/compare/RunComparison.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/idleCauses.h"

@@ -14,7 +14,7 @@
 
 #include "model/bandwidth/BandwidthAdvice.h"
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/tables/ComputedPanel.h"
+#include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/Theme.h"

@@ -10,7 +10,7 @@
 
 #include "model/flame/makeFlame.h"
 #include "views/flame/FlameChart.h"
-#include "views/tables/ComputedPanel.h"
+#include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/theme/PaintedWidget.h"
 

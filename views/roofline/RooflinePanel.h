@@ -7,7 +7,7 @@
 
 #include "model/analysis/rooflineRows.h"
 #include "model/text/ReportTable.h"
-#include "views/tables/ComputedPanel.h"
+#include "views/tables/Panel.h"
 #include "views/theme/PaintedWidget.h"
 
 class QComboBox;

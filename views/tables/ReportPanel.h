@@ -11,7 +11,7 @@
 #include "model/format/TimeRange.h"
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
-#include "views/tables/ComputedPanel.h"
+#include "views/tables/Panel.h"
 #include "views/theme/DropDown.h"
 
 class QComboBox;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "views/tables/ComputedPanel.h"
+#include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyGraph.h"
