@@ -15,7 +15,7 @@
 #include "capture/doctor/measureRates.h"
 #include "capture/machine/Machine.h"
 #include "model/bandwidth/LinkUse.h"
-#include "model/bandwidth/computePeaks.h"
+#include "model/bandwidth/tensorUse.h"
 #include "model/format/ReadWatch.h"
 #include "model/format/factNames.h"
 #include "model/text/formatTable.h"

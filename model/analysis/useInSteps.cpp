@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "model/bandwidth/computePeaks.h"
 #include "model/bandwidth/tensorUse.h"
 #include "model/numbers/Statistics.h"
 #include "model/roofline/roofs.h"

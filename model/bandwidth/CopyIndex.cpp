@@ -1,12 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bandwidth/CopyIndex.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <ranges>
 
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
+
 namespace lanescope {
+
+namespace {
+
+constexpr int64_t manyCopies = 1000;
+/// Minimum gains that are reported, as shares of the examined time.
+constexpr double minPinningGain = 0.002, minBatchingGain = 0.005, minOverlappingGain = 0.02, minNotWaitingGain = 0.01,
+                 minOtherLinkGain = 0.002;
+constexpr double wellOverlappedPercent = 50;
+
+/// A sum over GPUs.
+struct Sum {
+    int64_t bytes = 0, ratedBytes = 0, ratedNs = 0, gpuBusyNs = 0, overlappedNs = 0;
+
+    void add(const CopyStatistics& row) {
+        bytes = saturatingSum(bytes, row.bytes);
+        ratedBytes = saturatingSum(ratedBytes, row.ratedBytes);
+        ratedNs = saturatingSum(ratedNs, row.ratedNs);
+        gpuBusyNs = saturatingSum(gpuBusyNs, row.gpuBusyNs);
+        overlappedNs = saturatingSum(overlappedNs, row.overlappedNs);
+    }
+    double gigabytesPerSecond() const {
+        return ratedNs > 0 ? static_cast<double>(ratedBytes) / static_cast<double>(ratedNs) : 0;
+    }
+};
+
+size_t slotOf(MemcpyKind kind) { return static_cast<size_t>(kind); }
+
+/// "9.6", "55", "0.42".
+std::string rate(double gigabytesPerSecond) { return fmt::format("{:.3g}", gigabytesPerSecond); }
+
+}  // namespace
+
+bool CopyAdviser::isWorthIt(int64_t gainNs, double share) const {
+    return gainNs > 0 && static_cast<double>(gainNs) >= share * static_cast<double>(range_.durationNs());
+}
+
+void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
+    Sum all, pageable;
+    std::optional<CopyPeak> peak;
+    for (const CopyStatistics& row : rows) {
+        if (row.group.isMemset || row.group.kind != kind) continue;
+        all.add(row);
+        if (hostSideOf(row.group) != MemoryKind::Pageable) continue;
+        pageable.add(row);
+        if (!peak) peak = peakOfCopy(trace_, kind, MemoryKind::Pinned, trace_.gpus[row.group.gpu].id);
+    }
+    if (pageable.ratedNs == 0 || all.bytes <= 0) return;
+    const CopyTally& tally = tallies_[slotOf(kind)];
+    double reachable = 0;
+    std::string reaches;
+    if (peak && peak->link == LinkKind::HostCopy) {
+        reachable = peak->gigabytesPerSecond;
+        reaches = fmt::format("pinned reaches {} (measured)", rate(reachable));
+    } else if (tally.pinnedNs > 0) {
+        reachable = static_cast<double>(tally.pinnedBytes) / static_cast<double>(tally.pinnedNs);
+        reaches = fmt::format("pinned copies of this run reach {}", rate(reachable));
+    } else if (peak) {
+        reachable = peak->gigabytesPerSecond;
+        reaches = fmt::format("pinned can reach up to {} (nominal)", rate(reachable));
+    }
+    const double actual = pageable.gigabytesPerSecond();
+    if (reachable <= actual) return;
+    const auto gainNs = static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) * (1 - actual / reachable));
+    if (!isWorthIt(gainNs, minPinningGain)) return;
+    const double share = 100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
+    advice_.push_back(
+        {AdviceKind::PageableMemory,
+         fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}. Pinning could save about {} of {} of the run.",
+                     share, name(kind), rate(actual), reaches, formatDuration(gainNs),
+                     formatDuration(range_.durationNs())),
+         gainNs, tally.slowestPageable});
+}
+
+void CopyAdviser::adviseBatching(MemcpyKind kind) {
+    const CopyTally& tally = tallies_[slotOf(kind)];
+    const int64_t gainNs = std::max(tally.tinyCallNs, tally.tinyGpuNs);
+    if (tally.tinyCount < manyCopies || !isWorthIt(gainNs, minBatchingGain)) return;
+    const std::string where = tally.tinyCallNs > tally.tinyGpuNs
+                                  ? fmt::format("{} in the calls, {} on the GPU", formatDuration(tally.tinyCallNs),
+                                                formatDuration(tally.tinyGpuNs))
+                                  : fmt::format("{} on the GPU", formatDuration(tally.tinyGpuNs));
+    advice_.push_back({AdviceKind::TinyCopies,
+                       fmt::format("{} {} copies under 4 KiB: {}. Their cost is latency. Batch them.",
+                                   formatCount(tally.tinyCount), name(kind), where),
+                       gainNs, tally.tinyExample});
+}
+
+void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
+    Sum sum;
+    bool isPageable = false;
+    std::map<uint32_t, Sum> byGpu;
+    for (const CopyStatistics& row : rows) {
+        if (row.group.isMemset || row.group.kind != kind) continue;
+        sum.add(row);
+        isPageable = isPageable || hostSideOf(row.group) == MemoryKind::Pageable;
+        byGpu[row.group.gpu].add(row);
+    }
+    // Copies overlap only with kernels of their GPU, and with none twice.
+    int64_t gainNs = 0;
+    for (const auto& [gpu, of] : byGpu) {
+        const int64_t kernelNs = gpu < kernelNs_.size() ? kernelNs_[gpu] : 0;
+        gainNs +=
+            std::clamp<int64_t>(of.gpuBusyNs - of.overlappedNs, 0, std::max<int64_t>(0, kernelNs - of.overlappedNs));
+    }
+    if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, minOverlappingGain)) return;
+    const double percent = 100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
+    if (percent >= wellOverlappedPercent) return;
+    const std::string overlapText = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
+    advice_.push_back({AdviceKind::NotOverlapped,
+                       fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a separate "
+                                   "stream{}, up to {} could be overlapped.",
+                                   name(kind), formatDuration(sum.gpuBusyNs), overlapText,
+                                   isPageable ? ", and with pinned memory" : "", formatDuration(gainNs)),
+                       gainNs, tallies_[slotOf(kind)].longest});
+}
+
+void CopyAdviser::adviseNotWaiting() {
+    const CopyTally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
+    if (!isWorthIt(tally.holdingCallNs, minNotWaitingGain)) return;
+    advice_.push_back(
+        {AdviceKind::BlockingCopies,
+         fmt::format(
+             "{} DtoH copies blocked their threads for {}, waiting for earlier work: read results later or less often.",
+             formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
+         tally.holdingCallNs, tally.holdingExample});
+}
+
+void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
+    for (const CopyStatistics& row : rows) {
+        if (row.group.kind != MemcpyKind::PtoP || row.group.gpu == row.group.peer) continue;
+        const int64_t gpu = trace_.gpus[row.group.gpu].id;
+        const int64_t peer = trace_.gpus[row.group.peer].id;
+        const GpuConnection* const connection = connectionOf(trace_, gpu, peer);
+        const std::optional<double> mean = row.meanGBps();
+        if (!connection || connection->nvlinks > 0 || !mean || !isWorthIt(row.gpuBusyNs, minOtherLinkGain)) continue;
+        const std::string word = connection->abbreviation.empty() ? connection->name : connection->abbreviation;
+        advice_.push_back(
+            {AdviceKind::PeerOverPcie,
+             fmt::format("{} were copied from GPU {} to GPU {} at {} GB/s in {}: no NVLink connects them ({}).",
+                         formatBytes(row.bytes), gpu, peer, rate(*mean), formatDuration(row.gpuBusyNs),
+                         word.empty() ? "PCIe" : word),
+             row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
+    }
+}
+
+std::vector<BandwidthAdvice> CopyAdviser::advise(const CopyTallies& tallies, const std::vector<CopyStatistics>& rows) {
+    tallies_ = tallies;
+    advisePinning(MemcpyKind::HtoD, rows);
+    advisePinning(MemcpyKind::DtoH, rows);
+    for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD, MemcpyKind::PtoP})
+        adviseBatching(kind);
+    for (const MemcpyKind kind : {MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::PtoP}) adviseOverlap(kind, rows);
+    adviseNotWaiting();
+    adviseOnPeers(rows);
+    std::ranges::stable_sort(advice_, std::ranges::greater(), [](const auto& each) { return each.gainNs; });
+    return std::move(advice_);
+}
 
 namespace {
 
@@ -370,6 +533,147 @@ void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,
         count = 0;
     });
     if (count > 0) visit(std::span(points).first(count));
+}
+
+namespace {
+
+constexpr double logarithmicFrom = 30;
+constexpr int maxPlaces = 1 << 11;
+
+/// Range of a chart's copies, found in a first pass: keeping ten million copies would take more memory than the trace.
+struct Extent {
+    std::vector<CopyGroup> groups;
+    RateExtent rates;
+    int64_t minBytes = 0, maxBytes = 0, count = 0;
+};
+
+Extent extentOf(const CopyIndex& index, const CopyIndex::Query& query) {
+    Extent all;
+    index.visitRated(query, all.groups, [&all](std::span<const CopyPoint> points) {
+        for (const CopyPoint& point : points) {
+            const bool isFirst = all.count++ == 0;
+            const double rate = point.gigabytesPerSecond;
+            all.rates.minGBps = isFirst ? rate : std::min(all.rates.minGBps, rate);
+            all.rates.maxGBps = std::max(all.rates.maxGBps, rate);
+            all.minBytes = isFirst ? point.bytes : std::min(all.minBytes, point.bytes);
+            all.maxBytes = std::max(all.maxBytes, point.bytes);
+        }
+    });
+    return all;
+}
+
+/// Returns the position of `share` in [0, 1] among `count`.
+int placeOf(double share, int count) { return std::clamp(static_cast<int>(share * count), 0, count - 1); }
+
+/// Maps values to the interval from the minimum (0) to the maximum (1).
+class Scale {
+  public:
+    Scale(double least, double most, bool isLogarithmic)
+        : min_(least), whole_(isLogarithmic ? std::log(most / least) : most), isLogarithmic_(isLogarithmic) {}
+    double shareOf(double value) const {
+        if (!(whole_ > 0)) return 0;
+        return isLogarithmic_ ? std::log(value / min_) / whole_ : value / whole_;
+    }
+
+  private:
+    double min_, whole_;
+    bool isLogarithmic_;
+};
+
+Scale scaleOf(const RateExtent& rates) { return {rates.minGBps, rates.maxGBps, rates.isLogarithmic()}; }
+
+double shareOfTime(int64_t timeNs, const TimeRange& range) {
+    if (range.endNs <= range.startNs || timeNs <= range.startNs) return 0;
+    const auto distance = [&](int64_t to) {
+        return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(range.startNs));
+    };
+    return distance(timeNs) / distance(range.endNs);
+}
+
+bool isLarger(const CopyPoint& a, const CopyPoint& b) {
+    if (a.bytes != b.bytes) return a.bytes > b.bytes;
+    return a.startNs < b.startNs;
+}
+
+}  // namespace
+
+bool RateExtent::isLogarithmic() const { return minGBps > 0 && maxGBps / minGBps > logarithmicFrom; }
+
+double RateExtent::shareOf(double gigabytesPerSecond) const { return scaleOf(*this).shareOf(gigabytesPerSecond); }
+
+CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid) {
+    Extent all = extentOf(index, query);
+    const TimeRange range = query.range.value_or(index.trace().range);
+    const int columns = std::clamp(grid.columns, 1, maxPlaces);
+    const int rows = std::clamp(grid.rows, 1, maxPlaces);
+    const Scale rates = scaleOf(all.rates);
+    const Scale sizes(static_cast<double>(all.minBytes), static_cast<double>(all.maxBytes), all.minBytes > 0);
+    const auto columnOf = [&](const CopyPoint& point) {
+        const double share = grid.across == CopyAxis::Time ? shareOfTime(point.startNs, range)
+                                                           : sizes.shareOf(static_cast<double>(point.bytes));
+        return placeOf(share, columns);
+    };
+    // For each group that has any, by column and row: its index in `cells`, from 1.
+    std::vector<std::vector<uint32_t>> numbers(all.groups.size());
+    std::vector<CopyCell> cells;
+    index.visitRated(query, all.groups, [&](std::span<const CopyPoint> points) {
+        for (const CopyPoint& point : points) {
+            std::vector<uint32_t>& plane = numbers[point.group];
+            if (plane.empty()) plane.resize(static_cast<size_t>(columns) * static_cast<size_t>(rows));
+            const auto row = static_cast<size_t>(placeOf(rates.shareOf(point.gigabytesPerSecond), rows));
+            uint32_t& number = plane[static_cast<size_t>(columnOf(point)) * static_cast<size_t>(rows) + row];
+            if (number == 0) {
+                cells.push_back({point, 1});
+                number = static_cast<uint32_t>(cells.size());
+                continue;
+            }
+            CopyCell& cell = cells[number - 1];
+            if (isLarger(point, cell.largest)) cell.largest = point;
+            ++cell.count;
+        }
+    });
+    CopyCells result;
+    result.groups = std::move(all.groups);
+    result.rates = all.rates;
+    result.minBytes = all.minBytes;
+    result.maxBytes = all.maxBytes;
+    result.copyCount = all.count;
+    result.cells.reserve(cells.size());
+    for (const std::vector<uint32_t>& plane : numbers)
+        for (const uint32_t number : plane)
+            if (number > 0) result.cells.push_back(cells[number - 1]);
+    return result;
+}
+
+double RateHistogram::binStart(int bin) const {
+    if (binCount <= 0 || rates.isEmpty()) return 0;
+    const double share = static_cast<double>(bin) / binCount;
+    if (!rates.isLogarithmic()) return rates.maxGBps * share;
+    return rates.minGBps * std::pow(rates.maxGBps / rates.minGBps, share);
+}
+
+RateHistogram rateHistogram(const CopyIndex& index, const CopyIndex::Query& query, int binCount) {
+    Extent all = extentOf(index, query);
+    RateHistogram result;
+    result.rates = all.rates;
+    result.binCount = std::clamp(binCount, 1, maxPlaces);
+    const size_t groupCount = all.groups.size();
+    const Scale rates = scaleOf(all.rates);
+    std::vector<RateBin> bins(groupCount * static_cast<size_t>(result.binCount));
+    index.visitRated(query, result.groups, [&](std::span<const CopyPoint> points) {
+        for (const CopyPoint& point : points) {
+            const int place = placeOf(rates.shareOf(point.gigabytesPerSecond), result.binCount);
+            RateBin& bin = bins[static_cast<size_t>(place) * groupCount + point.group];
+            if (bin.count == 0 || isLarger(point, bin.largest)) bin.largest = point;
+            bin.group = point.group;
+            bin.bin = place;
+            ++bin.count;
+            bin.bytes = saturatingSum(bin.bytes, point.bytes);
+        }
+    });
+    for (const RateBin& bin : bins)
+        if (bin.count > 0) result.bins.push_back(bin);
+    return result;
 }
 
 }  // namespace lanescope

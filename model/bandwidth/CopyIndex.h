@@ -7,14 +7,57 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "model/bandwidth/BandwidthAdvice.h"
 #include "model/bandwidth/CopyStatistics.h"
 #include "model/format/TimeRange.h"
+#include "model/trace/EventRef.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+enum class AdviceKind : uint8_t {
+    PageableMemory,  ///< Pinned host memory would be faster.
+    TinyCopies,      ///< So small that launching them is their whole cost.
+    PeerOverPcie,    ///< Copies between GPUs without NVLink.
+    NotOverlapped,   ///< Copies while the GPU computes nothing.
+    BlockingCopies,  ///< Copies whose call waits until they have ended.
+};
+
+/// A possible improvement of copies, with its maximum gain.
+struct BandwidthAdvice {
+    AdviceKind kind = AdviceKind::PageableMemory;
+    std::string sentence;  ///< Text for the user, with the figures.
+    int64_t gainNs = 0;    ///< Upper bound; never more than the time of the copies.
+    EventRef example;      ///< The most significant copy.
+};
+
+/// Finds possible improvements of copies. Gains below a small share of the examined time are omitted.
+class CopyAdviser {
+  public:
+    /// `range` is the time that gains are compared with, `kernelNs` the kernel time in it by index into `Trace::gpus`.
+    CopyAdviser(const Trace& trace, TimeRange range, std::vector<int64_t> kernelNs)
+        : trace_(trace), range_(range), kernelNs_(std::move(kernelNs)) {}
+
+    /// Returns advice, largest gain first. `rows` are the statistics of the same copies by `CopyGrouping::Device`.
+    std::vector<BandwidthAdvice> advise(const CopyTallies& tallies, const std::vector<CopyStatistics>& rows);
+
+  private:
+    void advisePinning(MemcpyKind kind, const std::vector<CopyStatistics>& rows);
+    void adviseBatching(MemcpyKind kind);
+    void adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistics>& rows);
+    void adviseNotWaiting();
+    void adviseOnPeers(const std::vector<CopyStatistics>& rows);
+    bool isWorthIt(int64_t gainNs, double share) const;
+
+    const Trace& trace_;
+    TimeRange range_;
+    std::vector<int64_t> kernelNs_;
+    CopyTallies tallies_{};
+    std::vector<BandwidthAdvice> advice_;
+};
 
 /// One copy in a chart: position, size and rate.
 struct CopyPoint {
@@ -119,5 +162,65 @@ class CopyIndex {
     uint32_t minCopiesForSums_;
     mutable std::array<Sums, copyGroupingCount> sums_;
 };
+
+/// Horizontal axis of a chart of copies.
+enum class CopyAxis : uint8_t { Time, Size };
+
+/// Resolution of a chart.
+struct CopyGrid {
+    CopyAxis across = CopyAxis::Time;
+    int columns = 300;
+    int rows = 100;
+};
+
+/// The copies of one group in one place of a chart.
+struct CopyCell {
+    CopyPoint largest;  ///< The one with the most bytes, the first of several.
+    int64_t count = 0;
+};
+
+/// From the slowest to the fastest copy. Rates that differ by a large factor need a logarithmic scale.
+struct RateExtent {
+    double minGBps = 0, maxGBps = 0;  ///< Both 0 if there is no copy with a rate.
+    bool isEmpty() const { return maxGBps <= 0; }
+    bool isLogarithmic() const;
+    /// Returns the position of a rate between the minimum (0) and the maximum (1).
+    double shareOf(double gigabytesPerSecond) const;
+};
+
+struct CopyCells {
+    std::vector<CopyGroup> groups;  ///< Indexed by `CopyPoint::group`.
+    std::vector<CopyCell> cells;    ///< By group, then from left to right.
+    RateExtent rates;
+    int64_t minBytes = 0, maxBytes = 0;
+    int64_t copyCount = 0;  ///< Number of copies with a rate.
+};
+
+/// Returns the copies with a rate, at most one cell for each group and place of the grid. Every copy is in exactly one
+/// cell. The time axis is the range of the query, or that of the trace. Sizes and rates are logarithmic, or rates
+/// linear if they are close together. O(k + groups * places) for the k copies in the range.
+CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid);
+
+/// The copies of one group with about the same rate.
+struct RateBin {
+    uint32_t group = 0;
+    int bin = 0;
+    int64_t count = 0;
+    int64_t bytes = 0;
+    CopyPoint largest;
+};
+
+/// Number of copies by rate.
+struct RateHistogram {
+    std::vector<CopyGroup> groups;
+    RateExtent rates;
+    int binCount = 0;
+    std::vector<RateBin> bins;  ///< By bin, then by group; without empty ones.
+    /// Returns the rate at the start of a bin; for `binCount` the end of the last.
+    double binStart(int bin) const;
+};
+
+/// Returns bins of equal width on the scale of `RateExtent`. O(k + groups * bins).
+RateHistogram rateHistogram(const CopyIndex& index, const CopyIndex::Query& query, int binCount);
 
 }  // namespace lanescope

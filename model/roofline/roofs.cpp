@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/bandwidth/computePeaks.h"
+#include "model/bandwidth/tensorUse.h"
 
 namespace lanescope {
 

@@ -4,7 +4,7 @@
 
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/rooflineRows.h"
-#include "model/bandwidth/computePeaks.h"
+#include "model/bandwidth/tensorUse.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
 #include "model/export/exportTrace.h"

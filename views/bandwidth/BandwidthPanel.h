@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "model/bandwidth/BandwidthAdvice.h"
+#include "model/bandwidth/CopyIndex.h"
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
