@@ -20,7 +20,7 @@
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/runConditions.h"
 #include "model/analysis/stepRanges.h"
-#include "model/analysis/useInSteps.h"
+#include "model/analysis/rooflineRows.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
 #include "model/roofline/ShapedCalls.h"
