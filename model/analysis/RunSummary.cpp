@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "model/analysis/GpuWork.h"
-#include "model/analysis/WorkPlaces.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/groupKernels.h"
 #include "model/analysis/hostThreads.h"

@@ -1,15 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/RunSummary.h"
-#include "model/analysis/WorkPlaces.h"
+#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope::analysis {
+
+/// The Python line that launched the work of each contributor. Refers to the trace. One thread.
+class WorkPlaces {
+  public:
+    /// `ownPlaces` is the result of the function of that name for the trace; nothing is known without it.
+    WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces);
+
+    /// O(1), for a kernel of a CUDA graph O(log n).
+    void add(const GpuWork& work);
+    /// Returns the place of the launch. O(1), for a kernel of a CUDA graph O(log n).
+    PythonPlace placeOf(const GpuWork& work) const;
+    /// Returns a number for the line of a place, for `textOf`; nullopt if unknown.
+    std::optional<uint32_t> keyOf(const PythonPlace& place) const;
+    /// Returns "launched at train.py:212 in GPT.forward".
+    std::string textOf(uint32_t key) const;
+    /// Returns true if the line is that of the caller of another thread, such as of a backward pass.
+    static bool isOfCaller(uint32_t key);
+    /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
+    std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
+
+    /// Returns "launched at train.py:212 in GPT.forward" for each contributor: the origin of more than half of its time
+    /// in the steps (`exposedNs`), whatever that of its overlapped time. "called from" for a thread without Python,
+    /// such as that of autograd; "captured at" for a CUDA graph. Empty if no line has as much. O(contributors * lines).
+    std::vector<std::string> texts(std::span<const Contributor> contributors) const;
+
+  private:
+    const Trace& trace_;
+    std::span<const uint32_t> frames_;  ///< By stack: the frame that represents its line.
+    /// By contributor and place, which is a frame and its meaning.
+    std::unordered_map<uint64_t, int64_t> launchedNs_;
+};
+
+/// Returns statistics of the calls that launched the kernels beginning in `windows` (sorted, without overlaps). `work`
+/// is sorted by start. Empty if the trace has no calls. O(n log n) in the kernels.
+LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, const WorkList& work,
+                        const WorkPlaces& places);
 
 /// Returns the purpose of launches by the rows of `Trace::stacks`; an inner frame precedes outer ones. O(stacks).
 std::vector<LaunchPurpose> launchPurposes(const Trace& trace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "model/analysis/WorkPlaces.h"
+#include "model/analysis/groupKernels.h"
 #include "model/analysis/hostThreads.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
