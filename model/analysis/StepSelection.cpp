@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/analysis/WorkerLaunches.h"
-#include "model/analysis/kernelPattern.h"
 #include "model/analysis/pythonLoops.h"
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"

@@ -2,7 +2,7 @@
 #include "model/analysis/RunContext.h"
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/WorkerLaunches.h"
-#include "model/analysis/kernelPattern.h"
+#include "model/analysis/requestSteps.h"
 #include "model/analysis/stepRanges.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
