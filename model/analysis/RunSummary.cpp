@@ -15,7 +15,7 @@
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/groupKernels.h"
-#include "model/analysis/hostThreads.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/runConditions.h"
 #include "model/analysis/stepRanges.h"

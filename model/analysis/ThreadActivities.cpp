@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/analysis/RunContext.h"
+#include "model/format/factNames.h"
 #include "model/format/threadStates.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/processes.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::analysis {
@@ -147,6 +151,421 @@ ThreadActivities::Id ThreadActivities::idOf(uint32_t row, StatePrecision precisi
     const auto [id, isFirst] = ids_.try_emplace(activity, static_cast<Id>(activities_.size()));
     if (isFirst) activities_.push_back(std::move(activity));
     return known->second = id->second;
+}
+
+std::vector<bool> stacksOfLoader(const Trace& trace) {
+    std::vector<bool> isOfLoader(trace.stacks.size());
+    for (uint32_t stack = 0; stack < isOfLoader.size(); ++stack) {
+        const uint32_t outer = outerStack(trace, stack);
+        const std::string_view file = trace.strings.at(trace.stacks.file[stack]);
+        isOfLoader[stack] = (outer != noIndex && isOfLoader[outer]) || isTorchDataFile(file);
+    }
+    return isOfLoader;
+}
+
+namespace {
+
+/// Returns for each thread if it was ever seen in PyTorch's loader.
+std::vector<bool> threadsSeenLoading(const Trace& trace) {
+    std::vector<bool> isSeen(trace.threads.size());
+    const CpuStateTable& states = trace.cpuStates;
+    if (states.size() == 0) return isSeen;
+    const std::vector<bool> isOfLoader = stacksOfLoader(trace);
+    for (uint32_t row = 0; row < states.size(); ++row)
+        if (states.stack[row] < isOfLoader.size() && isOfLoader[states.stack[row]]) isSeen[states.thread[row]] = true;
+    return isSeen;
+}
+
+/// Returns the processes that a process works for: those that started it, directly or via others,
+/// but not via another rank, which its own child processes serve.
+std::vector<uint32_t> startersOf(const Trace& trace, const std::vector<uint32_t>& parents, uint32_t process) {
+    // In a corrupt file two processes may have started each other.
+    constexpr size_t maxGenerations = 16;
+    std::vector<uint32_t> line{process}, starters;
+    for (uint32_t at = parents[process];
+         at != noIndex && line.size() <= maxGenerations && std::ranges::find(line, at) == line.end();
+         at = parents[at]) {
+        const std::optional<int> rank = trace.processes[at].rank;
+        const bool isOfOther = std::ranges::any_of(line, [&](uint32_t each) {
+            const std::optional<int>& other = trace.processes[each].rank;
+            return rank && other && *rank != *other;
+        });
+        if (!isOfOther) starters.push_back(at);
+        line.push_back(at);
+    }
+    return starters;
+}
+
+/// Minimum share of the steps of a reported wait for a core. Every thread waits for one now and then.
+constexpr double minWaitShare = 0.01;
+
+/// Computes the part of a range that is in steps.
+class TimeInSteps {
+  public:
+    explicit TimeInSteps(std::span<const TimeRange> steps) : steps_(steps) {
+        int64_t sumNs = 0;
+        for (const TimeRange& step : steps) {
+            beforeNs_.push_back(sumNs);
+            sumNs = saturatingSum(sumNs, step.durationNs());
+        }
+        beforeNs_.push_back(sumNs);
+    }
+    int64_t allNs() const { return beforeNs_.back(); }
+    int64_t in(TimeRange range) const { return before(range.endNs) - before(range.startNs); }
+
+  private:
+    /// Returns the time in steps before `ns`.
+    int64_t before(int64_t ns) const {
+        const auto next =
+            std::ranges::partition_point(steps_, [ns](const TimeRange& each) { return each.startNs < ns; });
+        const auto count = static_cast<size_t>(next - steps_.begin());
+        if (count == 0) return 0;
+        const int64_t beyondNs = std::max<int64_t>(steps_[count - 1].endNs - ns, 0);
+        return beforeNs_[count] - beyondNs;
+    }
+
+    const std::span<const TimeRange> steps_;
+    std::vector<int64_t> beforeNs_;  ///< Time in steps before each, and in all.
+};
+
+/// Returns the time in such a state for which a thread was runnable without a core, as counted by the kernel.
+double withoutCoreNs(const CpuStateTable& states, uint32_t row) {
+    const auto wholeNs = static_cast<double>(states.endNs[row] - states.startNs[row]);
+    const double ranNs = std::clamp(static_cast<double>(states.cpuNs[row]), 0.0, wholeNs);
+    const double delayNs = std::clamp(static_cast<double>(states.delayNs[row]), 0.0, wholeNs - ranNs);
+    return states.state[row] == ThreadState::Runnable ? wholeNs - ranNs : delayNs;
+}
+
+/// Share of the time between samples by which the kernel's count may be too low.
+constexpr int64_t missedDivisor = 10;
+
+class RanAndWaited {
+  public:
+    RanAndWaited(const RunContext& run, const WorkerTimeline& timeline)
+        : trace_(run.trace), states_(run.states), timeline_(timeline) {
+        for (WorkList::Reader work(timeline.work()); !work.isAtEnd(); work.next())
+            if (work->call != noIndex) ++launching_[trace_.apiCalls.thread[work->call]];
+        for (const Contributor& each : timeline.contributors()) facts_.push_back(factsOf(each));
+    }
+
+    void find(const std::vector<TimeRange>& windows) {
+        timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
+            if (facts_[piece.contributor].isPlaceUnknown) addPlaces(piece);
+            if (facts_[piece.contributor].isGil) addGil(piece);
+            if (piece.part != StepPart::LaunchBound) return;
+            const bool goesOn = !interval_.empty() && facts_[piece.contributor].isOutside &&
+                                interval_.back().range.endNs == piece.range.startNs;
+            if (!goesOn) addStretch();
+            interval_.push_back(piece);
+            if (!facts_[piece.contributor].isOutside) addStretch();
+        });
+        addStretch();
+    }
+
+    void tell(std::vector<Contributor>& contributors) const {
+        for (const auto& [row, spent] : spentIn_) {
+            const double waitedShare = waitedShareOf(row, spent);
+            for (const auto& [contributor, own] : spent) {
+                Contributor& each = contributors[contributor];
+                const auto waitedNs = static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
+                each.waitedNs += waitedNs;
+                if (facts_[contributor].isRunning)
+                    each.workedNs +=
+                        static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) * static_cast<double>(own.longNs) /
+                                             static_cast<double>(own.ns));
+            }
+        }
+        for (const auto& [contributor, seen] : seenIn_) contributors[contributor].launched = seen.text(trace_);
+        for (const auto& [contributor, ns] : gilNs_) contributors[contributor].gilNs = static_cast<int64_t>(ns);
+    }
+
+  private:
+    struct Facts {
+        bool isOutside = false;       ///< Outside calls.
+        bool isRunning = false;       ///< It ran, all the time or alternately.
+        bool isCounted = false;       ///< The kernel's count determines if it ran.
+        bool isGil = false;           ///< It was seen to wait for the GIL.
+        bool isPlaceUnknown = false;  ///< It alternately ran and waited.
+    };
+    struct Spent {
+        int64_t ns = 0;
+        int64_t longNs = 0;  ///< Time in long intervals.
+    };
+    using SpentBy = std::map<ContributorTable::Id, Spent>;
+
+    /// Places of a thread and of the holder of the lock that it awaits, by the time that samples stand for.
+    struct Seen {
+        using Places = std::map<FramePlace, std::pair<int64_t, uint32_t>>;  ///< Time and a frame.
+        Places own, holders;
+        int64_t ns = 0;
+
+        static void add(const Trace& trace, Places& places, uint32_t stack, int64_t ns) {
+            if (stack == noIndex) return;
+            const uint32_t frame = ownFrame(trace, stack);
+            auto& [sumNs, any] = places[placeOf(trace, frame)];
+            sumNs += ns;
+            any = frame;
+        }
+        /// Returns the line of more than half of the time with a stack, or else such a function: "at serve.py:42 in
+        /// collect", "in collect (serve.py)". Empty without either, or if stacks are known for less than a quarter.
+        std::string most(const Trace& trace, const Places& places) const {
+            int64_t knownNs = 0;
+            std::map<std::pair<StringIndex, StringIndex>, int64_t> functions;
+            for (const auto& [place, spent] : places) knownNs += spent.first;
+            if (4 * knownNs < ns) return {};
+            for (const auto& [place, spent] : places) {
+                if (2 * spent.first > knownNs) return "at " + frameText(trace, spent.second);
+                int64_t& sumNs = functions[{place.function, place.file}];
+                sumNs += spent.first;
+                const FrameRef frame = frameRef(trace, spent.second);
+                if (2 * sumNs > knownNs) return fmt::format("in {} ({})", frame.function, frame.file);
+            }
+            return {};
+        }
+        std::string text(const Trace& trace) const {
+            const std::string at = most(trace, own), holder = most(trace, holders);
+            std::string text = at.empty() ? "" : "seen mostly " + at;
+            if (!holder.empty()) text += fmt::format("{}that other thread mostly {}", at.empty() ? "" : ", ", holder);
+            return text;
+        }
+    };
+
+    static Facts factsOf(const Contributor& each) {
+        const IdleCause& cause = each.name.idle;
+        const bool isPlaceUnknown =
+            (cause.kind == CauseKind::OutsideCalls || cause.kind == CauseKind::BeforeBatchCopy) && cause.isObserved() &&
+            cause.activity.frame.isEmpty();
+        if (each.part != StepPart::LaunchBound) return {.isPlaceUnknown = isPlaceUnknown};
+        return {cause.kind == CauseKind::OutsideCalls, cause.isSeenRunning(),
+                cause.isSeenRunning() || cause.runsAndWaits(), cause.activity.state == ThreadState::Gil,
+                isPlaceUnknown};
+    }
+
+    void addPlaces(const WorkerTimeline::Piece& piece) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        Seen& seen = seenIn_[piece.contributor];
+        seen.ns += piece.range.durationNs();
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
+            addHolder(seen, row, within);
+        });
+    }
+
+    /// The stack of the holder is that of its own samples if that of the wait has none.
+    void addHolder(Seen& seen, uint32_t row, TimeRange within) {
+        const CpuStateTable& states = trace_.cpuStates;
+        if (states.holder[row] == noIndex) return;
+        if (states.holderStack[row] != noIndex)
+            return Seen::add(trace_, seen.holders, states.holderStack[row], within.durationNs());
+        states_.forEachIn(states.holder[row], within, [&](uint32_t held, TimeRange piece) {
+            Seen::add(trace_, seen.holders, states.stack[held], piece.durationNs());
+        });
+    }
+
+    void addGil(const WorkerTimeline::Piece& piece) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            gilNs_[piece.contributor] += gilShareOf(row) * static_cast<double>(within.durationNs());
+        });
+    }
+
+    /// A thread that copies a result now and then launches nothing that others wait for.
+    bool launchesMuch(uint32_t thread) const {
+        constexpr size_t minPercent = 5;
+        const auto found = launching_.find(thread);
+        return found != launching_.end() && 100 * found->second >= minPercent * timeline_.work().size();
+    }
+
+    /// Returns the share of a row in which its thread waited for the GIL of a thread without launches.
+    double gilShareOf(uint32_t row) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        const uint32_t holder = states.holder[row];
+        const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+        if (states.state[row] != ThreadState::Gil || holder == noIndex || launchesMuch(holder) || wholeNs <= 0 ||
+            states_.tells(row, 1) == StatesOfThreads::StatePrecision::Nothing)
+            return 0;
+        const auto ranNs = static_cast<double>(states.cpuNs[row] + states.delayNs[row]);
+        return std::clamp(1 - ranNs / static_cast<double>(wholeNs), 0.0, 1.0);
+    }
+
+    /// Adds the activity of the thread from one call to the next, across all samples.
+    void addStretch() {
+        if (interval_.empty()) return;
+        const bool isLong = facts_[interval_.front().contributor].isOutside &&
+                            interval_.back().range.endNs - interval_.front().range.startNs >= minWorkNs;
+        for (const WorkerTimeline::Piece& piece : interval_)
+            if (facts_[piece.contributor].isCounted) add(piece, isLong);
+        interval_.clear();
+    }
+
+    void add(const WorkerTimeline::Piece& piece, bool isLong) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            Spent& spent = spentIn_[row][piece.contributor];
+            spent.ns += within.durationNs();
+            if (isLong) spent.longNs += within.durationNs();
+        });
+    }
+
+    /// Returns the thread that launches the work after the gap.
+    uint32_t awaitedThread(TimeRange piece) const {
+        const WorkList& work = timeline_.work();
+        const size_t next = firstFrom(work, piece.endNs);
+        const uint32_t call = next < work.size() ? work[next].call : noIndex;
+        return call == noIndex ? noIndex : trace_.apiCalls.thread[call];
+    }
+
+    double waitedShareOf(uint32_t row, const SpentBy& spent) const {
+        int64_t allNs = 0;
+        for (const auto& [contributor, own] : spent) allNs += own.ns;
+        const std::optional<int64_t> ranNs = maxRunNs(row);
+        if (!ranNs) return 0;
+        int64_t waitedNs = allNs - *ranNs;
+        if (waitedNs <= missedNs(row)) {
+            // It did not run while it waited for a core.
+            const CpuStateTable& states = trace_.cpuStates;
+            waitedNs = allNs - (states.endNs[row] - states.startNs[row] - states.delayNs[row]);
+        }
+        if (waitedNs <= 0 || allNs <= 0) return 0;
+        // The kernel may count more than the time between two samples.
+        return std::min(1.0, static_cast<double>(waitedNs) / static_cast<double>(allNs));
+    }
+
+    int64_t missedNs(uint32_t row) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        if (states.source[row] != StateSource::StateSamples) return 0;
+        const int64_t missed = (states.endNs[row] - states.startNs[row]) / missedDivisor;
+        return states.state[row] == ThreadState::Running ? missed + maxTickNs : missed;
+    }
+
+    /// Returns nullopt if unknown.
+    std::optional<int64_t> maxRunNs(uint32_t row) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        const TimeRange range{states.startNs[row], states.endNs[row]};
+        const ThreadState state = states.state[row];
+        int64_t ranNs = states.cpuNs[row];
+        if (states_.tells(row, 1) == StatesOfThreads::StatePrecision::Nothing) return std::nullopt;
+        if (state != ThreadState::Lock && state != ThreadState::Gil) return ranNs;
+        for (const auto& [other, count] : launching_) {
+            if (other == states.thread[row]) continue;
+            if (states_.isEmpty(other)) return std::nullopt;
+            const ThreadTimes times = states_.during(other, range);
+            ranNs += times.of(ThreadState::Running) + times.of(ThreadState::Unknown);
+        }
+        return ranNs;
+    }
+
+    const Trace& trace_;
+    const StatesOfThreads& states_;
+    const WorkerTimeline& timeline_;
+    std::map<uint32_t, size_t> launching_;  ///< Work by the thread that launched it.
+    std::vector<Facts> facts_;              ///< By contributor.
+    std::vector<WorkerTimeline::Piece> interval_;
+    std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
+    std::map<ContributorTable::Id, Seen> seenIn_;
+    std::map<ContributorTable::Id, double> gilNs_;
+};
+
+}  // namespace
+
+LoaderThreads::LoaderThreads(const Trace& trace) : started_(trace.processes.size()), own_(trace.processes.size()) {
+    const std::vector<uint32_t> parents = parentProcesses(trace);
+    const std::vector<bool> isSeen = threadsSeenLoading(trace);
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        const Thread& each = trace.threads[thread];
+        const bool isNamed = isDataLoadingName(each.name);
+        if (isNamed) own_[each.process].push_back(thread);
+        if (!isNamed && !isSeen[thread]) continue;
+        for (const uint32_t process : startersOf(trace, parents, each.process)) started_[process].push_back(thread);
+    }
+}
+
+LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
+                        std::span<const TimeRange> steps) {
+    LoaderTimes all;
+    // In a corrupt file each may have the same state for the maximum time.
+    const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
+    for (const uint32_t thread : loaders) {
+        if (states.isEmpty(thread)) continue;
+        LoaderTimes one;
+        for (const TimeRange& step : steps) {
+            const ThreadTimes times = states.during(thread, step);
+            one.knownNs += times.knownNs() - times.of(ThreadState::Unknown);
+            one.ranNs += times.of(ThreadState::Running);
+            one.noCoreNs += times.of(ThreadState::Runnable);
+            one.inputNs += times.of(ThreadState::Poll) + times.of(ThreadState::Disk);
+        }
+        if (one.knownNs == 0) continue;
+        ++all.threads;
+        add(all.knownNs, one.knownNs);
+        add(all.ranNs, one.ranNs);
+        add(all.noCoreNs, one.noCoreNs);
+        add(all.inputNs, one.inputNs);
+    }
+    return all;
+}
+
+std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states, std::span<const uint32_t> threads,
+                                   std::span<const TimeRange> steps) {
+    const CpuStateTable& table = trace.cpuStates;
+    const TimeInSteps time(steps);
+    if (time.allNs() == 0) return std::nullopt;
+    const TimeRange whole{steps.front().startNs, steps.back().endNs};
+    std::optional<CoreWaits> waits;
+    for (const uint32_t thread : threads) {
+        if (!states.isCounted(thread)) continue;
+        double waitedNs = 0;
+        states.forEachIn(thread, whole, [&](uint32_t row, TimeRange piece) {
+            const int64_t ns = time.in(piece);
+            if (ns <= 0) return;
+            if (!waits) waits.emplace();
+            waitedNs += withoutCoreNs(table, row) * static_cast<double>(ns) /
+                        static_cast<double>(table.endNs[row] - table.startNs[row]);
+        });
+        const auto ns = static_cast<int64_t>(waitedNs);
+        if (ns == 0 || waitedNs < minWaitShare * static_cast<double>(time.allNs())) continue;
+        ++waits->threads;
+        waits->ns = saturatingSum(waits->ns, ns);
+    }
+    return waits;
+}
+
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps, const WorkList& work) {
+    const Trace& trace = run.trace;
+    ProvenWaits proved(trace, run.states);
+    int64_t busyUntilNs = INT64_MIN;
+    WorkList::Reader next(work);
+    for (size_t step = 1; step < steps.size(); ++step) {
+        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
+        for (; !next.isAtEnd() && next->startNs < pause.endNs; next.next())
+            busyUntilNs = std::max(busyUntilNs, next->endNs);
+        const TimeRange idle{std::max(pause.startNs, busyUntilNs), pause.endNs};
+        if (idle.durationNs() <= 0 || next.isAtEnd() || next->call == noIndex) continue;
+        proved.add(trace.apiCalls.thread[next->call], idle);
+    }
+    ThreadActivities activities(trace, run.states);
+    RestBetween rest;
+    std::map<IdleCause, int64_t> waits;
+    proved.forEachRow([&](uint32_t row, int64_t waitedNs) {
+        if (waitedNs <= 0) return;
+        rest.ns += waitedNs;
+        IdleCause cause{.thread = threadRef(trace, trace.cpuStates.thread[row]), .activity = activities.seenIn(row)};
+        waits[cause] += waitedNs;
+    });
+    const auto most = std::ranges::max_element(waits, {}, [](const auto& each) { return each.second; });
+    if (most != waits.end()) rest.most = most->first;
+    return rest;
+}
+
+void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline, const std::vector<TimeRange>& windows,
+                     std::vector<Contributor>& contributors) {
+    if (run.trace.cpuStates.size() == 0) return;
+    RanAndWaited found(run, timeline);
+    found.find(windows);
+    found.tell(contributors);
 }
 
 }  // namespace lanescope::analysis

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/analysis/WorkerTimeline.h"
-#include "model/analysis/hostThreads.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/trace/kinds/workStacks.h"
 
 namespace lanescope::analysis {

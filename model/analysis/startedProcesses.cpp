@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "model/analysis/hostThreads.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/trace/processes.h"
 
 namespace lanescope::analysis {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/analysis/hostThreads.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "model/analysis/groupKernels.h"
-#include "model/analysis/hostThreads.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"

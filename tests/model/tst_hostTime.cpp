@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/StepSelection.h"
-#include "model/analysis/hostThreads.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/RunComparison.h"
 #include "model/explain/Explanation.h"
