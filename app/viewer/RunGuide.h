@@ -11,7 +11,7 @@
 #include "model/analysis/IdleCauses.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
-#include "model/explain/findingPlace.h"
+#include "model/explain/findingQueries.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"

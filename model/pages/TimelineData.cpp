@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/analysis/StepSelection.h"
-#include "model/explain/findingPlace.h"
+#include "model/explain/findingQueries.h"
 #include "model/index/indexedSummary.h"
 #include "model/lod/SumTable.h"
 #include "model/numbers/Statistics.h"

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "model/explain/Explanation.h"
-#include "model/explain/findingPlace.h"
+#include "model/explain/findingQueries.h"
 #include "model/explain/rules.h"
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"

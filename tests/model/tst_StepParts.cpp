@@ -4,7 +4,7 @@
 #include "model/analysis/WorkerTimeline.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
-#include "model/explain/findingPlace.h"
+#include "model/explain/findingQueries.h"
 #include "model/explain/rules.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/processes.h"
