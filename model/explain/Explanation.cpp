@@ -10,7 +10,6 @@
 
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"

@@ -1,15 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/explain/RunFindings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/analysis/groupKernels.h"
+#include "model/analysis/requestSteps.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 
 using namespace analysis;
+
+namespace {
+
+/// Returns the innermost ranges of a path that fit.
+std::string shortPath(std::string_view path) {
+    constexpr size_t maxColumns = 160;
+    std::string text = printable(path);
+    while (displayWidth(text) > maxColumns) {
+        const size_t next = text.find('/', text.starts_with("…/") ? std::string_view("…/").size() : 0);
+        if (next == std::string::npos || next + 1 == text.size()) return elideEnd(text, maxColumns);
+        text = "…/" + text.substr(next + 1);
+    }
+    return text;
+}
+
+/// Below this number of gaps per step, a mean per step shows nothing.
+constexpr double maxRarePerStep = 0.5;
+
+}  // namespace
+
+bool FindingText::has(const Rule& rule) const {
+    return std::ranges::any_of(
+        made_.findings, [&](const Finding& each) { return each.rule == &rule && each.worker == finding_.worker; });
+}
+
+std::string FindingText::unit() const { return std::string(identifier(run_.kind)); }
+
+std::string FindingText::per() const { return isWhole() ? std::string() : " per " + unit(); }
+
+std::string FindingText::time() const {
+    return fmt::format("{} of {} ({})", timeText(static_cast<double>(finding_.maxGainNs)),
+                       isWhole() ? "the run" : "a " + unit(), shareText(finding_.share));
+}
+
+std::string FindingText::what() const { return shortName(finding_.contributor); }
+
+std::string FindingText::where() const {
+    return (finding_.path.empty() ? "" : " in " + shortPath(finding_.path)) +
+           (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched, true));
+}
+
+std::string FindingText::times() const {
+    return fmt::format("{} {}", countText(finding_.countPerStep), isWhole() ? "in all" : "per " + unit());
+}
+
+std::string FindingText::taking(std::string_view subject) const {
+    return fmt::format("{} {}: mostly {}, {}.", subject, time(), main(), times());
+}
+
+std::string FindingText::gaps() const {
+    if (const std::string rare = rarely(); !rare.empty()) return rare.substr(std::string_view(", ").size());
+    const std::string count = countText(finding_.countPerStep);
+    return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s", isWhole() ? "in all" : "per " + unit());
+}
+
+std::string FindingText::rarely() const {
+    const auto& all = worker().contributors;
+    const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
+        return each.kind == ContributorKind::Idle && each.name == finding_.contributor && each.path == finding_.path;
+    });
+    const auto steps = static_cast<double>(worker().steps.size());
+    if (isWhole() || main == all.end() || main->count <= 0 || static_cast<double>(main->count) > maxRarePerStep * steps)
+        return {};
+    const auto count = static_cast<double>(main->count);
+    const std::string time = timeText(static_cast<double>(main->exposedNs) / count);
+    if (main->count == 1) return fmt::format(", in one pause of {}", time);
+    return fmt::format(", in {} pauses of {}, one every {:.0f} {}s", main->count, time, steps / count, unit());
+}
+
+const Finding* FindingText::ofSameCause() const {
+    // Idle time without a place may have any cause.
+    const ContributorName& name = finding_.contributor;
+    if (name.isIdle() && finding_.path.empty() && name.idle.activity.frame.isEmpty()) return nullptr;
+    const auto found = std::ranges::find_if(made_.findings, [&](const Finding& each) {
+        return &each != &finding_ && each.worker == finding_.worker && !each.rule->isOfSingleSteps() &&
+               !each.contributor.empty() && each.contributor == finding_.contributor && each.path == finding_.path;
+    });
+    return found == made_.findings.end() ? nullptr : &*found;
+}
+
+const Distinction* distinctionOf(const WorkerSummary& worker, const Finding& finding) {
+    const DistinctionOf of = finding.rule->isOfLateRank ? DistinctionOf::Rank
+                             : finding.pattern          ? DistinctionOf::Pattern
+                                                        : DistinctionOf::Outliers;
+    if (of == DistinctionOf::Outliers && !finding.rule->isOfSingleSteps()) return nullptr;
+    const auto found = std::ranges::find(worker.distinctions, of, &Distinction::of);
+    return found == worker.distinctions.end() ? nullptr : &*found;
+}
+
+namespace {
+
+/// Returns "8 data loaders" or "2 child processes "python3.12"".
+std::string startedText(const Distinction& found) {
+    const std::string count = countText(static_cast<double>(found.count) / static_cast<double>(found.steps));
+    if (found.kind == DistinctionKind::Loader) return count + " data loaders";
+    return count + " child processes" + (found.name.empty() ? "" : fmt::format(" \"{}\"", printable(found.name)));
+}
+
+/// Below this share of a finding, a cause explains only a part of it.
+constexpr double maxPartShare = 0.75;
+
+}  // namespace
+
+std::string FindingText::onlyThere() const {
+    const Distinction* const found = distinction();
+    if (found == nullptr) return {};
+    const bool isOfRank = found->of == DistinctionOf::Rank;
+    const std::string name = shortContributorName(found->name, true);
+    const std::string where =
+        isOfRank ? "Only this rank" : fmt::format("{} these {}s", found->others > 0 ? "Nearly only" : "Only", unit());
+    const std::string time = timeText(static_cast<double>(found->ns));
+    switch (found->kind) {
+        case DistinctionKind::Range:
+            return fmt::format(" {} {} the range \"{}\", {} in each of {} {}s.", where, isOfRank ? "has" : "have", name,
+                               time, found->steps, unit());
+        case DistinctionKind::Line:
+            return fmt::format(" {} {} time at {}, {} in each of {} {}s.", where, isOfRank ? "spends" : "spend", name,
+                               time, found->steps, unit());
+        case DistinctionKind::Process:
+        case DistinctionKind::Loader:
+            return fmt::format(" About {0} start in each of {1} {2}s, or within a second after the {2}.",
+                               startedText(*found), found->steps, unit());
+        case DistinctionKind::Thread: break;
+    }
+    return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,
+                       found->steps, unit());
+}
+
+std::string FindingText::adviseCause(std::string_view otherwise) const {
+    const Distinction* const found = distinction();
+    if (found != nullptr && found->kind == DistinctionKind::Loader)
+        return "Keep the data loaders: DataLoader(persistent_workers=True), made once before the epochs. Each new one "
+               "starts Python, opens the data and fills its queue while the GPU waits.";
+    if (found != nullptr && found->kind == DistinctionKind::Process)
+        return "Start these processes once, before the steps, and keep them.";
+    if (found != nullptr) {
+        // It may be a part of the time only.
+        const double ownNs = static_cast<double>(found->ns) * static_cast<double>(found->steps) / stepCount();
+        const bool isPart = ownNs < maxPartShare * static_cast<double>(finding_.maxGainNs);
+        return fmt::format(
+            "Look at {} first{}: do less there, do it on another thread or process, or do it before the GPU needs it.",
+            found->kind == DistinctionKind::Range ? fmt::format("\"{}\"", printable(found->name))
+                                                  : printable(found->name),
+            isPart ? fmt::format(", {} of this", timeText(ownNs)) : "");
+    }
+    if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
+        return fmt::format("The cause is that of {}, which these {}s have more of: start with it.", other->rule->id,
+                           unit());
+    return std::string(otherwise);
+}
+
+double shareOf(int64_t part, int64_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+std::string shareText(double share) { return percentText(100 * share) + " %"; }
+
+std::string capitalized(std::string text) {
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+    return text;
+}
 
 RunFindings::RunFindings(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {
     const uint32_t critical = run.criticalWorker();

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/gpuNames.h"
 

@@ -11,7 +11,7 @@
 
 #include "model/analysis/RunSummary.h"
 #include "model/explain/Explanation.h"
-#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
 #include "model/format/threadStates.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"

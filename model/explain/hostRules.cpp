@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/analysis/ThreadActivities.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"

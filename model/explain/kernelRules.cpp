@@ -9,7 +9,6 @@
 
 #include "model/analysis/groupKernels.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/programKind.h"

@@ -12,7 +12,6 @@
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"

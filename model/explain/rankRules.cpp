@@ -8,7 +8,6 @@
 
 #include "model/analysis/IdleCause.h"
 #include "model/analysis/ThreadActivities.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"

@@ -12,7 +12,6 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/analysis/stepRanges.h"
-#include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"
