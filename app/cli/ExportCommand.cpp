@@ -13,7 +13,6 @@
 #include "model/analysis/StepSelection.h"
 #include "model/export/exportTrace.h"
 #include "model/export/traceFile.h"
-#include "model/flame/FlameTree.h"
 #include "model/flame/makeFlame.h"
 #include "model/format/files.h"
 #include "model/importers/TraceFormat.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/flame/FlameTree.h"
+#include "model/flame/makeFlame.h"
 #include "model/format/TimeRange.h"
 #include "model/numbers/MixedMap.h"
 #include "model/trace/Trace.h"

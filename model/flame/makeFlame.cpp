@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "model/flame/RangeTree.h"
+#include "model/format/checksums.h"
+#include "model/format/text.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/ThreadTimes.h"
@@ -18,6 +20,245 @@
 #include "model/trace/stacks.h"
 
 namespace lanescope {
+
+FlameTree::FlameTree() {
+    nodes_.push_back({.name = nameNumber("all"), .frame = {.kind = FrameKind::All}});
+    rows_ = {0};
+    rowEnds_ = {1};
+}
+
+uint32_t FlameTree::nameNumber(std::string_view text) {
+    const auto [found, isNew] = numberOf_.try_emplace(std::string(text), static_cast<uint32_t>(names_.size()));
+    if (isNew) names_.emplace_back(text);
+    return found->second;
+}
+
+uint32_t FlameTree::child(uint32_t parent, uint32_t name, const Frame& frame, bool isMade) {
+    const uint64_t key = uint64_t{parent} << 32 | name;
+    if (!isMade) {
+        const auto known = childOf_.find(key);
+        return known == childOf_.end() ? noIndex : known->second;
+    }
+    const auto [found, isNew] = childOf_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
+    if (isNew) nodes_.push_back({.name = name, .parent = parent, .depth = nodes_[parent].depth + 1, .frame = frame});
+    return found->second;
+}
+
+void FlameTree::addTime(uint32_t node, int64_t ns) {
+    if (ns > 0) nodes_[node].selfNs = saturatingSum(nodes_[node].selfNs, ns);
+}
+
+void FlameTree::add(const std::vector<std::string>& frames, int64_t ns) {
+    if (ns <= 0) return;
+    uint32_t at = 0;
+    for (const std::string& frame : frames) {
+        const bool isLast = &frame == &frames.back();
+        at = child(at, nameNumber(frame),
+                   {.kind = isLast ? FrameKind::Work : FrameKind::Function,
+                    .category = isLast ? SliceCategory::Kernel : SliceCategory::CpuFrame});
+    }
+    addTime(at, ns);
+}
+
+void FlameTree::arrange() {
+    sumUp();
+    orderRows();
+}
+
+void FlameTree::sumUp() {
+    for (Node& node : nodes_) {
+        node.totalNs = node.selfNs;
+        node.childCount = 0;
+    }
+    for (auto index = static_cast<uint32_t>(nodes_.size()); index-- > 1;) {
+        Node& parent = nodes_[nodes_[index].parent];
+        parent.totalNs = saturatingSum(parent.totalNs, nodes_[index].totalNs);
+        ++parent.childCount;
+    }
+}
+
+/// Groups children within each depth, in the order of their parents, which is by start.
+void FlameTree::orderRows() {
+    std::vector<std::vector<uint32_t>> byDepth;
+    for (uint32_t index = 0; index < nodes_.size(); ++index) {
+        const uint32_t depth = nodes_[index].depth;
+        if (depth >= byDepth.size()) byDepth.resize(depth + 1);
+        byDepth[depth].push_back(index);
+    }
+    rows_.clear();
+    rowEnds_.clear();
+    std::vector<uint32_t> placeOf(nodes_.size(), 0);  // Position within its depth.
+    for (std::vector<uint32_t>& row : byDepth) {
+        std::ranges::sort(row, [&](uint32_t a, uint32_t b) {
+            const Node &one = nodes_[a], &other = nodes_[b];
+            if (one.parent != other.parent && one.parent != noIndex) return placeOf[one.parent] < placeOf[other.parent];
+            if (one.totalNs != other.totalNs) return one.totalNs > other.totalNs;
+            return names_[one.name] < names_[other.name];
+        });
+        uint32_t parent = noIndex;
+        int64_t nowNs = 0;
+        for (uint32_t place = 0; place < row.size(); ++place) {
+            Node& node = nodes_[row[place]];
+            placeOf[row[place]] = place;
+            if (node.parent != noIndex && node.parent != parent) {
+                parent = node.parent;
+                nowNs = nodes_[parent].startNs;
+                nodes_[parent].firstChild = static_cast<uint32_t>(rows_.size()) + place;
+            }
+            node.startNs = nowNs;
+            nowNs = saturatingSum(nowNs, node.totalNs);
+        }
+        rows_.insert(rows_.end(), row.begin(), row.end());
+        rowEnds_.push_back(static_cast<uint32_t>(rows_.size()));
+    }
+}
+
+std::span<const uint32_t> FlameTree::childrenOf(uint32_t node) const {
+    return std::span(rows_).subspan(nodes_[node].childCount == 0 ? 0 : nodes_[node].firstChild,
+                                    nodes_[node].childCount);
+}
+
+std::span<const uint32_t> FlameTree::row(uint32_t depth) const {
+    if (depth >= rowEnds_.size()) return {};
+    const uint32_t begin = depth == 0 ? 0 : rowEnds_[depth - 1];
+    return std::span(rows_).subspan(begin, rowEnds_[depth] - begin);
+}
+
+uint32_t FlameTree::firstSplit() const {
+    uint32_t node = 0;
+    while (nodes_[node].childCount > 0) {
+        const uint32_t longest = childrenOf(node).front();
+        const bool hasNearlyAll = nodes_[longest].totalNs >= totalNs() - totalNs() / 100;
+        if (!hasNearlyAll || nodes_[longest].childCount == 0) break;
+        node = longest;
+    }
+    return node;
+}
+
+std::vector<uint32_t> FlameTree::pathTo(uint32_t node) const {
+    std::vector<uint32_t> path;
+    for (; node != noIndex; node = nodes_[node].parent) path.push_back(node);
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+FlameMatches matchFrames(const FlameTree& tree, const std::function<bool(std::string_view name)>& matches) {
+    std::vector<bool> isNameMatch;
+    for (const std::string& name : tree.names()) isNameMatch.push_back(matches(name));
+    FlameMatches found;
+    found.isMatch.resize(tree.nodes().size(), false);
+    std::vector<bool> isWithin(tree.nodes().size(), false);
+    // The root is no frame of a stack.
+    for (uint32_t index = 1; index < tree.nodes().size(); ++index) {
+        const FlameTree::Node& node = tree.nodes()[index];
+        const bool isCounted = isWithin[node.parent];
+        isWithin[index] = isCounted;
+        if (!isNameMatch[node.name]) continue;
+        found.isMatch[index] = true;
+        isWithin[index] = true;
+        ++found.frames;
+        if (!isCounted) found.ns = saturatingSum(found.ns, node.totalNs);
+    }
+    return found;
+}
+
+namespace {
+
+constexpr double width = 1200;
+constexpr double rowHeight = 18;
+constexpr double head = 26;
+constexpr double letter = 6.6;  ///< Approximate letter width of the font below.
+constexpr double narrowest = 0.33;
+
+/// Returns the first letters within `bytes` bytes, without splitting a letter.
+std::string_view firstOf(std::string_view text, size_t bytes) {
+    if (text.size() <= bytes) return text;
+    while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
+    return text.substr(0, bytes);
+}
+
+/// GPU work is blue, other frames have warm colours; equal names have equal colours.
+std::string colorOf(const FlameTree& tree, uint32_t index) {
+    Fnv1a sum;
+    sum.add(tree.nameOf(index));
+    const auto hash = static_cast<unsigned>(sum.value() % 40);
+    switch (tree.nodes()[index].frame.kind) {
+        case FrameKind::All: return "#d8dde3";
+        case FrameKind::Work: return fmt::format("hsl({}, 62%, 72%)", 195 + hash / 2);
+        default: return fmt::format("hsl({}, 78%, 76%)", 18 + hash);
+    }
+}
+
+/// Writer of the picture of a frame and its child frames.
+class Writer {
+  public:
+    Writer(const FlameTree& tree, uint32_t root, const TextSink& sink)
+        : tree_(tree), root_(tree.nodes()[root]), sink_(sink) {}
+
+    void write(std::string_view title) {
+        const double height = head + rowHeight * rowCount() + 6;
+        sink_(
+            fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+                        "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{0}\" "
+                        "height=\"{1}\" fill=\"#ffffff\"/>\n<text x=\"6\" y=\"17\" font-weight=\"bold\">{2}</text>\n",
+                        width, height, markupEscaped(title)));
+        writeRows();
+        sink_("</svg>\n");
+    }
+
+  private:
+    /// Returns the frames of a depth within the picture, of any width.
+    std::span<const uint32_t> row(uint32_t depth) const {
+        const std::span<const uint32_t> all = tree_.row(depth);
+        const auto begin = std::ranges::partition_point(
+            all, [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.startNs; });
+        const auto end = std::partition_point(
+            begin, all.end(), [this](uint32_t each) { return tree_.nodes()[each].startNs < root_.endNs(); });
+        return {begin, end};
+    }
+    uint32_t rowCount() const {
+        uint32_t count = 1;
+        while (!row(root_.depth + count).empty()) ++count;
+        return count;
+    }
+    void writeRows() {
+        for (uint32_t depth = root_.depth; depth <= tree_.depth(); ++depth)
+            for (const uint32_t each : row(depth))
+                if (widthOf(tree_.nodes()[each]) >= narrowest && !writeFrame(each)) return;
+    }
+    double share(int64_t ns) const {
+        return root_.totalNs > 0 ? static_cast<double>(ns) / static_cast<double>(root_.totalNs) : 0;
+    }
+    double widthOf(const FlameTree::Node& node) const { return tree_.isEmpty() ? width : width * share(node.totalNs); }
+    bool writeFrame(uint32_t index) {
+        const FlameTree::Node& node = tree_.nodes()[index];
+        const double wide = widthOf(node);
+        const double x = width * share(node.startNs - root_.startNs);
+        const double y = head + rowHeight * (node.depth - root_.depth);
+        std::string text = fmt::format(
+            "<g><title>{}: {} ({:.1f} %)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" "
+            "fill=\"{}\"/>",
+            markupEscaped(tree_.nameOf(index)), formatDuration(node.totalNs), 100 * share(node.totalNs), x, y,
+            wide > 1 ? wide - 0.5 : wide, rowHeight - 1, colorOf(tree_, index));
+        const auto letters = static_cast<size_t>(wide / letter);
+        if (letters >= 3) {
+            const std::string valid = validUtf8(tree_.nameOf(index));
+            const std::string_view shown = firstOf(valid, letters);
+            text += fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, y + 13, markupEscaped(shown));
+        }
+        return sink_(text + "</g>\n");
+    }
+
+    const FlameTree& tree_;
+    const FlameTree::Node& root_;
+    const TextSink& sink_;
+};
+
+}  // namespace
+
+void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title, const TextSink& sink) {
+    Writer(tree, root, sink).write(title);
+}
 
 namespace {
 

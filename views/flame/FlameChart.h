@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "model/flame/FlameTree.h"
+#include "model/flame/makeFlame.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/HoverTip.h"
 

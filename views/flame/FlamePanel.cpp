@@ -15,7 +15,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "model/flame/FlameTree.h"
+#include "model/flame/makeFlame.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"
