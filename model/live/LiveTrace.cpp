@@ -17,7 +17,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/files.h"
 #include "model/format/tables/Schema.h"
-#include "model/query/harden.h"
+#include "model/query/TraceQuery.h"
 
 namespace lanescope {
 
