@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "model/search/NamePattern.h"
 #include "model/search/findEvents.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"

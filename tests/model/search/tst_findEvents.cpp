@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/lod/SelectionStatistics.h"
 #include "model/reports/reports.h"
-#include "model/search/NamePattern.h"
 #include "model/search/findEvents.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
