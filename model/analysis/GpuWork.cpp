@@ -9,7 +9,7 @@
 #include "model/text/kernelNames.h"
 #include "model/trace/Column.h"
 #include "model/trace/Track.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope::analysis {
 

@@ -26,7 +26,7 @@
 #include "model/roofline/roofs.h"
 #include "model/text/formatValue.h"
 #include "model/trace/WorkRows.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::analysis {

@@ -11,7 +11,7 @@
 
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/RunSummary.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope::analysis {
 

@@ -6,7 +6,7 @@
 
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/ThreadActivities.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope::analysis {
 

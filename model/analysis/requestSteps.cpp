@@ -22,7 +22,7 @@
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Track.h"
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope {

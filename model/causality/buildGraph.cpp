@@ -18,7 +18,7 @@
 #include "model/trace/Column.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/collectives.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope::causality {
 

@@ -12,7 +12,7 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope {
 

@@ -15,7 +15,6 @@
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/workModules.h"
-#include "model/trace/kinds/workStacks.h"
 #include "model/trace/processes.h"
 #include "model/trace/stacks.h"
 

@@ -21,7 +21,7 @@
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope::report {
 

@@ -15,7 +15,7 @@
 #include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/processes.h"
 #include "model/trace/stacks.h"
 

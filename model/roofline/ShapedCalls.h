@@ -9,7 +9,7 @@
 #include "model/format/TimeRange.h"
 #include "model/roofline/operatorWork.h"
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope {
 

@@ -12,7 +12,7 @@
 
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace re2 {
 class RE2;

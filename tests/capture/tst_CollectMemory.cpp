@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "capture/collector/compiledCode.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/Rows.h"

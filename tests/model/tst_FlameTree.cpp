@@ -10,7 +10,7 @@
 #include "model/text/kernelNames.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/Api.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -7,7 +7,7 @@
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Nvtx.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"

@@ -8,7 +8,7 @@
 
 #include "model/text/formatTable.h"
 #include "model/trace/counterReadings.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 #include "views/theme/texts.h"

@@ -10,7 +10,7 @@
 #include "model/text/collectiveKernels.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::views {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/workStacks.h"
+#include "model/trace/kinds/workModules.h"
 
 namespace lanescope {
 

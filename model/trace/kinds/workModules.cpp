@@ -2,13 +2,263 @@
 #include "model/trace/kinds/workModules.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
 #include <utility>
 
+#include "model/text/formatValue.h"
+#include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope {
+
+namespace {
+
+/// Returns the stack of a row of `table`, if the trace has it.
+template <class Table>
+PythonPlace placeIn(const Trace& trace, const Table& table, uint32_t row) {
+    if (row >= table.size() || table.stack[row] >= trace.stacks.size()) return {};
+    return {table.stack[row], table.isStackLent[row] != 0, false};
+}
+
+/// Returns the place of the capture of a node; none if `node` is `noIndex`.
+PythonPlace placeOfNode(const Trace& trace, uint32_t node) {
+    PythonPlace place = placeIn(trace, trace.graphNodes, node);
+    place.isCaptured = place.stack != noIndex;
+    return place;
+}
+
+/// Sets place, thread and node of work with a known call.
+void setPlace(const Trace& trace, LaunchedWork& work) {
+    if (work.call != noIndex) {
+        work.place = placeIn(trace, trace.apiCalls, work.call);
+        work.thread = trace.apiCalls.thread[work.call];
+    }
+    const uint32_t node = graphNodeOf(trace, work.work);
+    work.node = node == noIndex ? noIndex : capturedNode(trace, node);
+    if (const PythonPlace captured = placeOfNode(trace, work.node); captured.stack != noIndex) {
+        work.place = captured;
+        work.thread = trace.graphNodes.thread[work.node];
+    }
+}
+
+constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 4> prefixes{
+    {{"line:", StackTerm::Part::Line},
+     {"file:", StackTerm::Part::File},
+     {"function:", StackTerm::Part::Function},
+     {"module:", StackTerm::Part::Module}}};
+
+bool isBlank(char letter) { return letter == ' ' || letter == '\t'; }
+
+/// Removes and returns the next word; the part after a colon may be quoted.
+std::string takeWord(std::string_view& text) {
+    std::string word;
+    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && !isBlank(text.front())) {
+        const char letter = text.front();
+        text.remove_prefix(1);
+        const size_t end = text.find('"');
+        if (letter == '"' && word.ends_with(':') && end != std::string_view::npos) {
+            word += text.substr(0, end);
+            text.remove_prefix(end + 1);
+        } else {
+            word += letter;
+        }
+    }
+    return word;
+}
+
+/// Parses "train.py:212", "train.py" or "212".
+void setLine(StackTerm& term, std::string_view asked) {
+    const size_t colon = asked.rfind(':');
+    const std::string_view number = colon == std::string_view::npos ? asked : asked.substr(colon + 1);
+    uint32_t line = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), line);
+    const bool isNumber = !number.empty() && read.ec == std::errc() && read.ptr == number.data() + number.size();
+    if (isNumber) term.line = line;
+    if (!isNumber)
+        term.text = asked;
+    else if (colon != std::string_view::npos)
+        term.text = asked.substr(0, colon);
+}
+
+std::optional<StackTerm> termOf(std::string_view word) {
+    const std::string lowered = lowerCase(std::string(word));
+    for (const auto& [prefix, part] : prefixes) {
+        if (!lowered.starts_with(prefix)) continue;
+        const std::string_view asked = std::string_view(lowered).substr(prefix.size());
+        // In a C++ name a second colon follows.
+        if (asked.empty() || asked.front() == ':') return std::nullopt;
+        StackTerm term{.part = part, .text = {}};
+        if (part == StackTerm::Part::Line)
+            setLine(term, asked);
+        else
+            term.text = asked;
+        return term;
+    }
+    return std::nullopt;
+}
+
+/// Returns true if a path is `end`, or ends in a folder or file of that name.
+bool endsInPath(const std::string& path, std::string_view end) {
+    return path.ends_with(end) && (end.empty() || path.size() == end.size() || end.front() == '/' ||
+                                   path[path.size() - end.size() - 1] == '/');
+}
+
+bool isAbout(const Trace& trace, uint32_t frame, const StackTerm& term) {
+    if (term.part == StackTerm::Part::Function)
+        return lowerCase(std::string(trace.strings.at(trace.stacks.function[frame]))).find(term.text) !=
+               std::string::npos;
+    const std::string path = lowerCase(std::string(trace.strings.at(trace.stacks.file[frame])));
+    if (term.part == StackTerm::Part::File) return path.find(term.text) != std::string::npos;
+    return (term.line == 0 || trace.stacks.line[frame] == term.line) && endsInPath(path, term.text);
+}
+
+}  // namespace
+
+uint32_t graphNodeOf(const Trace& trace, EventRef kernel) {
+    if (kernel.kind() != EventKind::Kernel || kernel.row() >= trace.kernels.size() || trace.graphNodes.size() == 0)
+        return noIndex;
+    const uint64_t node = trace.kernels.graphNode[kernel.row()];
+    if (node == 0) return noIndex;
+    return graphNodeRow(trace, trace.streams[trace.kernels.stream[kernel.row()]].process, node);
+}
+
+PythonPlace pythonPlace(const Trace& trace, EventRef event) {
+    if (event.kind() == EventKind::Nvtx) return placeIn(trace, trace.nvtx, event.row());
+    if (event.kind() == EventKind::Projection && event.row() < trace.projections.size())
+        return placeIn(trace, trace.nvtx, trace.projections.nvtx[event.row()]);
+    const PythonPlace captured = placeOfNode(trace, graphNodeOf(trace, event));
+    if (captured.stack != noIndex) return captured;
+    const EventRef call = event.kind() == EventKind::Api ? event : trace.launchingCall(event);
+    if (call.kind() != EventKind::Api) return {};
+    return placeIn(trace, trace.apiCalls, call.row());
+}
+
+std::string pythonLine(const Trace& trace, EventRef event) {
+    const PythonPlace place = pythonPlace(trace, event);
+    if (place.stack == noIndex) return {};
+    const std::string text = frameText(trace, ownFrame(trace, place.stack));
+    if (place.isCaptured) return (place.isLent ? "called at capture from: " : "called at capture: ") + text;
+    return place.isLent ? "called from " + text : text;
+}
+
+LaunchedWork launchedWork(const Trace& trace, EventRef work) {
+    const EventRef call = work.kind() == EventKind::Api ? work : trace.launchingCall(work);
+    LaunchedWork made{.work = work, .times = trace.rangeOf(work)};
+    if (call.kind() == EventKind::Api) made.call = call.row();
+    setPlace(trace, made);
+    if (made.call == noIndex) made.place = pythonPlace(trace, work);
+    return made;
+}
+
+void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit) {
+    std::array<std::vector<uint32_t>, EventRef::kindLimit> callOf;
+    forEachKind([&](auto each) {
+        if constexpr (each.isGpuWork) callOf[static_cast<size_t>(each.kind)].assign(each.size(trace), noIndex);
+    });
+    forEachLaunch(trace, [&](uint32_t call, EventRef work) {
+        std::vector<uint32_t>& calls = callOf[static_cast<size_t>(work.kind())];
+        if (work.row() < calls.size()) calls[work.row()] = call;
+    });
+    forEachKind([&](auto each) {
+        if constexpr (each.isGpuWork) {
+            const std::vector<uint32_t>& calls = callOf[static_cast<size_t>(each.kind)];
+            for (uint32_t row = 0; row < calls.size(); ++row) {
+                LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row), each.gpuOf(trace, row),
+                                  calls[row]};
+                setPlace(trace, work);
+                visit(work);
+            }
+        }
+    });
+}
+
+std::vector<uint32_t> ownPlaces(const Trace& trace) {
+    const uint32_t count = trace.stacks.size();
+    std::vector<uint32_t> own(count, noIndex);
+    std::map<StringIndex, bool> areLibraries;
+    const auto isOwn = [&](uint32_t stack) {
+        const StringIndex file = trace.stacks.file[stack];
+        const auto [known, isNew] = areLibraries.try_emplace(file, false);
+        if (isNew) known->second = isLibraryFile(trace.strings.at(file));
+        return !known->second;
+    };
+    // Outer frames were processed before.
+    for (uint32_t stack = 0; stack < count; ++stack) {
+        const uint32_t outer = outerStack(trace, stack);
+        own[stack] = isOwn(stack) ? stack : outer == noIndex ? noIndex : own[outer];
+    }
+    std::map<FramePlace, uint32_t> firstOf;
+    for (uint32_t stack = 0; stack < count; ++stack) {
+        const uint32_t frame = own[stack] == noIndex ? stack : own[stack];
+        own[stack] = firstOf.try_emplace(placeOf(trace, frame), frame).first->second;
+    }
+    return own;
+}
+
+TypedTerms splitTerms(std::string_view typed) {
+    TypedTerms parted;
+    bool hasTerm = false;
+    for (std::string_view left = typed; !left.empty();) {
+        const std::string word = takeWord(left);
+        if (word.empty()) break;
+        if (const std::optional<StackTerm> term = termOf(word)) {
+            parted.stack.push_back(*term);
+            hasTerm = true;
+            continue;
+        }
+        if (!parted.rest.empty()) parted.rest += ' ';
+        parted.rest += word;
+    }
+    // Text without a term is kept exactly as typed.
+    if (!hasTerm) parted.rest = typed;
+    return parted;
+}
+
+StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms)
+    : trace_(trace), isAny_(terms.empty()) {
+    if (isAny_) return;
+    const uint32_t count = trace.stacks.size();
+    holds_.assign(count, true);
+    for (const StackTerm& term : terms) {
+        if (term.part == StackTerm::Part::Module) {
+            modules_.push_back(term.text);
+            if (!modulesOf_) modulesOf_ = std::make_unique<WorkModules>(trace);
+            continue;
+        }
+        isAnyStack_ = false;
+        // Many frames share a place, and callers precede their callees.
+        std::map<FramePlace, bool> known;
+        std::vector<bool> hasFrame(count, false);
+        for (uint32_t stack = 0; stack < count; ++stack) {
+            const auto [place, isNew] = known.try_emplace(placeOf(trace, stack), false);
+            if (isNew) place->second = isAbout(trace, stack, term);
+            const uint32_t outer = outerStack(trace, stack);
+            hasFrame[stack] = place->second || (outer != noIndex && hasFrame[outer]);
+            holds_[stack] = holds_[stack] && hasFrame[stack];
+        }
+    }
+}
+
+StackFilter::~StackFilter() = default;
+
+bool StackFilter::holds(EventRef event) const {
+    if (!isAnyStack_) {
+        const uint32_t stack = pythonPlace(trace_, event).stack;
+        if (stack >= holds_.size() || !holds_[stack]) return false;
+    }
+    if (modules_.empty()) return true;
+    const uint32_t index = modulesOf_->of(event);
+    if (index == noIndex) return false;
+    const Module& module = modulesOf_->modules()[index];
+    const std::string text = lowerCase(module.path + " " + module.type);
+    return std::ranges::all_of(modules_,
+                               [&](const std::string& asked) { return text.find(asked) != std::string::npos; });
+}
 
 namespace {
 
