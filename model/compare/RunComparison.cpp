@@ -15,7 +15,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/answer.h"
-#include "model/compare/cautions.h"
+#include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"
 #include "model/compare/matchContributors.h"
 #include "model/numbers/Statistics.h"

@@ -12,7 +12,7 @@
 #include "model/analysis/IdleCauses.h"
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/compare/cautions.h"
+#include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"
 #include "model/compare/matchContributors.h"
 #include "model/text/collectiveKernels.h"

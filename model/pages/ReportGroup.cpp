@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/compare/cautions.h"
+#include "model/compare/comparePrograms.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::report {

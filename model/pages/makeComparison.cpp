@@ -13,7 +13,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/storedSummary.h"
-#include "model/compare/cautions.h"
+#include "model/compare/comparePrograms.h"
 #include "model/compare/evaluateCondition.h"
 #include "model/compare/judgeRuns.h"
 #include "model/index/indexedSummary.h"

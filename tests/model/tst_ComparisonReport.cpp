@@ -2,7 +2,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/storedSummary.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/cautions.h"
+#include "model/compare/comparePrograms.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
