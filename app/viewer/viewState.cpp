@@ -24,7 +24,7 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/ComparedTimelines.h"
-#include "views/compare/StepChart.h"
+#include "views/compare/WaterfallChart.h"
 #include "views/explain/StepStrip.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/shownText.h"

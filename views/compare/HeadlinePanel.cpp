@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "model/compare/comparePrograms.h"
-#include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"

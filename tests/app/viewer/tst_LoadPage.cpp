@@ -22,7 +22,6 @@
 #include "tests/support/simulatedTraining.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlinePanel.h"
-#include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/WarningPanel.h"
 

@@ -29,7 +29,6 @@
 #include "views/compare/CompareView.h"
 #include "views/compare/ComparedTimelines.h"
 #include "views/compare/HeadlinePanel.h"
-#include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/explain/ExplanationPanel.h"

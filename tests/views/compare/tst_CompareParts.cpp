@@ -9,7 +9,6 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
 #include "views/compare/HeadlinePanel.h"
-#include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/timeline/TimelineState.h"
 

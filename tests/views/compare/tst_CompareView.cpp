@@ -22,7 +22,6 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparisonJob.h"
 #include "views/compare/HeadlinePanel.h"
-#include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/WarningPanel.h"
