@@ -32,7 +32,6 @@
 #include "views/sql/SqlPanel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
-#include "views/tables/SelectionPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"

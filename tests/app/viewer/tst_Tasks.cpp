@@ -28,7 +28,7 @@
 #include "views/explain/StepsPanel.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
-#include "views/tables/SelectionPanel.h"
+#include "views/tables/ReportPanel.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
 

@@ -12,7 +12,6 @@
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
-#include "views/tables/SelectionPanel.h"
 
 using namespace lanescope;
 using namespace lanescope::views;
