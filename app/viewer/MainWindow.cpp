@@ -37,7 +37,6 @@
 #include "model/merge/mergeFiles.h"
 #include "model/remote/RemoteAddress.h"
 #include "views/jobs/LazyTab.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"

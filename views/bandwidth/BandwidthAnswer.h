@@ -11,7 +11,7 @@
 #include "model/analysis/CopyRangeTable.h"
 #include "model/bandwidth/CopyStatistics.h"
 #include "model/text/ReportTable.h"
-#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {

@@ -13,7 +13,6 @@
 #include <algorithm>
 
 #include "views/bandwidth/CopyChart.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"

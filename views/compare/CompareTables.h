@@ -8,7 +8,7 @@
 #include "model/compare/ComparisonTable.h"
 #include "views/compare/ComparisonJob.h"
 #include "views/jobs/LazyTab.h"
-#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;

@@ -15,7 +15,6 @@
 #include "model/text/formatValue.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"

@@ -19,7 +19,6 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/reports/rooflineReport.h"
 #include "model/text/formatValue.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"

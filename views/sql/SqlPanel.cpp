@@ -16,7 +16,6 @@
 #include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"

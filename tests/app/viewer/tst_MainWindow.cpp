@@ -37,7 +37,6 @@
 #include "views/details/OverlayPanel.h"
 #include "views/details/WarningPanel.h"
 #include "views/explain/StepStrip.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"

@@ -26,7 +26,6 @@
 #include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/ReportPanel.h"
 #include "views/timeline/TimelineView.h"

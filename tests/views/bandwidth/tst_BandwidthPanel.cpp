@@ -12,7 +12,6 @@
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/bandwidth/CopyChart.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 

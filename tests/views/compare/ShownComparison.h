@@ -9,7 +9,6 @@
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/ComparedTimelines.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/timeline/TimelineView.h"
 

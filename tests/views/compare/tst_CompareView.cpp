@@ -25,7 +25,7 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/WarningPanel.h"
-#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
 #include "views/timeline/TimelineState.h"
 
 using namespace lanescope;

@@ -6,7 +6,6 @@
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
 #include "views/explain/StepsPanel.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 
 using namespace lanescope;

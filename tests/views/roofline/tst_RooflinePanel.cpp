@@ -6,7 +6,6 @@
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "views/roofline/RooflinePanel.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 
 using namespace lanescope;

@@ -9,7 +9,6 @@
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/slowQuery.h"
 #include "views/sql/SqlPanel.h"
-#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 
 using namespace lanescope;
