@@ -4,19 +4,351 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QObject>
+#include <QPainter>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
-#include <algorithm>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "model/reports/reports.h"
+#include "model/text/formatValue.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/theme/texts.h"
 
 namespace lanescope::views {
+
+std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace, std::optional<TimeRange> range) {
+    auto answer = std::make_shared<TopologyAnswer>();
+    static_cast<TopologyDescription&>(*answer) = describeTopology(*trace, range);
+    answer->range = range;
+    if (auto links = makeReport(*trace, "nvlink_by_range", range)) answer->links = std::move(*links);
+    answer->trace = std::move(trace);
+    return answer;
+}
+
+QString useText(const LinkUse& use) {
+    if (use.copyCount == 0) return QObject::tr("no copies");
+    QString text = toQString(formatBytes(use.copyBytes));
+    const std::optional<double> mean = use.meanGBps();
+    if (!mean) return text;
+    text += QObject::tr(" at %1 GB/s").arg(shortRate(*mean));
+    if (const std::optional<double> percent = use.peakPercent())
+        text +=
+            QObject::tr(", %1 % of %2").arg(QString::number(*percent, 'f', 0), shortRate(use.peak->gigabytesPerSecond));
+    return text;
+}
+
+QString connectionText(const LinkUse& use) { return toQString(wordFor(use.connection)); }
+
+namespace {
+
+constexpr double thinnest = 1.5, thickest = 12;
+constexpr double reach = 9;  // of the pointer, beyond the half width of an edge
+constexpr size_t maxLabels = 3;
+constexpr double inset = 10;
+constexpr double pi = 3.14159265358979323846;
+
+double distanceToLine(QPointF point, QPointF from, QPointF to) {
+    const QPointF along = to - from;
+    const double length2 = QPointF::dotProduct(along, along);
+    const double share = length2 > 0 ? std::clamp(QPointF::dotProduct(point - from, along) / length2, 0.0, 1.0) : 0;
+    const QPointF off = point - (from + share * along);
+    return std::hypot(off.x(), off.y());
+}
+
+}  // namespace
+
+int64_t TopologyGraph::Edge::bytes() const { return (there ? there->copyBytes : 0) + (back ? back->copyBytes : 0); }
+
+const LinkUse& TopologyGraph::Edge::busier() const {
+    const bool isBackGreater = back && (!there || back->copyBytes > there->copyBytes);
+    return isBackGreater ? *back : either();
+}
+
+const LinkUse* TopologyGraph::selectedUse() const {
+    return selected_ ? &edges_[static_cast<size_t>(*selected_)].busier() : nullptr;
+}
+
+std::optional<double> TopologyGraph::Edge::peakPercent() const {
+    std::optional<double> maxPercent;
+    for (const LinkUse* use : {there, back})
+        if (const auto percent = use ? use->peakPercent() : std::nullopt)
+            maxPercent = std::max(maxPercent.value_or(0), *percent);
+    return maxPercent;
+}
+
+TopologyGraph::TopologyGraph(QWidget* parent) : PaintedWidget(parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAccessibleName(tr("Links between the GPUs"));
+}
+
+void TopologyGraph::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
+    std::optional<std::pair<size_t, size_t>> chosen;
+    if (selected_) chosen = {edges_[static_cast<size_t>(*selected_)].from, edges_[static_cast<size_t>(*selected_)].to};
+    const bool isSameGraph = answer_ && answer && answer_->gpus == answer->gpus;
+    answer_ = std::move(answer);
+    edges_.clear();
+    selected_.reset();
+    hovered_.reset();
+    maxBytes_ = 0;
+    std::map<std::pair<size_t, size_t>, Edge> found;
+    if (answer_) {
+        const std::vector<int64_t>& gpus = answer_->gpus;
+        const auto place = [&gpus](int64_t gpu) {
+            return static_cast<size_t>(std::lower_bound(gpus.begin(), gpus.end(), gpu) - gpus.begin());
+        };
+        for (const LinkUse& use : answer_->uses) {
+            const size_t from = place(use.gpu), to = place(use.peer);
+            if (from >= gpus.size() || to >= gpus.size() || from == to) continue;
+            Edge& edge = found[std::minmax(from, to)];
+            edge.from = std::min(from, to);
+            edge.to = std::max(from, to);
+            (from < to ? edge.there : edge.back) = &use;
+        }
+    }
+    for (const auto& [key, edge] : found) {
+        if (isSameGraph && chosen == key) selected_ = static_cast<int>(edges_.size());
+        edges_.push_back(edge);
+        maxBytes_ = std::max(maxBytes_, edge.bytes());
+    }
+    update();
+}
+
+QSizeF TopologyGraph::nodeSize() const {
+    const QFontMetricsF metrics(font());
+    return {metrics.horizontalAdvance(QStringLiteral("NUMA 00")) + 20, 2 * metrics.height() + 8};
+}
+
+std::vector<QPointF> TopologyGraph::nodeCenters() const {
+    const size_t count = answer_ ? answer_->gpus.size() : 0;
+    const QSizeF node = nodeSize();
+    const QRectF area =
+        QRectF(rect()).adjusted(node.width() / 2 + inset, node.height() / 2 + inset, -node.width() / 2 - inset,
+                                -node.height() / 2 - inset - 2 * QFontMetricsF(font()).height());
+    std::vector<QPointF> centers;
+    if (count == 1) return {area.center()};
+    if (count == 2) {
+        const double half = std::min(area.width() / 2, 260.0);
+        return {area.center() - QPointF(half, 0), area.center() + QPointF(half, 0)};
+    }
+    for (size_t index = 0; index < count; ++index) {
+        // Clockwise from the top left, as one reads.
+        const double angle = -pi / 2 + 2 * pi * (static_cast<double>(index) - 0.5) / static_cast<double>(count);
+        centers.push_back(area.center() +
+                          QPointF(std::cos(angle) * area.width() / 2, std::sin(angle) * area.height() / 2));
+    }
+    return centers;
+}
+
+void TopologyGraph::selectEdge(std::optional<int> edge) {
+    if (edge && (*edge < 0 || *edge >= static_cast<int>(edges_.size()))) edge.reset();
+    if (edge == selected_) return;
+    selected_ = edge;
+    setAccessibleDescription(edge ? edgeText(*edge) : QString());
+    update();
+    emit edgeSelected(edge);
+}
+
+QPoint TopologyGraph::edgePosition(int edge) const {
+    const Edge& at = edges_[static_cast<size_t>(edge)];
+    const std::vector<QPointF> centers = nodeCenters();
+    // Off the middle, where the edges of a circle cross.
+    return (centers[at.from] * 0.68 + centers[at.to] * 0.32).toPoint();
+}
+
+QString TopologyGraph::edgeText(int edge) const {
+    const Edge& at = edges_[static_cast<size_t>(edge)];
+    const int64_t from = answer_->gpus[at.from], to = answer_->gpus[at.to];
+    QStringList parts{tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(connectionText(at.either()))};
+    if (at.there) parts << QStringLiteral("%1 \u2192 %2: %3").arg(from).arg(to).arg(useText(*at.there));
+    if (at.back) parts << QStringLiteral("%1 \u2192 %2: %3").arg(to).arg(from).arg(useText(*at.back));
+    return parts.join(QStringLiteral("; "));
+}
+
+std::optional<int> TopologyGraph::edgeAt(QPointF position) const {
+    const std::vector<QPointF> centers = nodeCenters();
+    const QSizeF node = nodeSize();
+    for (const QPointF& center : centers)
+        if (QRectF(center - QPointF(node.width(), node.height()) / 2, node).contains(position)) return std::nullopt;
+    std::optional<int> nearest;
+    double minDistance = reach + thickest / 2;
+    for (int index = 0; index < static_cast<int>(edges_.size()); ++index) {
+        const Edge& edge = edges_[static_cast<size_t>(index)];
+        const double distance = distanceToLine(position, centers[edge.from], centers[edge.to]);
+        if (distance >= minDistance) continue;
+        minDistance = distance;
+        nearest = index;
+    }
+    return nearest;
+}
+
+bool TopologyGraph::isLabelled(int edge) const {
+    if (edge == selected_ || edge == hovered_) return true;
+    return edges_.size() <= maxLabels;
+}
+
+void TopologyGraph::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), theme_.canvas);
+    if (hasFocus()) painter.fillRect(rect(), Theme::mix(theme_.canvas, theme_.accent, 0.05));
+    if (!answer_) return;
+    painter.setRenderHint(QPainter::Antialiasing);
+    const std::vector<QPointF> centers = nodeCenters();
+    const int count = static_cast<int>(edges_.size());
+    for (int edge = 0; edge < count; ++edge)
+        if (edge != selected_) paintEdge(painter, edge, centers);
+    if (selected_) paintEdge(painter, *selected_, centers);
+    for (size_t node = 0; node < centers.size(); ++node) paintNode(painter, node, centers[node]);
+    for (int edge = 0; edge < count; ++edge)
+        if (isLabelled(edge) && edge != selected_ && edge != hovered_) paintEdgeLabel(painter, edge, centers);
+    for (const auto& edge : {selected_, hovered_})
+        if (edge) paintEdgeLabel(painter, *edge, centers);
+    painter.setPen(theme_.mutedText);
+    const QString copies = maxBytes_ > 0 ? tr("memcpy only; the table has NCCL's traffic, too")
+                                         : tr("no memcpy between GPUs; the table has NCCL's traffic");
+    const QString key = tr("thicker: more bytes \u00b7 stronger colour: nearer to the peak");
+    const QFontMetrics metrics = painter.fontMetrics();
+    const int room = width() - 16;
+    painter.drawText(rect().adjusted(8, 0, -8, -3), Qt::AlignHCenter | Qt::AlignBottom,
+                     metrics.elidedText(copies, Qt::ElideRight, room) + QLatin1Char('\n') +
+                         metrics.elidedText(key, Qt::ElideRight, room));
+}
+
+void TopologyGraph::paintEdge(QPainter& painter, int index, const std::vector<QPointF>& centers) const {
+    const Edge& edge = edges_[static_cast<size_t>(index)];
+    const int64_t bytes = edge.bytes();
+    const double share = maxBytes_ > 0 ? static_cast<double>(bytes) / static_cast<double>(maxBytes_) : 0;
+    QPen pen(theme_.separator, thinnest + (thickest - thinnest) * std::sqrt(share));
+    pen.setCapStyle(Qt::FlatCap);
+    const std::optional<double> percent = edge.peakPercent();
+    if (bytes > 0)
+        pen.setColor(percent
+                         ? Theme::mix(theme_.canvas, theme_.accent, 0.25 + 0.75 * std::clamp(*percent / 100, 0.0, 1.0))
+                         : theme_.mutedText);
+    // Pairs without a direct link are dashed, so that they are distinguishable without colours.
+    const GpuConnection* connection = edge.either().connection;
+    if (!connection || connection->nvlinks == 0) pen.setStyle(Qt::DashLine);
+    if (bytes == 0) pen.setColor(Theme::mix(theme_.canvas, theme_.mutedText, 0.55));
+    if (index == selected_ || index == hovered_) {
+        painter.setPen(QPen(index == selected_ ? theme_.text : theme_.mutedText,
+                            pen.widthF() + (index == selected_ ? 4 : 2), Qt::SolidLine, Qt::FlatCap));
+        painter.drawLine(centers[edge.from], centers[edge.to]);
+        if (pen.style() == Qt::DashLine) {
+            painter.setPen(QPen(theme_.canvas, pen.widthF()));
+            painter.drawLine(centers[edge.from], centers[edge.to]);
+        }
+    }
+    painter.setPen(pen);
+    painter.drawLine(centers[edge.from], centers[edge.to]);
+}
+
+void TopologyGraph::paintEdgeLabel(QPainter& painter, int index, const std::vector<QPointF>& centers) const {
+    const Edge& edge = edges_[static_cast<size_t>(index)];
+    QStringList lines{connectionText(edge.either())};
+    const auto add = [&](const LinkUse* use, size_t from, size_t to) {
+        if (use)
+            lines << QStringLiteral("%1 \u2192 %2: %3")
+                         .arg(answer_->gpus[from])
+                         .arg(answer_->gpus[to])
+                         .arg(useText(*use));
+    };
+    add(edge.there, edge.from, edge.to);
+    add(edge.back, edge.to, edge.from);
+    const QFontMetricsF metrics(font());
+    double textWidth = 0;
+    for (const QString& line : lines) textWidth = std::max(textWidth, metrics.horizontalAdvance(line));
+    const QSizeF size(textWidth + 12, metrics.height() * static_cast<double>(lines.size()) + 6);
+    QRectF plate(QPointF(), size);
+    plate.moveCenter((centers[edge.from] + centers[edge.to]) / 2);
+    plate.moveLeft(std::clamp(plate.left(), 2.0, std::max(2.0, width() - size.width() - 2)));
+    plate.moveTop(std::clamp(plate.top(), 2.0, std::max(2.0, height() - size.height() - 2)));
+    painter.setPen(QPen(index == selected_ ? theme_.accent : theme_.separator, 1));
+    QColor back = theme_.card;
+    back.setAlpha(235);
+    painter.setBrush(back);
+    painter.drawRoundedRect(plate, 4, 4);
+    painter.setPen(theme_.text);
+    QRectF line = plate.adjusted(6, 3, -6, 0);
+    line.setHeight(metrics.height());
+    for (const QString& text : lines) {
+        painter.drawText(line, Qt::AlignHCenter | Qt::AlignVCenter, text);
+        line.translate(0, metrics.height());
+    }
+}
+
+void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) const {
+    const QSizeF size = nodeSize();
+    const QRectF box(center - QPointF(size.width(), size.height()) / 2, size);
+    painter.setPen(QPen(theme_.busyGpu, 1.5));
+    painter.setBrush(Theme::mix(theme_.canvas, theme_.busyGpu, 0.25));
+    painter.drawRoundedRect(box, 6, 6);
+    const int64_t gpu = answer_->gpus[node];
+    const auto& affinities = answer_->trace->interconnect.affinities;
+    const auto affinity =
+        std::find_if(affinities.begin(), affinities.end(), [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
+    const bool hasNode = affinity != affinities.end() && affinity->numaNode >= 0;
+    const QRectF upper(box.left(), box.top(), box.width(), box.height() / (hasNode ? 2 : 1));
+    drawText(painter, strong(font()), theme_.text, upper.adjusted(0, hasNode ? 3 : 0, 0, 0), Qt::AlignCenter,
+             QStringLiteral("GPU %1").arg(gpu));
+    painter.setFont(font());
+    if (!hasNode) return;
+    painter.setPen(Theme::mix(theme_.canvas, theme_.text, 0.75));
+    painter.drawText(upper.translated(0, box.height() / 2).adjusted(0, 0, 0, -3), Qt::AlignCenter,
+                     QStringLiteral("NUMA %1").arg(affinity->numaNode));
+}
+
+void TopologyGraph::activate(int edge) {
+    const LinkUse& use = edges_[static_cast<size_t>(edge)].busier();
+    emit pairActivated(use.gpu, use.peer);
+}
+
+void TopologyGraph::setHovered(std::optional<int> edge) {
+    if (edge == hovered_) return;
+    hovered_ = edge;
+    setCursor(edge ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    update();
+}
+
+void TopologyGraph::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton) selectEdge(edgeAt(event->position()));
+}
+
+void TopologyGraph::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (const auto edge = edgeAt(event->position())) activate(*edge);
+}
+
+void TopologyGraph::mouseMoveEvent(QMouseEvent* event) { setHovered(edgeAt(event->position())); }
+
+void TopologyGraph::keyPressEvent(QKeyEvent* event) {
+    const int count = static_cast<int>(edges_.size());
+    if (count == 0) return QWidget::keyPressEvent(event);
+    switch (event->key()) {
+        case Qt::Key_Right:
+        case Qt::Key_Down: return selectEdge(selected_ ? (*selected_ + 1) % count : 0);
+        case Qt::Key_Left:
+        case Qt::Key_Up: return selectEdge(selected_ ? (*selected_ + count - 1) % count : count - 1);
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (!selected_) break;
+            return activate(*selected_);
+        case Qt::Key_Escape:
+            if (!selected_) break;
+            return selectEdge(std::nullopt);
+        default: break;
+    }
+    QWidget::keyPressEvent(event);
+}
 
 QString meaningOf(const QString& word) { return toQString(meaningOfWord(word.toStdString())); }
 

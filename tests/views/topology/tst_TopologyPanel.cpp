@@ -7,7 +7,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "views/tables/ReportPanel.h"
-#include "views/topology/TopologyGraph.h"
 #include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;
