@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/viewer/DocumentPage.h"
+#include "app/viewer/DocumentTabs.h"
 #include "model/trace/Trace.h"
 #include "views/compare/CompareView.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/viewer/DocumentPage.h"
+#include "app/viewer/DocumentTabs.h"
 #include "model/fleet/FleetReport.h"
 #include "model/merge/TraceExcerpt.h"
 #include "views/fleet/FleetView.h"

@@ -19,7 +19,6 @@
 #include <QToolBar>
 #include <algorithm>
 
-#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
 #include "app/viewer/GoToBar.h"

@@ -5,7 +5,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "app/viewer/DocumentPage.h"
+#include "app/viewer/DocumentTabs.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
 

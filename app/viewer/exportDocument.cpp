@@ -17,7 +17,7 @@
 #include <memory>
 
 #include "app/viewer/ComparePage.h"
-#include "app/viewer/DocumentPage.h"
+#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "model/events/listEvents.h"

@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
 #include "app/viewer/HitNavigator.h"

@@ -2,7 +2,6 @@
 #include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
-#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/FleetPage.h"
 #include "app/viewer/HitNavigator.h"

@@ -3,7 +3,6 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/ComparePage.h"
-#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LoadPage.h"

@@ -2,7 +2,6 @@
 #include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
-#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
 #include "app/viewer/GoToBar.h"
