@@ -23,7 +23,6 @@
 #include "app/viewer/Finder.h"
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/MarkActions.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"

@@ -18,7 +18,7 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveFollower.h"
-#include "app/viewer/MarkActions.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/RemoteKeeper.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/tracePanels.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/MarkActions.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/exportDocument.h"

@@ -6,7 +6,7 @@
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/MarkActions.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/tracePanels.h"
 #include "app/viewer/windowStyle.h"

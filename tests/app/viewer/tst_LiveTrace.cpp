@@ -10,7 +10,7 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/MarkActions.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"

@@ -4,7 +4,6 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/MarkActions.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
