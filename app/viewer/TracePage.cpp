@@ -7,7 +7,6 @@
 #include <QMimeData>
 #include <QPixmap>
 #include <QPlainTextEdit>
-#include <QSplitter>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>

@@ -23,7 +23,6 @@
 
 #include "capture/log/clocks.h"
 #include "capture/machine/Machine.h"
-#include "capture/perf/perfAttributes.h"
 
 namespace lanescope::capture {
 

@@ -8,7 +8,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/analysis/stepRanges.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/LaunchLinks.h"

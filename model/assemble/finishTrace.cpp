@@ -27,7 +27,6 @@
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/processes.h"
 
 namespace lanescope {
 

@@ -9,7 +9,6 @@
 #include "model/numbers/Statistics.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {

@@ -5,17 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <new>
-#include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -23,7 +15,6 @@
 #include <vector>
 
 #include "model/format/OutputFile.h"
-#include "model/format/checksums.h"
 #include "model/format/files.h"
 #include "model/index/MappedFile.h"
 #include "model/index/indexFields.h"

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <utility>
 
 #include "model/format/files.h"
 #include "model/system/system.h"

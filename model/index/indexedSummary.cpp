@@ -5,11 +5,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstddef>
 #include <cstring>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "model/analysis/storedSummary.h"
 #include "model/format/OutputFile.h"

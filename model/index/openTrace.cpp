@@ -20,7 +20,6 @@
 #include "model/format/UniqueFd.h"
 #include "model/format/files.h"
 #include "model/format/tables/Schema.h"
-#include "model/index/IndexFile.h"
 #include "model/index/indexedSummary.h"
 #include "model/system/system.h"
 

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "model/numbers/Statistics.h"

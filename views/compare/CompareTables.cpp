@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 

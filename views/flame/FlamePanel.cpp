@@ -15,7 +15,6 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "model/flame/makeFlame.h"
 #include "views/text/shownText.h"
 #include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"

@@ -9,7 +9,6 @@
 
 #include "model/format/factNames.h"
 #include "model/format/text.h"
-#include "model/importers/sqlite/RowReader.h"
 #include "model/text/kernelNames.h"
 
 namespace lanescope {

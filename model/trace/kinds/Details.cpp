@@ -13,7 +13,6 @@
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
-#include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
