@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/ViewerActions.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "model/remote/RemoteTrace.h"
 #include "model/reports/reports.h"

@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "model/analysis/GpuWork.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/groupKernels.h"
-#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/replaySteps.h"
+#include "model/analysis/rooflineRows.h"
 #include "model/analysis/runConditions.h"
 #include "model/analysis/stepRanges.h"
-#include "model/analysis/rooflineRows.h"
 #include "model/format/GlobalId.h"
 #include "model/numbers/Statistics.h"
 #include "model/roofline/ShapedCalls.h"

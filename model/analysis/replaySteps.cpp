@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/ThreadActivities.h"
+#include "model/analysis/WorkerTimeline.h"
 #include "model/trace/kinds/workModules.h"
 
 namespace lanescope::analysis {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/index/indexFields.h"
-
 namespace lanescope {
 
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "model/analysis/groupKernels.h"
 #include "model/analysis/ThreadActivities.h"
+#include "model/analysis/groupKernels.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/compare/WaterfallChart.h"
 
+#include <qcustomplot.h>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
-#include <qcustomplot.h>
 
 #include <cmath>
 #include <cstdlib>

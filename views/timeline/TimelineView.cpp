@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QToolButton>
+#include <QWidget>
 #include <algorithm>
 #include <utility>
 

@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <QThread>
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <new>

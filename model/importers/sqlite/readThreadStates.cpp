@@ -11,7 +11,6 @@
 
 #include "model/format/tables/Threads.h"
 #include "model/importers/sqlite/RowReader.h"
-#include "model/importers/sqlite/readers.h"
 #include "model/numbers/Statistics.h"
 
 namespace lanescope {

@@ -26,8 +26,8 @@
 #include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
-#include "views/tables/ReportView.h"
 #include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
 
