@@ -22,6 +22,7 @@ namespace {
 
 // Meaning of a place, in bits above its frame; no trace has as many frames.
 constexpr uint32_t lentBit = 1u << 31, capturedBit = 1u << 30, frameBits = capturedBit - 1;
+/// Work or a group of kernels has a line as its place if the line has at least this share of its time or calls.
 constexpr double minLineShare = 0.2;
 
 }  // namespace
@@ -140,8 +141,6 @@ LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::s
 constexpr size_t maxBetweenProducts = 14;
 /// Maximum number of kernels in a sequence of a stream, to bound memory. A longer sequence is divided.
 constexpr size_t maxWaiting = 4096;
-/// A group has a line as its place if the line has at least this share of the group's time.
-constexpr double minLineShare = 0.2;
 /// A grid of at most this number of blocks per SM is small.
 constexpr double maxSmallGridShare = 0.25;
 /// So many elementwise kernels in sequence are a chain; from `minLoopLength` on a loop, with `minLoopRounds` per line.
