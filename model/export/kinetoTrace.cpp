@@ -12,7 +12,6 @@
 #include "model/format/text.h"
 #include "model/roofline/OperatorCall.h"
 #include "model/trace/collectives.h"
-#include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
 

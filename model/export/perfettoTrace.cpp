@@ -15,7 +15,6 @@
 #include "model/export/ProtoWriter.h"
 #include "model/export/exportRows.h"
 #include "model/roofline/OperatorCall.h"
-#include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"

@@ -11,7 +11,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/Details.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"

@@ -8,7 +8,7 @@
 #include "model/text/formatValue.h"
 #include "model/trace/Track.h"
 #include "model/trace/gpuNames.h"
-#include "model/trace/kinds/Details.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/OfTable.h"
 
 namespace lanescope::kinds {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "model/text/formatValue.h"
-#include "model/trace/kinds/Details.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/OfTable.h"
 
 namespace lanescope::kinds {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "model/trace/Trace.h"
-#include "model/trace/kinds/Details.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope::kinds {
 

@@ -5,7 +5,6 @@
 #include <ranges>
 
 #include "model/trace/collectives.h"
-#include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope {
