@@ -16,7 +16,6 @@
 #include "model/format/ReadWatch.h"
 #include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
-#include "model/importers/importedFormats.h"
 #include "model/index/openTrace.h"
 #include "model/merge/mergeFiles.h"
 #include "model/text/formatValue.h"

@@ -7,7 +7,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/importedFormats.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"

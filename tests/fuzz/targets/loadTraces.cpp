@@ -10,7 +10,6 @@
 #include "model/format/Result.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
-#include "model/importers/importedFormats.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
