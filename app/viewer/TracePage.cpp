@@ -29,7 +29,6 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/OverlayPanel.h"
 #include "views/details/WarningPanel.h"
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationPanel.h"

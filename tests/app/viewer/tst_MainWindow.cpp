@@ -33,7 +33,6 @@
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/OverlayPanel.h"
 #include "views/details/WarningPanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/tables/ReportView.h"

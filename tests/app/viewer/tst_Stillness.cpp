@@ -7,7 +7,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/OverlayPanel.h"
 #include "views/timeline/TrackCanvas.h"
 
 using namespace lanescope;
