@@ -35,7 +35,7 @@
 #include "views/flame/FlamePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/exportPicture.h"
 

@@ -16,7 +16,7 @@
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
-#include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 #include "views/theme/Theme.h"
 
 class QComboBox;

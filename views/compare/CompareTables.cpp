@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 

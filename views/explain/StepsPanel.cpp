@@ -18,7 +18,6 @@
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {

@@ -16,7 +16,6 @@
 #include <algorithm>
 
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {

@@ -18,7 +18,6 @@
 #include "model/text/formatValue.h"
 #include "views/fleet/FleetMap.h"
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {

@@ -21,7 +21,6 @@
 #include "model/text/formatValue.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/DropDown.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {

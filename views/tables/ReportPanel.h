@@ -15,7 +15,7 @@
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
 #include "views/tables/Panel.h"
-#include "views/theme/DropDown.h"
+#include "views/theme/layouts.h"
 
 class QComboBox;
 class QLabel;
