@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <cerrno>
 
-#include "capture/perf/ElfFile.h"
 #include "capture/perf/LibDw.h"
 #include "capture/perf/PerfEvents.h"
 #include "capture/perf/PerfLog.h"

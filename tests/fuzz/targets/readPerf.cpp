@@ -6,7 +6,6 @@
 #include <cstring>
 #include <string>
 
-#include "capture/perf/ElfFile.h"
 #include "capture/perf/PerfLog.h"
 #include "capture/perf/PerfStacks.h"
 #include "tests/fuzz/targets/Scratch.h"
