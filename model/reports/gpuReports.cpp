@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/bandwidth/tensorUse.h"
-#include "model/flame/RangeTree.h"
+#include "model/flame/makeFlame.h"
 #include "model/reports/gpuListing.h"
 #include "model/reports/reports.h"
 #include "model/text/formatValue.h"

@@ -3,7 +3,6 @@
 
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/stepRanges.h"
-#include "model/flame/RangeTree.h"
 #include "model/flame/makeFlame.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
