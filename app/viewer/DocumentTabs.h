@@ -14,7 +14,7 @@
 
 #include "app/viewer/Finder.h"
 #include "model/live/LiveTrace.h"
-#include "model/merge/TraceExcerpt.h"
+#include "model/merge/mergeTraces.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 

@@ -8,7 +8,7 @@
 
 #include "app/viewer/DocumentTabs.h"
 #include "model/fleet/FleetReport.h"
-#include "model/merge/TraceExcerpt.h"
+#include "model/merge/mergeTraces.h"
 #include "views/fleet/FleetView.h"
 #include "views/jobs/LatestJob.h"
 

@@ -12,7 +12,7 @@
 #include "model/compare/comparePrograms.h"
 #include "model/fleet/FleetReport.h"
 #include "model/format/Result.h"
-#include "model/merge/TraceExcerpt.h"
+#include "model/merge/mergeTraces.h"
 #include "model/trace/Trace.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/explain/ExplainJob.h"
