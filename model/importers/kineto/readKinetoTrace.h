@@ -9,7 +9,6 @@
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
 #include "model/importers/events/ImportedEvents.h"
-#include "model/importers/events/ImportedFile.h"
 
 namespace lanescope {
 

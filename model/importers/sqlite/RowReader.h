@@ -18,7 +18,6 @@
 #include "model/format/Sqlite.h"
 #include "model/format/Table.h"
 #include "model/format/TimeRange.h"
-#include "model/importers/sqlite/Identities.h"
 #include "model/importers/sqlite/LoadContext.h"
 
 namespace lanescope {

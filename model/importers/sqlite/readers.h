@@ -11,7 +11,6 @@
 
 #include "model/format/Memory.h"
 #include "model/format/TimeRange.h"
-#include "model/importers/sqlite/Identities.h"
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/numbers/MixedMap.h"
