@@ -15,7 +15,7 @@
 #include "model/format/checksums.h"
 #include "model/format/ncclFunctions.h"
 #include "model/format/text.h"
-#include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/numbers/groups.h"
 #include "model/text/formatValue.h"

@@ -9,6 +9,7 @@
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
 #include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedFile.h"
 
 namespace lanescope {
 

@@ -13,6 +13,7 @@
 
 #include "model/importers/events/EventDecoder.h"
 #include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/ProtoCursor.h"
 #include "model/numbers/LargeMemory.h"
 #include "model/numbers/MixedMap.h"

@@ -10,7 +10,7 @@
 
 #include "model/format/factNames.h"
 #include "model/format/text.h"
-#include "model/importers/events/ImportedEvents.h"
+#include "model/importers/events/ImportedFile.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
