@@ -17,7 +17,6 @@
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
 #include "app/cli/RecordArguments.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/measureRun.h"
 #include "app/cli/recordRun.h"
 #include "app/help/HelpFormatter.h"

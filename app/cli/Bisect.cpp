@@ -15,7 +15,6 @@
 #include <system_error>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/measureRun.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/RunComparison.h"

@@ -10,7 +10,6 @@
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
 #include "app/cli/RecordArguments.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "app/help/HelpFormatter.h"
 #include "model/analysis/shownNumbers.h"

@@ -5,7 +5,6 @@
 
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/help/HelpFormatter.h"
 
 namespace lanescope::cli {

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "model/pages/ComparisonReport.h"
 
 namespace lanescope::cli {

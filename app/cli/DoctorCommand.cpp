@@ -8,7 +8,6 @@
 #include <string>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "capture/doctor/CudaDriver.h"
 #include "capture/doctor/diagnose.h"

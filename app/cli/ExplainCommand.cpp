@@ -9,7 +9,6 @@
 
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/replaySteps.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "app/help/HelpFormatter.h"
 #include "model/fleet/RankDetails.h"

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "model/format/ReadWatch.h"
 #include "model/importers/TraceFormat.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/help/HelpFormatter.h"
 #include "model/importers/TraceFormat.h"
 #include "model/query/TraceQuery.h"

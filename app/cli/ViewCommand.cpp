@@ -20,7 +20,6 @@
 #include <string_view>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/commands.h"
 #include "app/help/HelpFormatter.h"
 #include "model/analysis/StepSelection.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "app/cli/recordRun.h"
 #include "capture/record/ChildProcess.h"
 #include "model/analysis/shownNumbers.h"
