@@ -6,7 +6,7 @@
 #include <map>
 
 #include "model/compare/ComparisonTable.h"
-#include "model/pages/ReportGroup.h"
+#include "model/pages/ComparisonReport.h"
 #include "model/text/formatTable.h"
 
 namespace lanescope::report {

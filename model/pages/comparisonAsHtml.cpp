@@ -9,7 +9,6 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/ComparisonTable.h"
 #include "model/pages/ComparisonReport.h"
-#include "model/pages/ReportGroup.h"
 #include "model/pages/charts.h"
 #include "model/pages/htmlPage.h"
 #include "model/text/formatValue.h"

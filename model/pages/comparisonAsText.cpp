@@ -6,7 +6,6 @@
 
 #include "model/compare/ComparisonTable.h"
 #include "model/pages/ComparisonReport.h"
-#include "model/pages/ReportGroup.h"
 #include "model/pages/TextGrid.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"

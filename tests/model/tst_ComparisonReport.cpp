@@ -9,7 +9,6 @@
 #include "model/format/tables/Stored.h"
 #include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
-#include "model/pages/ReportGroup.h"
 #include "model/pages/TextGrid.h"
 #include "model/pages/charts.h"
 #include "model/pages/htmlPage.h"

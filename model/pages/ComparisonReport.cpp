@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/pages/ReportGroup.h"
+#include "model/pages/ComparisonReport.h"
 
 #include <fmt/format.h>
 
