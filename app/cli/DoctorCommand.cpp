@@ -11,7 +11,6 @@
 #include "app/cli/commands.h"
 #include "capture/doctor/CudaDriver.h"
 #include "capture/doctor/diagnose.h"
-#include "capture/doctor/measureRates.h"
 #include "capture/machine/Machine.h"
 #include "model/bandwidth/LinkUse.h"
 #include "model/bandwidth/tensorUse.h"

@@ -10,19 +10,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "capture/log/LogFolder.h"
 #include "capture/machine/DynamicLibrary.h"
-#include "capture/machine/Machine.h"
 #include "capture/perf/LibDw.h"
 #include "capture/perf/PerfEvents.h"
 #include "capture/record/AgentEnvironment.h"
@@ -299,6 +303,448 @@ Check checkPerf() {
                           allowed->seesKernel ? "" : ", without kernel threads",
                           libDw ? "libdw found, stacks can be unwound"
                                 : fmt::format("stacks are unwound by frame pointers only: {}", LibDw::absence())));
+}
+
+/// Returns the text of kernels.ptx.
+const char* kernelsText();
+
+namespace {
+
+/// A GPU with memory to measure with.
+struct RoofPlace {
+    const CudaDriver& driver;
+    const GpuContext& gpu;
+    std::string uuid;
+    CudaDriver::Pointer first = 0, second = 0;  ///< Buffers of `bytes` each.
+    size_t bytes = 0;
+    std::chrono::duration<double> budget{};  ///< Time of all of it together.
+    /// Reads the state of the GPU, by UUID; empty function if unknown.
+    std::function<GpuState(const std::string& uuid)> state;
+    /// Called with what was measured otherwise than meant, without the name of the GPU.
+    std::function<void(const std::string& what)> note;
+    /// Called before each measurement with its name, "GEMM bf16 8192 x 8192 x 8192"; false ends it.
+    std::function<bool(const std::string& what)> progress;
+};
+
+using Clock = std::chrono::steady_clock;
+using Pointer = CudaDriver::Pointer;
+using Handle = CudaDriver::Handle;
+
+constexpr unsigned threadsPerBlock = 256, blocks = 132 * 16, sumBlocks = 132 * 8;
+/// Quads between two reads of a thread, and bytes that all threads read in a turn.
+constexpr size_t sumStride = size_t{sumBlocks} * threadsPerBlock, quadBytes = 16,
+                 sumTurnBytes = 4 * sumStride * quadBytes;
+constexpr size_t workspaceBytes = size_t{64} << 20;
+constexpr double batchSeconds = 0.04;  ///< Long enough for a clock and power reading meanwhile.
+constexpr int batches = 4;
+
+/// Sizes of the products. Skinny: 64 rows, as in decoding with a batch of 64.
+constexpr GemmShape shapes[] = {{8192, 8192, 8192}, {4096, 4096, 4096}, {16384, 64, 8192}};
+
+/// The two kernels on one GPU, compiled by its driver.
+class Kernels {
+  public:
+    explicit Kernels(const CudaDriver& driver) : driver_(driver) {
+        if (driver.loadModule(&module_, kernelsText()) != 0) {
+            module_ = nullptr;
+            return;
+        }
+        if (driver.findFunction(&fill_, module_, "fill") != 0) fill_ = nullptr;
+        if (driver.findFunction(&sum_, module_, "sum") != 0) sum_ = nullptr;
+    }
+    ~Kernels() {
+        if (module_ != nullptr) driver_.unloadModule(module_);
+    }
+    Kernels(const Kernels&) = delete;
+    Kernels& operator=(const Kernels&) = delete;
+
+    bool canSum() const { return sum_ != nullptr; }
+    bool canFill() const { return fill_ != nullptr; }
+    /// Reads whole turns: `bytes` must be a multiple of `sumTurnBytes`.
+    int sum(CudaDriver::Pointer data, size_t bytes, Handle stream) const {
+        uint64_t end = bytes / quadBytes + sumStride - 1;
+        void* arguments[] = {&data, &end};
+        return driver_.launch(sum_, sumBlocks, 1, 1, threadsPerBlock, 1, 1, 0, stream, arguments, nullptr);
+    }
+    /// Fills memory with numbers between 0.5 and 1 of either sign; with zeros if nothing can be compiled.
+    int fill(GemmPrecision precision, CudaDriver::Pointer data, size_t bytes, Handle stream) const {
+        struct Pattern {
+            uint32_t keepEven, setEven, keepOdd, setOdd;
+        };
+        /// By `GemmPrecision`.
+        static constexpr Pattern patterns[gemmPrecisions.size()] = {
+            {0x807f807f, 0x3f003f00, 0x807f807f, 0x3f003f00}, {0x83ff83ff, 0x38003800, 0x83ff83ff, 0x38003800},
+            {0x87878787, 0x30303030, 0x87878787, 0x30303030}, {0x807fffff, 0x3f000000, 0x807fffff, 0x3f000000},
+            {0x807fffff, 0x3f000000, 0x807fffff, 0x3f000000}, {0xffffffff, 0, 0x800fffff, 0x3fe00000},
+        };
+        uint64_t words = bytes / 4;
+        if (fill_ == nullptr) return driver_.setWords(data, 0, words, stream);
+        Pattern each = patterns[static_cast<size_t>(precision)];
+        void* arguments[] = {&data, &words, &each.keepEven, &each.setEven, &each.keepOdd, &each.setOdd};
+        return driver_.launch(fill_, blocks, 1, 1, threadsPerBlock, 1, 1, 0, stream, arguments, nullptr);
+    }
+
+  private:
+    const CudaDriver& driver_;
+    Handle module_ = nullptr, fill_ = nullptr, sum_ = nullptr;
+};
+
+/// Runs warmed batches of one operation until `end`, at least one. Fills `perSecond` and the state of the GPU into
+/// `roof`; 0 if the operation fails. `amount` is done by each call of `run`.
+template <class Run>
+void measure(const RoofPlace& place, Clock::time_point end, MeasuredRoof& roof, double amount, Run run) {
+    double onceNs = place.gpu.timeNs(run);
+    if (onceNs > 0) onceNs = place.gpu.timeNs(run);
+    if (onceNs <= 0) return;
+    const int repeats = std::clamp(static_cast<int>(std::lround(batchSeconds * 1e9 / onceNs)), 1, 5000);
+    for (int batch = 0; batch < batches; ++batch) {
+        if (batch > 1 && Clock::now() >= end) return;
+        GpuState state;
+        const double ns = place.gpu.timeNs(
+            [&] {
+                for (int repeat = 0; repeat < repeats; ++repeat)
+                    if (const int status = run(); status != 0) return status;
+                return 0;
+            },
+            [&] {
+                if (place.state) state = place.state(place.uuid);
+            });
+        const double perSecond = ns > 0 ? amount * repeats * 1e9 / ns : 0;
+        if (perSecond <= static_cast<double>(roof.perSecond)) continue;
+        roof.perSecond = static_cast<int64_t>(perSecond);
+        roof.smClockMhz = state.smClockMhz;
+        roof.powerMilliwatts = state.powerMilliwatts;
+        roof.temperature = state.temperature;
+    }
+}
+
+Clock::time_point after(std::chrono::duration<double> share) {
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
+}
+
+size_t bytesOf(GemmPrecision precision, GemmShape shape) {
+    const auto count = [](int64_t rows, int64_t columns) { return static_cast<size_t>(rows * columns); };
+    const size_t input = CublasLt::inputBytes(precision), output = CublasLt::outputBytes(precision);
+    return std::max(count(shape.m, shape.k) * input,
+                    count(shape.k, shape.n) * input + count(shape.m, shape.n) * output + workspaceBytes);
+}
+
+/// Returns the fastest of the algorithms that fit into the time, or none if each fails. The library recommends the
+/// first.
+std::optional<size_t> fastest(const RoofPlace& place, const CublasLt::Gemm& gemm, Clock::time_point end) {
+    std::optional<size_t> best;
+    double bestNs = 0;
+    for (size_t each = 0; each < gemm.algorithmCount() && (!best || Clock::now() < end); ++each) {
+        const auto run = [&] { return gemm.run(each, place.gpu.stream()); };
+        double ns = place.gpu.timeNs(run);
+        for (int repeat = 0; ns > 0 && repeat < 2; ++repeat) ns = std::min(ns, place.gpu.timeNs(run));
+        if (ns <= 0 || (best && ns >= bestNs)) continue;
+        best = each;
+        bestNs = ns;
+    }
+    return best;
+}
+
+/// Measures how fast kernels read, write and copy the memory of the GPU: the best of warmed runs. A GPU that compiles
+/// no PTX of compute capability 7.0 is not read. Returns what was measured.
+std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
+    std::vector<MeasuredRoof> roofs;
+    if (!place.gpu.enter()) return roofs;
+    const Kernels compiled(place.driver);
+    const auto bytes = static_cast<double>(place.bytes);
+    const auto keep = [&](const char* operation, double amount, auto run) {
+        if (!place.progress(fmt::format("memory, {}", operation))) return false;
+        MeasuredRoof roof;
+        roof.kind = "dram";
+        roof.gpuUuid = place.uuid;
+        roof.operation = operation;
+        measure(place, after(place.budget / 3), roof, amount, run);
+        if (roof.perSecond > 0) roofs.push_back(std::move(roof));
+        return true;
+    };
+    const Handle stream = place.gpu.stream();
+    const bool goesOn =
+        keep("write", bytes, [&] { return place.driver.setWords(place.first, 0, place.bytes / 4, stream); }) &&
+        keep("copy", 2 * bytes,
+             [&] { return place.driver.copyOnDevice(place.second, place.first, place.bytes, stream); });
+    const size_t readBytes = place.bytes / sumTurnBytes * sumTurnBytes;
+    if (goesOn && compiled.canSum() && readBytes > 0)
+        keep("read", static_cast<double>(readBytes), [&] { return compiled.sum(place.first, readBytes, stream); });
+    if (!compiled.canSum()) place.note("reading of memory is not measured: it compiles no PTX.");
+    return roofs;
+}
+
+/// Measures matrix products of each precision that the library has for the GPU, on random numbers: two square ones and
+/// a skinny one, with the best of the algorithms that the library recommends, the best of warmed runs.
+std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& library) {
+    std::vector<MeasuredRoof> roofs;
+    if (!place.gpu.enter()) return roofs;
+    if (!library.start()) {
+        place.note("matrix products are not measured: cuBLASLt does not start on it.");
+        return roofs;
+    }
+    const Kernels compiled(place.driver);
+    if (!compiled.canFill())
+        place.note("matrix products are of zeros, which take less power than other numbers: it compiles no PTX.");
+    const auto share = place.budget / static_cast<double>(gemmPrecisions.size() * std::size(shapes));
+    for (const GemmPrecision precision : gemmPrecisions) {
+        for (const GemmShape& shape : shapes) {
+            if (bytesOf(precision, shape) > place.bytes) continue;
+            compiled.fill(precision, place.first, place.bytes, place.gpu.stream());
+            compiled.fill(precision, place.second, place.bytes, place.gpu.stream());
+            const std::string what = fmt::format("GEMM {} {} x {} x {}", name(precision), shape.m, shape.n, shape.k);
+            if (!place.progress(what)) return roofs;
+            const Clock::time_point end = after(share);
+            const size_t output = static_cast<size_t>(shape.k * shape.n) * CublasLt::inputBytes(precision);
+            CublasLt::Buffers buffers{place.first, place.second, place.second + output,
+                                      place.second + place.bytes - workspaceBytes, workspaceBytes};
+            const std::unique_ptr<CublasLt::Gemm> gemm = library.makeGemm(precision, shape, buffers);
+            const std::optional<size_t> algorithm = gemm ? fastest(place, *gemm, end) : std::nullopt;
+            if (!algorithm) continue;
+            MeasuredRoof roof;
+            roof.kind = "gemm";
+            roof.gpuUuid = place.uuid;
+            roof.operation = name(precision);
+            roof.m = shape.m;
+            roof.n = shape.n;
+            roof.k = shape.k;
+            roof.software = library.version();
+            measure(place, end, roof, shape.flops(), [&] { return gemm->run(*algorithm, place.gpu.stream()); });
+            if (roof.perSecond > 0) roofs.push_back(std::move(roof));
+        }
+    }
+    return roofs;
+}
+
+constexpr size_t minCopyBytes = size_t{16} << 20;
+constexpr size_t maxCopyBytes = size_t{1} << 30;
+constexpr size_t sizeStep = 4;
+constexpr int repeats = 3;
+constexpr unsigned busyPercent = 10;
+constexpr int smCountAttribute = 16, memoryClockAttribute = 36, busWidthAttribute = 37, majorAttribute = 75,
+              minorAttribute = 76;
+constexpr unsigned portableHostMemory = 1;
+
+/// Pinned and pageable host memory. The pinned memory is freed with the context in which it was
+/// reserved, so it must not outlive `place`: its address may then be memory of another GPU.
+class HostMemory {
+  public:
+    HostMemory(const CudaDriver& driver, const GpuContext& place) : driver_(driver), place_(place) {}
+    ~HostMemory() {
+        if (pinned_ != nullptr && place_.enter()) driver_.releaseHost(pinned_);
+    }
+    HostMemory(const HostMemory&) = delete;
+    HostMemory& operator=(const HostMemory&) = delete;
+
+    /// Reserves memory. Returns the size of both kinds, or 0 if there is no room. Call it once.
+    size_t reserve(size_t bytes) {
+        if (!place_.enter()) return 0;
+        for (; bytes >= minCopyBytes; bytes /= sizeStep) {
+            pageable_.reset(static_cast<char*>(std::malloc(bytes)));
+            if (!pageable_ || driver_.allocateHost(&pinned_, bytes, portableHostMemory) != 0) continue;
+            // Pages that were never written are not allocated.
+            std::memset(pageable_.get(), 1, bytes);
+            std::memset(pinned_, 1, bytes);
+            return bytes;
+        }
+        return 0;
+    }
+    void* pinned() const { return pinned_; }
+    void* pageable() const { return pageable_.get(); }
+
+  private:
+    struct Free {
+        void operator()(char* memory) const { std::free(memory); }
+    };
+    const CudaDriver& driver_;
+    const GpuContext& place_;
+    std::unique_ptr<char, Free> pageable_;
+    void* pinned_ = nullptr;
+};
+
+/// Returns the best rate of a kind of copy within its time.
+template <class Copy>
+int64_t bestRate(const GpuContext& place, size_t maxBytes, Clock::time_point end, Copy copy) {
+    double best = 0;
+    for (size_t bytes = minCopyBytes; bytes <= maxBytes; bytes *= sizeStep) {
+        for (int repeat = -1; repeat < repeats; ++repeat) {
+            if (Clock::now() >= end && best > 0) return static_cast<int64_t>(best);
+            const double ns = place.timeNs([&] { return copy(bytes); });
+            // The first run is a warm-up; skips measurements without a time.
+            if (repeat >= 0 && ns > 0) best = std::max(best, static_cast<double>(bytes) * 1e9 / ns);
+        }
+    }
+    return static_cast<int64_t>(best);
+}
+
+class Measurer {
+  public:
+    Measurer(const CudaDriver& driver, const MeasureOptions& options) : driver_(driver), options_(options) {}
+
+    Result<Measurement> measure() {
+        int count = 0;
+        if (driver_.deviceCount(&count) != 0 || count <= 0)
+            return fail("No GPU to measure. Check that CUDA_VISIBLE_DEVICES names one.");
+        for (int ordinal = 0; ordinal < count; ++ordinal) result_.gpus.push_back(describe(ordinal));
+        for (MeasuredGpu& gpu : result_.gpus) {
+            if (!isWanted_) {
+                gpu.refusal = "The measurement was cancelled.";
+                continue;
+            }
+            refuseBusy(gpu);
+            if (gpu.refusal.empty()) measureGpu(gpu);
+        }
+        return std::move(result_);
+    }
+
+  private:
+    MeasuredGpu describe(int ordinal) const {
+        MeasuredGpu gpu;
+        gpu.ordinal = ordinal;
+        int device = 0;
+        char name[128] = {};
+        unsigned char uuid[16] = {};
+        if (driver_.device(&device, ordinal) != 0) {
+            gpu.refusal = "CUDA cannot open the GPU. Check CUDA_VISIBLE_DEVICES and nvidia-smi.";
+            return gpu;
+        }
+        if (driver_.deviceName(name, sizeof(name) - 1, device) == 0) gpu.name = name;
+        if (driver_.deviceUuid(uuid, device) == 0) gpu.uuid = formatGpuUuid(uuid);
+        const auto read = [&](int attribute) {
+            int value = 0;
+            return driver_.deviceAttribute(&value, attribute, device) == 0 ? value : 0;
+        };
+        gpu.nominalMemoryBytesPerSecond =
+            int64_t{read(memoryClockAttribute)} * 1000 * 2 * (read(busWidthAttribute) / 8);
+        gpu.smCount = read(smCountAttribute);
+        gpu.computeMajor = read(majorAttribute);
+        gpu.computeMinor = read(minorAttribute);
+        return gpu;
+    }
+
+    void refuseBusy(MeasuredGpu& gpu) const {
+        if (!gpu.refusal.empty() || options_.isForced || !options_.utilization) return;
+        const std::optional<unsigned> percent = options_.utilization(gpu.uuid);
+        if (percent && *percent >= busyPercent)
+            gpu.refusal = fmt::format(
+                "It is {} % busy; measuring would disturb other programs and be inaccurate. Wait, "
+                "or use --force.",
+                *percent);
+    }
+
+    /// Reports the next measurement. Returns false if it is not wanted any more.
+    bool goesOn(const std::string& what) {
+        isWanted_ = isWanted_ && (!options_.progress || options_.progress(what));
+        return isWanted_;
+    }
+
+    void measureGpu(MeasuredGpu& gpu) {
+        int device = 0;
+        driver_.device(&device, gpu.ordinal);
+        GpuContext place(driver_, device);
+        if (!place.isReady()) {
+            gpu.refusal = "CUDA provides no context on it; another process may use it exclusively.";
+            return;
+        }
+        const size_t availableBytes = std::min(maxCopyBytes, place.freeBytes() / 4);
+        const Pointer first = availableBytes < minCopyBytes ? 0 : place.allocate(availableBytes);
+        const Pointer second = first == 0 ? 0 : place.allocate(availableBytes);
+        if (second == 0) {
+            gpu.refusal = "It has too little free memory.";
+            return;
+        }
+        HostMemory host(driver_, place);
+        const size_t hostBytes = host.reserve(availableBytes);
+        std::vector<int> peers;
+        for (const MeasuredGpu& other : result_.gpus)
+            if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
+        const size_t kinds = 5 + peers.size();
+        const double seconds =
+            std::min(options_.copySecondsPerGpu, options_.copySeconds / static_cast<double>(result_.gpus.size()));
+        const std::chrono::duration<double> share(seconds / static_cast<double>(kinds));
+        const auto keep = [&](MeasuredPeak peak, size_t bytes, auto copy) {
+            if (bytes < minCopyBytes || !goesOn(describeCopy(gpu, peak))) return;
+            place.enter();
+            peak.bytesPerSecond *= bestRate(place, bytes, after(share), copy);
+            if (peak.bytesPerSecond > 0) result_.peaks.push_back(std::move(peak));
+        };
+        const Handle stream = place.stream();
+        for (const auto& [memory, address] :
+             {std::pair("pinned", host.pinned()), std::pair("pageable", host.pageable())}) {
+            void* const buffer = address;
+            keep({"host-copy", gpu.uuid, {}, "rx", memory, 1}, hostBytes,
+                 [&](size_t bytes) { return driver_.copyToDevice(first, buffer, bytes, stream); });
+            keep({"host-copy", gpu.uuid, {}, "tx", memory, 1}, hostBytes,
+                 [&](size_t bytes) { return driver_.copyToHost(buffer, first, bytes, stream); });
+        }
+        // Each byte is read and written, as memory ratings count.
+        keep({"dram", gpu.uuid, {}, {}, {}, 2}, availableBytes,
+             [&](size_t bytes) { return driver_.copyOnDevice(second, first, bytes, stream); });
+        for (const int peer : peers) measurePeer(gpu, place, first, availableBytes, peer, keep);
+        if (isWanted_) measureRoofs(gpu, place, first, second, availableBytes);
+    }
+
+    void measureRoofs(MeasuredGpu& gpu, const GpuContext& context, Pointer first, Pointer second, size_t bytes) {
+        constexpr double memoryShare = 0.1, maxSeconds = 10;
+        const double seconds = std::min(maxSeconds, options_.roofSeconds / static_cast<double>(result_.gpus.size()));
+        RoofPlace place{
+            .driver = driver_,
+            .gpu = context,
+            .uuid = gpu.uuid,
+            .first = first,
+            .second = second,
+            .bytes = bytes,
+            .budget = std::chrono::duration<double>(seconds * memoryShare),
+            .state = options_.state,
+            .note = [&gpu](const std::string& what) { gpu.notes.push_back(what); },
+            .progress = [&](const std::string& what) { return goesOn(fmt::format("GPU {}: {}", gpu.ordinal, what)); }};
+        std::ranges::move(measureMemory(place), std::back_inserter(result_.roofs));
+        if (options_.products == nullptr || !isWanted_) return;
+        place.budget = std::chrono::duration<double>(seconds * (1 - memoryShare));
+        std::ranges::move(measureProducts(place, *options_.products), std::back_inserter(result_.roofs));
+    }
+
+    template <class Keep>
+    void measurePeer(const MeasuredGpu& gpu, const GpuContext& place, Pointer from, size_t availableBytes, int ordinal,
+                     Keep keep) {
+        MeasuredGpu peer = result_.gpus[static_cast<size_t>(ordinal)];
+        refuseBusy(peer);
+        if (!peer.refusal.empty()) return;
+        int device = 0, peerDevice = 0, reaches = 0;
+        driver_.device(&device, gpu.ordinal);
+        driver_.device(&peerDevice, ordinal);
+        GpuContext other(driver_, peerDevice);
+        if (!other.isReady()) return;
+        const size_t bytes = std::min(availableBytes, other.freeBytes() / 4);
+        const Pointer to = bytes < minCopyBytes ? 0 : other.allocate(bytes);
+        if (to == 0) return;
+        driver_.canAccessPeer(&reaches, device, peerDevice);
+        place.enter();
+        // An error for already enabled access is harmless.
+        if (reaches != 0) driver_.enablePeer(other.context(), 0);
+        keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes, [&](size_t size) {
+            return driver_.copyToPeer(to, other.context(), from, place.context(), size, place.stream());
+        });
+        place.enter();
+    }
+
+    static std::string describeCopy(const MeasuredGpu& gpu, const MeasuredPeak& peak) {
+        std::string what = fmt::format("GPU {}: ", gpu.ordinal);
+        if (peak.kind == "dram") return what + "DtoD";
+        if (!peak.peerUuid.empty()) return what + "to " + peak.peerUuid;
+        return what + (peak.direction == "rx" ? "HtoD " : "DtoH ") + peak.memory;
+    }
+
+    const CudaDriver& driver_;
+    const MeasureOptions& options_;
+    Measurement result_;
+    bool isWanted_ = true;
+};
+
+}  // namespace
+
+Result<Measurement> measureRates(const CudaDriver& driver, const MeasureOptions& options) {
+    return Measurer(driver, options).measure();
 }
 
 }  // namespace lanescope::capture

@@ -6,7 +6,6 @@
 
 #include "capture/collector/RunInfo.h"
 #include "capture/doctor/diagnose.h"
-#include "capture/doctor/measureRates.h"
 #include "capture/machine/MeasuredPeaks.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
