@@ -11,7 +11,6 @@
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
-#include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/programKind.h"
 #include "model/text/formatValue.h"

@@ -8,7 +8,7 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
-#include "model/explain/clockLoss.h"
+#include "model/explain/hostTime.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"

@@ -9,7 +9,6 @@
 
 #include "model/analysis/ThreadActivities.h"
 #include "model/explain/RunFindings.h"
-#include "model/explain/clockLoss.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/programKind.h"

@@ -13,7 +13,7 @@
 #include "model/analysis/stepPatterns.h"
 #include "model/analysis/stepRanges.h"
 #include "model/explain/RunFindings.h"
-#include "model/explain/clockLoss.h"
+#include "model/explain/hostTime.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"

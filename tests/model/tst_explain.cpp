@@ -3,7 +3,7 @@
 
 #include "model/analysis/runConditions.h"
 #include "model/analysis/storedSummary.h"
-#include "model/explain/clockLoss.h"
+#include "model/explain/hostTime.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/rules.h"
 #include "model/export/traceFile.h"
