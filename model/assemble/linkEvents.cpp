@@ -309,13 +309,13 @@ void resolveCopies(Trace& trace, const std::stop_token& stop) {
 /// files could request any number.
 constexpr uint64_t maxProjectionSteps = uint64_t{1} << 32;
 
-struct LaunchedWork {
+struct LinkedWork {
     int64_t callStartNs;
     EventRef work;
 };
 
 /// The work that each thread launched on each stream, in order of the calls.
-using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, LargeVector<LaunchedWork>>;
+using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, LargeVector<LinkedWork>>;
 
 WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
     WorkOfThreads joined;
@@ -326,7 +326,7 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
             joined.try_emplace(place, trace.memory.get()).first->second.push_back({trace.apiCalls.startNs[call], work});
         },
         stop);
-    const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) { return a.callStartNs < b.callStartNs; };
+    const auto isEarlier = [](const LinkedWork& a, const LinkedWork& b) { return a.callStartNs < b.callStartNs; };
     for (auto& [place, work] : joined)
         if (!std::ranges::is_sorted(work, isEarlier)) sortLarge(work, isEarlier, stop);
     return joined;
@@ -335,11 +335,11 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
 /// The interval from the first start to the last end of a run of work.
 class WorkSpan {
   public:
-    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work)
+    WorkSpan(const Trace& trace, const LargeVector<LinkedWork>& work)
         : trace_(trace), work_(work), tree_(trace.memory.get()) {
         // The usual case, since a stream works in the order of its calls. Needs no memory.
         TimeRange last = trace.rangeOf(work.front().work);
-        for (const LaunchedWork& each : work) {
+        for (const LinkedWork& each : work) {
             const TimeRange range = trace.rangeOf(each.work);
             if (range.startNs < last.startNs || range.endNs < last.endNs) {
                 buildTree();
@@ -369,7 +369,7 @@ class WorkSpan {
     }
 
     const Trace& trace_;
-    const LargeVector<LaunchedWork>& work_;
+    const LargeVector<LinkedWork>& work_;
     /// Empty in the usual case. Node i has the children 2i and 2i+1; leaves start at the number of pieces.
     LargeVector<TimeRange> tree_;
 };
@@ -392,8 +392,8 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
 }
 
 /// Projects the ranges of one thread onto one stream. `work` is the work that the thread launched there.
-void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stream,
-             const LargeVector<LaunchedWork>& work, ProjectionTable& table, const std::stop_token& stop) {
+void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stream, const LargeVector<LinkedWork>& work,
+             ProjectionTable& table, const std::stop_token& stop) {
     const WorkSpan spans(trace, work);
     size_t from = 0;
     size_t step = 0;
@@ -405,7 +405,7 @@ void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stre
         if (from == work.size()) break;
         if (work[from].callStartNs >= endNs) continue;
         const auto end = std::ranges::lower_bound(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(), endNs,
-                                                  {}, &LaunchedWork::callStartNs);
+                                                  {}, &LinkedWork::callStartNs);
         const auto to = static_cast<size_t>(end - work.begin());
         append(table, spans.of(from, to), row, stream, static_cast<uint32_t>(to - from));
     }
@@ -524,7 +524,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
             break;
         }
         project(trace, ranges.of(thread), stream, work, table, stop);
-        work = LargeVector<LaunchedWork>();
+        work = LargeVector<LinkedWork>();
     }
     if (stop.stop_requested()) return;
     sortProjections(trace.nvtx, table, stop);

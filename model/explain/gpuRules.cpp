@@ -8,8 +8,8 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
-#include "model/explain/hostTime.h"
 #include "model/explain/findingQueries.h"
+#include "model/explain/hostTime.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/numbers/Statistics.h"

@@ -9,7 +9,7 @@
 
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
-#include "model/reports/Report.h"
+#include "model/reports/reports.h"
 #include "model/text/ReportTable.h"
 
 namespace lanescope {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/bandwidth/LinkUse.h"
-#include "model/reports/Report.h"
+#include "model/reports/reports.h"
 
 namespace lanescope {
 

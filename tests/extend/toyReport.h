@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/reports/Report.h"
+#include "model/reports/reports.h"
 
 namespace lanescope {
 

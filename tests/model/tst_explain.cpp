@@ -3,8 +3,8 @@
 
 #include "model/analysis/runConditions.h"
 #include "model/analysis/storedSummary.h"
-#include "model/explain/hostTime.h"
 #include "model/explain/findingQueries.h"
+#include "model/explain/hostTime.h"
 #include "model/explain/rules.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"

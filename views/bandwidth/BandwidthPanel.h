@@ -16,8 +16,8 @@
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
-#include "views/theme/layouts.h"
 #include "views/theme/Theme.h"
+#include "views/theme/layouts.h"
 
 class QComboBox;
 class QToolButton;

@@ -8,8 +8,8 @@
 #include "model/text/formatValue.h"
 #include "model/trace/Track.h"
 #include "model/trace/gpuNames.h"
-#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/OfTable.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope::kinds {
 

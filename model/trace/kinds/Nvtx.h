@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "model/text/formatValue.h"
-#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/OfTable.h"
+#include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope::kinds {
 
