@@ -311,8 +311,8 @@ constexpr double minStreamShare = 0.05, maxDefaultShare = 0.10, maxOverlapShare 
 /// Minimum operations on the default stream per step. Fewer operations order little.
 constexpr double minOperationsPerStep = 0.5;
 
-/// Returns `noIndex` for work without a stream.
-uint32_t streamOf(const Trace& trace, EventRef event) {
+/// Returns the stream of a kernel, copy or memset; `noIndex` for other work.
+uint32_t operationStream(const Trace& trace, EventRef event) {
     if (event.kind() == EventKind::Kernel) return trace.kernels.stream[event.row()];
     if (event.kind() == EventKind::Memcpy) return trace.memcpys.stream[event.row()];
     if (event.kind() == EventKind::Memset) return trace.memsets.stream[event.row()];
@@ -328,7 +328,7 @@ StreamOrder streamOrder(const Trace& trace, const WorkList& work, std::span<cons
     for (WorkList::Reader each(work); !each.isAtEnd(); each.next()) {
         while (step != steps.end() && step->endNs <= each->startNs) ++step;
         if (step == steps.end()) break;
-        const uint32_t stream = streamOf(trace, each->event);
+        const uint32_t stream = operationStream(trace, each->event);
         if (each->startNs < step->startNs || stream == noIndex) continue;
         const int64_t ns = each->endNs - each->startNs;
         if (trace.streams[stream].isNullStream) {
