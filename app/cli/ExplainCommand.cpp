@@ -13,7 +13,7 @@
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/rules.h"
+#include "model/explain/Explanation.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/pages/ExplanationReport.h"

@@ -5,12 +5,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/groupKernels.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/explain/Rule.h"
+#include "model/format/Result.h"
 
 namespace lanescope::explain {
 
@@ -86,5 +88,24 @@ Explanation explain(const analysis::RunSummary& run, const MutedRules& muted = {
 
 /// Returns "41.2 %", and with repeated operations "41.2 %, HFU 48.0 %"; empty if unknown or far below a percent.
 std::string useText(const analysis::ComputeUse& use);
+
+/// A condition under which a run fails: "launch_bound", "late_rank > 5ms", "any > 10%".
+struct RuleCondition {
+    std::string text;            ///< Text as written by the user.
+    const Rule* rule = nullptr;  ///< Null for "any".
+    // The finding must exceed both in the mean step.
+    int64_t aboveNs = 0;
+    double aboveShare = 0;
+
+    bool isMetBy(const Finding& finding) const {
+        return (rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs && finding.share > aboveShare;
+    }
+};
+
+/// Parses a condition. The error lists the rules, or explains thresholds.
+Result<RuleCondition> parseRuleCondition(std::string_view text, RuleList rules = allRules());
+
+/// Parses a rule. The error lists the rules.
+Result<const Rule*> parseRule(std::string_view text, RuleList rules = allRules());
 
 }  // namespace lanescope::explain

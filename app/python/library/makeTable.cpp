@@ -15,7 +15,7 @@
 #include <thread>
 #include <type_traits>
 
-#include "model/explain/rules.h"
+#include "model/explain/Explanation.h"
 #include "model/format/text.h"
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"
