@@ -148,7 +148,30 @@ std::optional<QString> PartsLegend::toolTipAt(QPoint) const {
     return partsTip({title_}, parts_, theme_, note_.isEmpty() ? QStringList() : QStringList{note_});
 }
 
-StepStrip::StepStrip(QWidget* parent) : PaintedWidget(parent) {
+size_t StepMap::columnsPerMark() const {
+    return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
+}
+
+std::optional<StepPlace> StepMap::longestAt(size_t row, size_t column) const {
+    const size_t first = column / columnsPerMark() * columnsPerMark();
+    const auto longest = run_->grid.longestIn(row, first, columnsPerMark());
+    return longest ? run_->grid.at(row, *longest) : std::nullopt;
+}
+
+void StepMap::choose(size_t row, size_t column, int direction) {
+    while (column < run_->grid.columnCount()) {
+        if (const auto place = run_->grid.at(row, column)) {
+            chosen_ = Cell{row, column};
+            update();
+            emit stepChosen(*place);
+            return;
+        }
+        if (direction < 0 && column == 0) return;
+        column += static_cast<size_t>(direction);
+    }
+}
+
+StepStrip::StepStrip(QWidget* parent) : StepMap(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -199,10 +222,6 @@ void StepStrip::setChosen(std::optional<StepPlace> place) {
     update();
 }
 
-std::optional<StepPlace> StepStrip::chosen() const {
-    return chosen_ ? run_->grid.at(chosen_->row, chosen_->column) : std::nullopt;
-}
-
 int StepStrip::rowHeight() const {
     const int count = std::max(1, static_cast<int>(rows_.size()));
     return std::clamp(std::min(wholeHeight, maxHeight_) / count, minRowHeight, maxRowHeight);
@@ -229,20 +248,12 @@ double StepStrip::columnWidth() const {
     return std::min(maxColumnWidth, double(room) / double(std::max<size_t>(1, run_->grid.columnCount())));
 }
 
-size_t StepStrip::columnsPerBar() const {
-    return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
-}
-
 int64_t StepStrip::highestNs() const {
     double medianNs = 0;
     for (size_t row = 0; row < run_->grid.rowCount(); ++row)
         medianNs = std::max(medianNs, double(run_->grid.medianNs(row)));
     const double maxHeightNs = std::min(double(run_->grid.longestNs()), maxMedians * medianNs);
     return std::max<int64_t>(1, static_cast<int64_t>(maxHeightNs));
-}
-
-const StepSummary& StepStrip::stepOf(StepPlace place) const {
-    return run_->summary.workers[place.worker].steps[place.step];
 }
 
 std::optional<StepStrip::Cell> StepStrip::cellOf(StepPlace place) const {
@@ -266,7 +277,7 @@ void StepStrip::renderBars() {
     isStale_ = false;
     if (!hasContent()) return;
     const double each = columnWidth();
-    const size_t together = columnsPerBar();
+    const size_t together = columnsPerMark();
     for (size_t shown = 0; shown < rows_.size(); ++shown) {
         const QRect area = rowArea(shown);
         for (size_t first = 0; first < run_->grid.columnCount(); first += together) {
@@ -376,9 +387,9 @@ QRect StepStrip::barOf(StepPlace place) const {
     const auto shown = std::find(rows_.begin(), rows_.end(), cell->row);
     if (shown == rows_.end()) return {};
     const QRect area = rowArea(static_cast<size_t>(shown - rows_.begin()));
-    const size_t first = cell->column / columnsPerBar() * columnsPerBar();
+    const size_t first = cell->column / columnsPerMark() * columnsPerMark();
     const double left = area.left() + columnWidth() * double(first);
-    const double width = columnWidth() * double(columnsPerBar());
+    const double width = columnWidth() * double(columnsPerMark());
     return QRectF(left, area.top(), std::max(1.0, width), area.height()).toAlignedRect();
 }
 
@@ -410,9 +421,7 @@ std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
     if (down < -markHeight || shown >= rows_.size()) return std::nullopt;
     const auto column = static_cast<size_t>((position.x() - left_ + 0.5) / columnWidth());
     if (column >= run_->grid.columnCount()) return std::nullopt;
-    const size_t first = column / columnsPerBar() * columnsPerBar();
-    const auto longest = run_->grid.longestIn(rows_[shown], first, columnsPerBar());
-    return longest ? run_->grid.at(rows_[shown], *longest) : std::nullopt;
+    return longestAt(rows_[shown], column);
 }
 
 QString StepStrip::headingOf(StepPlace place) const {
@@ -430,28 +439,14 @@ QStringList StepStrip::notesOf(StepPlace place) const {
     for (const OutlierStep& odd : run_->summary.workers[place.worker].outliers)
         if (odd.number == step.number && !odd.contributor.empty())
             notes.back() += tr(", mostly %1").arg(toQString(shortName(odd.contributor)));
-    if (columnsPerBar() > 1)
+    if (columnsPerMark() > 1)
         notes << (areRequests() ? tr("The longest of %1 requests here") : tr("The longest of %1 steps here"))
-                     .arg(columnsPerBar());
+                     .arg(columnsPerMark());
     return notes;
 }
 
 QString StepStrip::tipAt(StepPlace place) const {
     return (QStringList{headingOf(place)} + partLines(stepOf(place).parts) + notesOf(place)).join(QLatin1Char('\n'));
-}
-
-void StepStrip::choose(size_t row, size_t column, int direction) {
-    // Skips numbers that this rank has no step for.
-    while (column < run_->grid.columnCount()) {
-        if (const auto place = run_->grid.at(row, column)) {
-            chosen_ = Cell{row, column};
-            update();
-            emit stepChosen(*place);
-            return;
-        }
-        if (direction < 0 && column == 0) return;
-        column += static_cast<size_t>(direction);
-    }
 }
 
 void StepStrip::mousePressEvent(QMouseEvent* event) {

@@ -66,10 +66,43 @@ class PartsLegend : public PaintedWidget {
     analysis::StepParts parts_;
 };
 
+/// The steps of a run with a row per rank and a column per number, of which one can be chosen.
+class StepMap : public PaintedWidget {
+    Q_OBJECT
+  public:
+    using PaintedWidget::PaintedWidget;
+
+    std::optional<explain::StepPlace> chosen() const {
+        return chosen_ ? run_->grid.at(chosen_->row, chosen_->column) : std::nullopt;
+    }
+
+  signals:
+    void stepChosen(lanescope::explain::StepPlace place);
+
+  protected:
+    /// A cell of `StepGrid`.
+    struct Cell {
+        size_t row = 0, column = 0;
+    };
+    const analysis::StepSummary& stepOf(explain::StepPlace place) const {
+        return run_->summary.workers[place.worker].steps[place.step];
+    }
+    virtual double columnWidth() const = 0;
+    /// Returns the number of columns per mark: 1, or as many as share a pixel.
+    size_t columnsPerMark() const;
+    /// Returns the longest of the steps that share a mark with this one.
+    std::optional<explain::StepPlace> longestAt(size_t row, size_t column) const;
+    /// Chooses the step of a cell. Skips numbers that this rank has no step for.
+    void choose(size_t row, size_t column, int direction);
+
+    ExplainedRunPtr run_;
+    std::optional<Cell> chosen_;
+};
+
 /// All steps of a run as a row of bars per rank: their height is the duration, their colours are
 /// the parts. The slowest and unusual steps are marked. If there are more steps than pixels, a
 /// pixel shows the longest of its steps. A click, or the cursor keys, go to a step.
-class StepStrip : public PaintedWidget {
+class StepStrip : public StepMap {
     Q_OBJECT
   public:
     explicit StepStrip(QWidget* parent = nullptr);
@@ -84,7 +117,6 @@ class StepStrip : public PaintedWidget {
     void setVisibleRange(TimeRange range);
     /// Marks a step; nullopt for none.
     void setChosen(std::optional<explain::StepPlace> place);
-    std::optional<explain::StepPlace> chosen() const;
     bool hasContent() const { return run_ && run_->grid.columnCount() > 1; }
 
     /// Returns the shown rows: all, or the first ones and that of the rank that the others wait for.
@@ -102,9 +134,6 @@ class StepStrip : public PaintedWidget {
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {160, sizeHint().height()}; }
 
-  signals:
-    void stepChosen(lanescope::explain::StepPlace place);
-
   protected:
     void paintEvent(QPaintEvent* event) override;
     void resizeEvent(QResizeEvent*) override { invalidate(); }
@@ -118,10 +147,6 @@ class StepStrip : public PaintedWidget {
     void themeChanged() override { invalidate(); }
 
   private:
-    /// A cell of `StepGrid`.
-    struct Cell {
-        size_t row = 0, column = 0;
-    };
     void invalidate();
     void renderBars();
     void paintBar(QPainter& painter, Cell cell, const QRectF& area) const;
@@ -132,21 +157,15 @@ class StepStrip : public PaintedWidget {
     /// Returns the number of label lines that fit if not every row has a label.
     int labelLines() const;
     QRect rowArea(size_t shown) const;
-    double columnWidth() const;
-    /// Returns the number of columns per bar: 1, or as many as share a pixel.
-    size_t columnsPerBar() const;
+    double columnWidth() const override;
     int64_t highestNs() const;
     QString headingOf(explain::StepPlace place) const;
     QStringList notesOf(explain::StepPlace place) const;
-    const analysis::StepSummary& stepOf(explain::StepPlace place) const;
     std::optional<Cell> cellOf(explain::StepPlace place) const;
-    void choose(size_t row, size_t column, int direction);
     bool walk(int key);
 
-    ExplainedRunPtr run_;
     std::vector<size_t> rows_;
     TimeRange visible_;
-    std::optional<Cell> chosen_;
     std::optional<explain::StepPlace> hovered_;
     int left_ = 0, right_ = 0;
     int maxHeight_ = 96;

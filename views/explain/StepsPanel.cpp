@@ -13,7 +13,6 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
-#include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
@@ -32,15 +31,14 @@ constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
 
 }  // namespace
 
-RankLens::RankLens(QWidget* parent) : PaintedWidget(parent) {
+RankLens::RankLens(QWidget* parent) : StepMap(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Map of ranks and steps"));
 }
 
 void RankLens::setRun(ExplainedRunPtr run) {
     run_ = std::move(run);
-    hasChosen_ = false;
-    row_ = column_ = 0;
+    chosen_.reset();
     measureLabels();
     setMeasure(measure_);
     updateGeometry();
@@ -81,19 +79,11 @@ int RankLens::rowHeight() const {
     return std::clamp((height() - footer()) / rows, minMapRowHeight, maxMapRowHeight);
 }
 
-size_t RankLens::columnsPerCell() const {
-    return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
-}
-
-const analysis::StepSummary& RankLens::stepOf(StepPlace place) const {
-    return run_->summary.workers[place.worker].steps[place.step];
-}
-
 QRectF RankLens::cellOf(size_t row, size_t column) const {
     const QRect area = mapArea();
-    const size_t first = column / columnsPerCell() * columnsPerCell();
+    const size_t first = column / columnsPerMark() * columnsPerMark();
     return QRectF(area.left() + columnWidth() * double(first), area.top() + double(row) * rowHeight(),
-                  std::max(1.0, columnWidth() * double(columnsPerCell())), rowHeight());
+                  std::max(1.0, columnWidth() * double(columnsPerMark())), rowHeight());
 }
 
 QColor RankLens::colorOf(StepPlace place) const {
@@ -122,16 +112,16 @@ void RankLens::paintEvent(QPaintEvent* event) {
             painter.drawText(line.adjusted(10, 0, 0, 0), Qt::AlignRight | Qt::AlignVCenter,
                              toQString(run_->summary.workers[run_->grid.workerOf(row)].label()));
         }
-        for (size_t first = 0; first < run_->grid.columnCount(); first += columnsPerCell()) {
-            const auto longest = run_->grid.longestIn(row, first, columnsPerCell());
+        for (size_t first = 0; first < run_->grid.columnCount(); first += columnsPerMark()) {
+            const auto longest = run_->grid.longestIn(row, first, columnsPerMark());
             if (!longest) continue;
             const QRectF cell = cellOf(row, first);
             painter.fillRect(cell.adjusted(0, 0, -gap, high > 6 ? -1 : 0), colorOf(*run_->grid.at(row, *longest)));
         }
     }
-    if (hasChosen_) {
+    if (chosen_) {
         painter.setPen(QPen(theme_.text, 2));
-        painter.drawRect(cellOf(row_, column_));
+        painter.drawRect(cellOf(chosen_->row, chosen_->column));
     }
     paintAxis(painter);
     paintLegend(painter);
@@ -194,9 +184,7 @@ std::optional<StepPlace> RankLens::stepAt(QPoint position) const {
     const auto row = static_cast<size_t>((position.y() - area.top()) / rowHeight());
     if (row >= run_->grid.rowCount()) return std::nullopt;
     const auto column = static_cast<size_t>((position.x() - area.left() + 0.5) / columnWidth());
-    const size_t first = column / columnsPerCell() * columnsPerCell();
-    const auto longest = run_->grid.longestIn(row, first, columnsPerCell());
-    return longest ? run_->grid.at(row, *longest) : std::nullopt;
+    return longestAt(row, column);
 }
 
 QString RankLens::tipAt(StepPlace place) const {
@@ -209,21 +197,6 @@ QString RankLens::tipAt(StepPlace place) const {
         .arg(step.number)
         .arg(toQString(run_->summary.workers[place.worker].label()), toQString(name(measure_)),
              shortDuration(valueOf(step, measure_)), shortDuration(step.wallNs));
-}
-
-void RankLens::choose(size_t row, size_t column, int direction) {
-    while (column < run_->grid.columnCount()) {
-        if (const auto place = run_->grid.at(row, column)) {
-            row_ = row;
-            column_ = column;
-            hasChosen_ = true;
-            update();
-            emit stepChosen(*place);
-            return;
-        }
-        if (direction < 0 && column == 0) return;
-        column += static_cast<size_t>(direction);
-    }
 }
 
 void RankLens::mousePressEvent(QMouseEvent* event) {
@@ -239,19 +212,20 @@ void RankLens::mouseDoubleClickEvent(QMouseEvent* event) {
 void RankLens::keyPressEvent(QKeyEvent* event) {
     if (isEmpty()) return QWidget::keyPressEvent(event);
     const size_t last = run_->grid.columnCount() - 1;
+    const auto [row, column] = chosen_.value_or(Cell());
     switch (event->key()) {
         case Qt::Key_Left:
-            if (column_ > 0) choose(row_, column_ - 1, -1);
+            if (column > 0) choose(row, column - 1, -1);
             return;
-        case Qt::Key_Right: choose(row_, hasChosen_ ? column_ + 1 : 0, 1); return;
+        case Qt::Key_Right: choose(row, chosen_ ? column + 1 : 0, 1); return;
         case Qt::Key_Up:
-            if (row_ > 0) choose(row_ - 1, column_, 1);
+            if (row > 0) choose(row - 1, column, 1);
             return;
         case Qt::Key_Down:
-            if (row_ + 1 < run_->grid.rowCount()) choose(row_ + 1, column_, 1);
+            if (row + 1 < run_->grid.rowCount()) choose(row + 1, column, 1);
             return;
-        case Qt::Key_Home: choose(row_, 0, 1); return;
-        case Qt::Key_End: choose(row_, last, -1); return;
+        case Qt::Key_Home: choose(row, 0, 1); return;
+        case Qt::Key_End: choose(row, last, -1); return;
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (const auto place = chosen()) emit stepActivated(*place);

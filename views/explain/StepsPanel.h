@@ -7,9 +7,8 @@
 
 #include "model/explain/StepGrid.h"
 #include "model/trace/Trace.h"
-#include "views/explain/ExplainJob.h"
+#include "views/explain/StepStrip.h"
 #include "views/tables/Panel.h"
-#include "views/theme/PaintedWidget.h"
 
 class QComboBox;
 class QStackedWidget;
@@ -19,7 +18,7 @@ namespace lanescope::views {
 /// A map of a run: a row per rank, a column per step; the stronger the colour, the longer the step.
 /// If there are more steps than pixels, a pixel shows the longest. A click, or the cursor keys,
 /// choose a step; Enter or a double click go there.
-class RankLens : public PaintedWidget {
+class RankLens : public StepMap {
     Q_OBJECT
   public:
     explicit RankLens(QWidget* parent = nullptr);
@@ -27,9 +26,6 @@ class RankLens : public PaintedWidget {
     void setRun(ExplainedRunPtr run);
     void setMeasure(const explain::LensMeasure& measure);
 
-    std::optional<explain::StepPlace> chosen() const {
-        return hasChosen_ ? run_->grid.at(row_, column_) : std::nullopt;
-    }
     std::optional<explain::StepPlace> stepAt(QPoint position) const;
     QRectF cellOf(size_t row, size_t column) const;
     QColor colorOf(explain::StepPlace place) const;
@@ -39,7 +35,6 @@ class RankLens : public PaintedWidget {
     QSize minimumSizeHint() const override;
 
   signals:
-    void stepChosen(lanescope::explain::StepPlace place);
     void stepActivated(lanescope::explain::StepPlace place);
 
   protected:
@@ -55,20 +50,14 @@ class RankLens : public PaintedWidget {
     QRect mapArea() const;
     void measureLabels();
     int rowHeight() const;
-    double columnWidth() const { return double(mapArea().width()) / double(run_->grid.columnCount()); }
-    size_t columnsPerCell() const;
-    const analysis::StepSummary& stepOf(explain::StepPlace place) const;
+    double columnWidth() const override { return double(mapArea().width()) / double(run_->grid.columnCount()); }
     /// Returns the height of the axis and the legend below the map.
     int footer() const { return 2 * fontMetrics().height() + 26; }
     void paintAxis(QPainter& painter) const;
     void paintLegend(QPainter& painter) const;
-    void choose(size_t row, size_t column, int direction);
 
-    ExplainedRunPtr run_;
     explain::LensMeasure measure_;
     explain::LensScale scale_;
-    size_t row_ = 0, column_ = 0;
-    bool hasChosen_ = false;
     int labelWidth_ = 0;
 };
 
