@@ -47,6 +47,23 @@ struct FileDirectory {
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
 };
 
+struct ThreadSwitch {
+    int64_t timeNs = 0;
+    bool isIn = false;
+    bool isPreempted = false;  ///< The core was taken away while the thread was runnable.
+};
+
+/// State samples of threads with scheduler data, by thread, in the order of the file.
+using SampledStates = std::map<uint32_t, std::vector<kinds::CpuState::Row>>;
+/// Times on a core, by thread and time.
+using CoreTimes = std::map<uint32_t, std::vector<TimeRange>>;
+
+/// Returns the states of a thread. Scheduler switches decide when it had a core or was preempted. Overlapping state
+/// samples add the reason of waits and the source line. Outside of scheduler data, samples are used as they are. Of
+/// overlapping samples the first counts. Sorts `switches` by time. O(n log n).
+std::vector<kinds::CpuState::Row> exactStates(uint32_t thread, std::vector<kinds::CpuState::Row> samples,
+                                              std::vector<ThreadSwitch>& switches);
+
 // Each function adds the events of one table to the builder, in the order of the file, and counts them. O(rows).
 
 /// Reads the Python stacks that calls and ranges refer to. Must come before these.
@@ -126,22 +143,5 @@ class StacksOfRows {
   private:
     LargeVector<std::pair<int64_t, uint32_t>> stacks_;
 };
-
-struct ThreadSwitch {
-    int64_t timeNs = 0;
-    bool isIn = false;
-    bool isPreempted = false;  ///< The core was taken away while the thread was runnable.
-};
-
-/// State samples of threads with scheduler data, by thread, in the order of the file.
-using SampledStates = std::map<uint32_t, std::vector<kinds::CpuState::Row>>;
-/// Times on a core, by thread and time.
-using CoreTimes = std::map<uint32_t, std::vector<TimeRange>>;
-
-/// Returns the states of a thread. Scheduler switches decide when it had a core or was preempted. Overlapping state
-/// samples add the reason of waits and the source line. Outside of scheduler data, samples are used as they are. Of
-/// overlapping samples the first counts. Sorts `switches` by time. O(n log n).
-std::vector<kinds::CpuState::Row> exactStates(uint32_t thread, std::vector<kinds::CpuState::Row> samples,
-                                              std::vector<ThreadSwitch>& switches);
 
 }  // namespace lanescope
