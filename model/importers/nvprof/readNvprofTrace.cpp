@@ -11,6 +11,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/importers/sqlite/LoadContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/numbers/MixedMap.h"

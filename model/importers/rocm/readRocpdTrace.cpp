@@ -12,7 +12,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/text.h"
-#include "model/importers/sqlite/LoadContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/trace/kinds/Api.h"

@@ -11,7 +11,7 @@
 #include "model/format/GlobalId.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/rocm/readRocmTraces.h"
-#include "model/importers/sqlite/LoadContext.h"
+#include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/trace/counterReadings.h"
