@@ -138,10 +138,6 @@ Result<FullPart> chosenPart(const Trace& trace, const RunSummary& run, const exp
     return defaultPart(trace, run, explanation, place);
 }
 
-std::optional<StepRange> typicalSteps(const RunSummary& run) {
-    return threeSteps(run, run.criticalWorker(), std::nullopt);
-}
-
 /// Returns the requested part of a run, or three steps around `place`, that of the largest finding. Fails for steps or
 /// a time that the trace does not have, and for more slices than a page can have. O(n log n) in the events.
 Result<FullPart> fullPartOf(const Trace& trace, const RunSummary& run, const explain::Explanation& explanation,
@@ -277,6 +273,10 @@ std::string packedText(const std::string& text) {
 }
 
 }  // namespace
+
+std::optional<StepRange> typicalSteps(const RunSummary& run) {
+    return threeSteps(run, run.criticalWorker(), std::nullopt);
+}
 
 Result<std::string> timelineHtml(const Trace& trace, const RunSummary& run, const explain::Explanation& explanation,
                                  const TimelineRequest& request) {
