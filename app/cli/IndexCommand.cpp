@@ -55,9 +55,9 @@ void addIndex(CLI::App& app, int& exitStatus) {
 
 namespace {
 
-std::vector<Finding> findingsOf(const std::filesystem::path& file) {
+std::vector<lanescope::Finding> findingsOf(const std::filesystem::path& file) {
     ProgressLine line;
-    std::vector<Finding> findings = checkTrace(file, std::ref(line));
+    std::vector<lanescope::Finding> findings = checkTrace(file, std::ref(line));
     const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read();
     if (!notes)
         findings.push_back({false, notes.error().sentence});
@@ -69,12 +69,12 @@ std::vector<Finding> findingsOf(const std::filesystem::path& file) {
 Result<int> runCheck(const std::filesystem::path& file) {
     // A file that cannot be read is not a corrupt one.
     if (const Result<uint64_t> readable = checkFile(file); !readable) return fail(readable.error());
-    const std::vector<Finding> findings = findingsOf(file);
+    const std::vector<lanescope::Finding> findings = findingsOf(file);
     std::string text;
-    for (const Finding& finding : findings)
+    for (const lanescope::Finding& finding : findings)
         text += fmt::format("{}  {}\n", finding.isGood ? "ok " : "BAD", printable(finding.sentence));
     if (const Result<void> printed = printOutput(text); !printed) return fail(printed.error());
-    return std::ranges::all_of(findings, &Finding::isGood) ? exitOk : exitFailed;
+    return std::ranges::all_of(findings, &lanescope::Finding::isGood) ? exitOk : exitFailed;
 }
 
 }  // namespace
