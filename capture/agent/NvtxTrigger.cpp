@@ -23,16 +23,6 @@ constexpr size_t maxOpenRanges = 1024;  // limits the cost of programs that neve
 constexpr int64_t tryAgainNs = 1'000'000'000;
 constexpr int minDescriptor = 100;  // programs expect to get the low numbers
 
-/// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
-bool takeWord(std::string_view& name, std::string_view word) {
-    if (name.size() < word.size()) return false;
-    for (size_t i = 0; i < word.size(); ++i) {
-        if (lowerCase(name[i]) != word[i]) return false;
-    }
-    name.remove_prefix(word.size());
-    return true;
-}
-
 /// Returns the name without its final number and the separator: "iter #12" is "iter".
 std::string_view withoutNumber(std::string_view name) {
     size_t end = name.size();
@@ -117,20 +107,6 @@ void MomentNotifier::notify(int64_t timeNs, const Range& range, bool isEnd) {
 bool MomentNotifier::isPipeOurs() {
     struct stat status {};
     return pipe_ >= 0 && ::fstat(pipe_, &status) == 0 && status.st_dev == deviceNumber_ && status.st_ino == fileNumber_;
-}
-
-bool isStepName(std::string_view name) {
-    if (takeWord(name, "profilerstep")) return name.empty() || !isLetter(name[0]);
-    for (const std::string_view first : {"training", "train"}) {
-        if (!takeWord(name, first)) continue;
-        while (!name.empty() && !isLetter(name[0])) name.remove_prefix(1);
-        break;
-    }
-    for (const std::string_view word : {"step", "iteration", "iter"}) {
-        std::string_view rest = name;
-        if (takeWord(rest, word) && (rest.empty() || !isLetter(rest[0]))) return true;
-    }
-    return false;
 }
 
 int64_t NvtxTrigger::timeOf(const NvtxCall& call, uint32_t threadId, int32_t level) {

@@ -49,10 +49,6 @@ class MomentNotifier {
     int64_t nextTryNs_ = 0;
 };
 
-/// Returns true if a range of this name is a training step. Accepts "step", "iteration" or "iter" as a word, alone or
-/// after "train" or "training", and PyTorch's "ProfilerStep#12". Ignores case and following numbers and signs.
-bool isStepName(std::string_view name);
-
 /// Opens and closes windows by the program's NVTX ranges. Examines each call when it is made, so that windows have
 /// exactly the right events at their edges. A call that is neither the first nor the last of a window does not wait.
 class NvtxTrigger {

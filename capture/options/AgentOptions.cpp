@@ -39,6 +39,16 @@ bool setTriggerRange(std::string_view text, WindowOptions& windows) {
 
 namespace {
 
+/// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
+bool takeWord(std::string_view& name, std::string_view word) {
+    if (name.size() < word.size()) return false;
+    for (size_t i = 0; i < word.size(); ++i) {
+        if (lowerCase(name[i]) != word[i]) return false;
+    }
+    name.remove_prefix(word.size());
+    return true;
+}
+
 constexpr int64_t nsPerMs = 1'000'000;
 constexpr int64_t maxMs = int64_t{1'000'000} * 3600 * 1000;  // so that nanoseconds fit
 constexpr uint64_t bytesPerMb = 1u << 20;
@@ -257,6 +267,20 @@ constexpr std::array table = {
 std::string_view baseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
+
+bool isStepName(std::string_view name) {
+    if (takeWord(name, "profilerstep")) return name.empty() || !isLetter(name[0]);
+    for (const std::string_view first : {"training", "train"}) {
+        if (!takeWord(name, first)) continue;
+        while (!name.empty() && !isLetter(name[0])) name.remove_prefix(1);
+        break;
+    }
+    for (const std::string_view word : {"step", "iteration", "iter"}) {
+        std::string_view rest = name;
+        if (takeWord(rest, word) && (rest.empty() || !isLetter(rest[0]))) return true;
+    }
+    return false;
+}
 
 bool isDisabled() {
     const std::string value = environment(disableVariable);

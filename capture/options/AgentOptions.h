@@ -49,6 +49,10 @@ void setRange(std::string_view text, WindowOptions& windows);
 /// changes nothing for other texts and for a range without a name.
 bool setTriggerRange(std::string_view text, WindowOptions& windows);
 
+/// Returns true if a range of this name is a training step. Accepts "step", "iteration" or "iter" as a word, alone or
+/// after "train" or "training", and PyTorch's "ProfilerStep#12". Ignores case and following numbers and signs.
+bool isStepName(std::string_view name);
+
 /// Environment variables that pass settings from the launcher to the agent.
 inline constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
 /// Session of the recording, which marks its folder; see `log::LogFolder`.
@@ -59,7 +63,7 @@ inline constexpr const char* cuptiVariable = "LANESCOPE_CUPTI";
 inline constexpr const char* clockVariable = "LANESCOPE_AGENT_CLOCK";
 /// Name of the socket at which the launcher opens logs for other processes, for `log::requestLog`.
 inline constexpr const char* doorVariable = "LANESCOPE_AGENT_DOOR";
-/// Set to 1 for `record`: programs begin asleep, as with `AgentOptions::beginsAsleep`.
+/// Set to 1 for `watch`: programs begin asleep, as with `AgentOptions::beginsAsleep`.
 inline constexpr const char* sleepVariable = "LANESCOPE_SLEEP";
 /// Disables the agent if set to anything but 0 or an empty text. Overrides the other variables.
 inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
