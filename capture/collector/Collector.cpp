@@ -2,6 +2,7 @@
 #include "capture/collector/Collector.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -247,7 +248,7 @@ void Collector::finishSamplers(CollectedRun& run) {
     for (const auto& [path, log] : logs_)
         if (log->hasContent()) logged.insert(log->processId());
     for (auto& [name, log] : samplerLogs_) {
-        log->finish(hosts_.size() > 1 ? hostOf(name) : std::string(), logged);
+        log->finish(hosts_.size() > 1 ? hostOf(name) : std::string(), logged, info_.goesOn);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
         run.threadStates += log->threadStates();
     }
@@ -344,8 +345,9 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status, log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
         known.hasExeced = lastBegunNs[processOf(name, *log)] > log->begunRealtimeNs();
-        known.stillRan = std::ranges::find(running_, log->pid()) != running_.end();
-        if (known.stillRan) known.seenNs = truncationRealtimeNs_;
+        const bool isCut = std::ranges::find(running_, log->pid()) != running_.end();
+        known.stillRan = isCut || (info_.goesOn && ::kill(static_cast<pid_t>(log->pid()), 0) == 0);
+        if (isCut) known.seenNs = truncationRealtimeNs_;
         log->finish(known);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
         if (!log->hasContent()) continue;

@@ -102,44 +102,62 @@ struct ClosingSteps {
     std::function<void(const std::filesystem::path& name, ClosingSkip reason)> skipped;
 };
 
+/// Reader of the logs of a run from its start to its end. One thread at a time.
+class RunReader {
+  public:
+    virtual ~RunReader() = default;
+
+    /// Sets the machine of the run, if it was not known at the beginning. Before `poll`.
+    virtual void setMachine(Machine machine) = 0;
+    /// Reads the present contents of the logs. A corrupt log does not affect the others. Does not throw.
+    virtual void poll() = 0;
+    /// Returns the process ids of logs without an end, whose processes may still be writing.
+    virtual std::vector<uint32_t> openProcesses() const = 0;
+    virtual std::vector<WindowProgress> windowProgress() const = 0;
+    /// Notes that the program has ended now. Any thread, also during a poll.
+    virtual void noteProgramEnd() = 0;
+    /// Notes that these processes still run although the recording ends at `atRealtimeNs`. Before `finish`.
+    virtual void cut(std::vector<uint32_t> running, int64_t atRealtimeNs) = 0;
+    virtual void note(HealthCode code, std::string_view sentence) = 0;
+    /// Notes a process that could leave neither a log nor a sign because of `error`, an errno. Before `finish`.
+    virtual void addLostLog(int pid, int error, std::string program) = 0;
+    virtual void property(std::string_view name, std::string_view value) = 0;
+    /// Reads the rest of the logs and completes the result. Call once.
+    virtual Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite,
+                                        const ClosingSteps& closing) = 0;
+};
+
 /// Builder of one trace from all logs in a run folder, while they grow or later. Follows every
 /// log, also a ring whose first files are gone, builds `<output>.partial` and renames it at the end, so that a file
-/// with the final name is complete. The logs are only read. One thread at a time.
-class Collector {
+/// with the final name is complete. The logs are only read.
+class Collector final : public RunReader {
   public:
     /// Begins `<output>.partial` and replaces a leftover one.
     static Result<std::unique_ptr<Collector>> begin(std::shared_ptr<const Folder> runFolder,
                                                     std::filesystem::path output, RunInfo info,
                                                     Journal journal = Journal::Live);
-    ~Collector();
+    ~Collector() override;
 
-    /// Sets the machine of the run, if `begin` did not get it. Before `poll`.
-    void setMachine(Machine machine);
-    /// Imports the present contents of the logs. A corrupt log does not affect the others. If the trace
-    /// cannot be written, as on a full disk, nothing more is imported until `finish`. Does not throw.
-    void poll();
-    /// Returns the process ids of logs without an end, whose processes may still be writing.
-    std::vector<uint32_t> openProcesses() const;
-    std::vector<WindowProgress> windowProgress() const;
-    /// Notes the number of unread bytes of the logs now that the program has ended: the work left until the trace can
-    /// be closed. `finish` writes it to the trace. Any thread, also during a poll.
-    void noteProgramEnd();
+    void setMachine(Machine machine) override;
+    /// If the trace cannot be written, as on a full disk, nothing more is imported until `finish`.
+    void poll() override;
+    std::vector<uint32_t> openProcesses() const override;
+    std::vector<WindowProgress> windowProgress() const override;
+    /// Notes the number of unread bytes of the logs: the work left until the trace can be closed. `finish` writes it to
+    /// the trace.
+    void noteProgramEnd() override;
     size_t logCount() const { return logs_.size() + unreadable_.size(); }
+    void cut(std::vector<uint32_t> running, int64_t atRealtimeNs) override;
+    void note(HealthCode code, std::string_view sentence) override;
+    void addLostLog(int pid, int error, std::string program) override;
+    void property(std::string_view name, std::string_view value) override;
 
-    /// Notes that these processes still run although the recording ends at `atRealtimeNs`. Call it before `finish`.
-    void cut(std::vector<uint32_t> running, int64_t atRealtimeNs);
-
-    void note(HealthCode code, std::string_view sentence);
-    /// Notes a process that could leave neither a log nor a sign because of `error`, an errno. Before `finish`.
-    void addLostLog(int pid, int error, std::string program);
-    void property(std::string_view name, std::string_view value);
-
-    /// Reads the rest of the logs, writes the final facts, and renames the file. If the trace could not be written, it
-    /// is removed and made again of the logs alone, the second time without `closing`. Unless `overwrite`, fails if a
-    /// file of that name exists by now; the partial file then stays. Calls the hooks of `closing` if the run has
-    /// content. If the process is killed meanwhile, the partial file stays readable, as during recording. Call once.
+    /// Writes the final facts and renames the file. If the trace could not be written, it is removed and made again of
+    /// the logs alone, the second time without `closing`. Unless `overwrite`, fails if a file of that name exists by
+    /// now; the partial file then stays. Calls the hooks of `closing` if the run has content. If the process is killed
+    /// meanwhile, the partial file stays readable, as during recording.
     Result<CollectedRun> finish(std::optional<MainProcess> mainProcess, bool overwrite,
-                                const ClosingSteps& closing = {});
+                                const ClosingSteps& closing = {}) override;
 
   private:
     Collector(std::shared_ptr<const Folder> runFolder, std::filesystem::path output, RunInfo info);

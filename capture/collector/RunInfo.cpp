@@ -68,6 +68,7 @@ void forEachField(Object& object, const Use& use) {
         use("host", object.host);
         use("version", object.version);
         use("options", object.options);
+        use("goesOn", object.goesOn);
         use("recordsCuda", object.recordsCuda);
         use("rank", object.rank);
         use("worldSize", object.worldSize);

@@ -23,6 +23,7 @@ struct RunInfo {
     std::string version;      ///< Version of Lanescope.
     std::string roofsFile;    ///< File of `doctor --measure -o`; empty: the default one, if it exists.
     std::string options;      ///< The agent's options, as in its environment.
+    bool goesOn = false;      ///< The trace is made while the run goes on, of what is there.
     bool recordsCuda = true;  ///< False if CUDA activity was not requested.
     /// Rank and world size of `record` itself if a launcher started it; else -1 and 0.
     int64_t rank = -1, worldSize = 0;

@@ -285,14 +285,14 @@ void SamplerImporter::add(const log::GpuMetricSamplesRecord& record, std::span<c
     }
 }
 
-void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t>& logged) {
+void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t>& logged, bool goesOn) {
     process_.pid = reader_.header() ? reader_.header()->pid : 0;
     endCounters(hostName);
     writeMetrics();
     threads_.finish(logged);
     latestNs_ = std::max(latestNs_, threads_.latestNs());
     for (const auto& [name, value] : properties_) process_.trace.property(hostFactName(hostName, name), value);
-    writeWarnings();
+    writeWarnings(goesOn);
 }
 
 /// Writes the counter at once, because readers of the unfinished trace need it for its samples.
@@ -351,7 +351,7 @@ void SamplerImporter::writeMetrics() {
     }
 }
 
-void SamplerImporter::writeWarnings() {
+void SamplerImporter::writeWarnings(bool goesOn) {
     TraceWriter& trace = process_.trace;
     reportLogCorruption(reader_, problem_, trace, {});
     for (const auto& [what, count] : dropped_)
@@ -368,7 +368,7 @@ void SamplerImporter::writeWarnings() {
                      fmt::format("A sampler stopped at {:.1f} s, because its log could not be written ({}).",
                                  static_cast<double>(process_.time(latestNs_)) / 1e9, std::strerror(brokenErrno)),
                      {}, process_.time(latestNs_));
-    else if (!end_ && !problem_ && latestNs_ != 0)
+    else if (!end_ && !problem_ && latestNs_ != 0 && !goesOn)
         trace.health(Severity::Warning, HealthCode::SamplerEnded,
                      fmt::format("A sampler left no exit record after {:.1f} s (killed, crashed or hung); its counters "
                                  "end there. The program was not affected.",

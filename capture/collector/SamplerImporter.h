@@ -57,8 +57,9 @@ class SamplerImporter {
     /// Imports at most `maxBlocks` new blocks and returns their number.
     size_t poll(size_t maxBlocks);
     /// Writes the ends of known values and doubtful facts. Call once at the end. `hostName` is empty unless the trace
-    /// is of several hosts; `logged` are the processes that the trace has by logs of their own.
-    void finish(const std::string& hostName, const std::set<int64_t>& logged);
+    /// is of several hosts; `logged` are the processes that the trace has by logs of their own, `goesOn` as in
+    /// `RunInfo`.
+    void finish(const std::string& hostName, const std::set<int64_t>& logged, bool goesOn);
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     /// Returns true if the sampler reported a change of the system time.
     bool reportedClockSet() const { return reportedClockSet_; }
@@ -114,7 +115,7 @@ class SamplerImporter {
     void endCounters(const std::string& hostName);
     void noteStolen(const Counter& counter);
     void writeMetrics();
-    void writeWarnings();
+    void writeWarnings(bool goesOn);
 
     log::LogReader reader_;
     ProcessContext process_;

@@ -102,7 +102,7 @@ std::vector<std::string> agentEnvironment(const std::filesystem::path& agent, co
 
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder, const std::string& session,
                                       agent::AgentOptions options, int64_t baseRealtimeNs, const std::string& door) {
-    if (environment(agent::sleepVariable) == "1") options.beginsAsleep = true;
+    if (options.followsLevel && environment(agent::sleepVariable) == "1") options.beginsAsleep = true;
     if (options.windows.hasTimes()) options.windows.baseNs = baseRealtimeNs;
     return {fmt::format("{}={}", agent::folderVariable, runFolder.string()),
             fmt::format("{}={}", agent::sessionVariable, session),

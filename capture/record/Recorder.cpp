@@ -267,7 +267,7 @@ RunInfo describeRun(const RecordOptions& options) {
 /// Queries the driver about the machine without making the program wait, since this can take a
 /// second. The result is stored next to the logs for a recovery, which may be on another machine.
 /// If the driver hangs, as with a GPU that fell off its bus, its thread is abandoned.
-void startMachineQuery(Collector& collector, RunInfo info, const RunFolder& folder) {
+void startMachineQuery(RunReader& collector, RunInfo info, const RunFolder& folder) {
     // A promise broken for lack of memory would end the program.
     struct Answer {
         std::mutex mutex;
@@ -299,7 +299,7 @@ void startMachineQuery(Collector& collector, RunInfo info, const RunFolder& fold
 /// Waits for processes that outlived the program to finish their logs, for a limited time or
 /// without limit; a signal ends the wait. Processes that still run then are cut. Returns the time
 /// at which the last of all processes had ended, given that the program did at `ended`.
-TimePoint waitForDescendants(Collector& collector, const SignalForwarder& signals, const RunSamplers& samplers,
+TimePoint waitForDescendants(RunReader& collector, const SignalForwarder& signals, const RunSamplers& samplers,
                              bool forAll, TimePoint ended) {
     const TimePoint deadline = std::chrono::steady_clock::now() + descendantTimeout;
     for (;;) {
@@ -350,6 +350,17 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     return Prepared{std::move(*program), std::move(*agent), std::move(pattern)};
 }
 
+Result<RunReading> beginTrace(const std::string& pattern, int pid, bool overwrite, const RunInfo& info) {
+    auto place = OutputPlace::claim(pattern, pid, overwrite, info);
+    if (!place) return fail(place.error());
+    auto collector = Collector::begin(place->logs.folder(), place->trace, info);
+    if (!collector) {
+        place->logs.remove();
+        return fail(collector.error());
+    }
+    return RunReading{std::move(*place), std::move(*collector)};
+}
+
 void noteEnd(RecordState* state, int exitStatus, int64_t endRealtimeNs) {
     if (state == nullptr) return;
     state->exitStatus = exitStatus;
@@ -363,7 +374,7 @@ struct Running {
     const OutputPlace& place;
     ChildProcess& child;
     SignalForwarder& signals;
-    Collector& collector;
+    RunReader& collector;
     PerfWatch& perf;
     LogDoor& door;
 };
@@ -372,7 +383,7 @@ struct Running {
 /// memory may run out at any time.
 void follow(const Running& run, RecordOutcome& outcome) {
     const RecordOptions& options = run.options;
-    Collector& collector = run.collector;
+    RunReader& collector = run.collector;
     const RunFolder& logs = run.place.logs;
     RunSamplers samplers(options, logs.path(), logs.session());
     ThreadWatch threads(options, logs.path(), logs.session());
@@ -423,7 +434,7 @@ void removeLogs(RunFolder& folder, const RecordOptions& options, RecordOutcome& 
 
 }  // namespace
 
-CollectorThread::CollectorThread(Collector& collector, Duties duties)
+CollectorThread::CollectorThread(RunReader& collector, Duties duties)
     : collector_(collector), duties_(std::move(duties)) {
     // Signals belong to the main thread, which waits for the program.
     sigset_t all, previous;
@@ -465,7 +476,7 @@ EndOfWindows::EndOfWindows(const agent::WindowOptions& windows, int64_t startRea
         endRealtimeNs_ = startRealtimeNs + windows.delayNs + windows.durationNs;
 }
 
-bool EndOfWindows::isReached(const Collector& collector, int64_t nowRealtimeNs) {
+bool EndOfWindows::isReached(const RunReader& collector, int64_t nowRealtimeNs) {
     if (endRealtimeNs_) return nowRealtimeNs >= *endRealtimeNs_;
     if (!haveAllEnded(collector)) {
         allEndedSinceNs_.reset();
@@ -475,7 +486,7 @@ bool EndOfWindows::isReached(const Collector& collector, int64_t nowRealtimeNs) 
     return nowRealtimeNs - *allEndedSinceNs_ >= settlingNs;
 }
 
-bool EndOfWindows::haveAllEnded(const Collector& collector) const {
+bool EndOfWindows::haveAllEnded(const RunReader& collector) const {
     bool hasOneEnded = false;
     for (const WindowProgress& process : collector.windowProgress()) {
         const bool hasEnded = count_ && static_cast<int64_t>(process.ended) >= *count_;
@@ -497,15 +508,11 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     SignalForwarder signals(child->pid());
     for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     const RunInfo info = describeRun(options);
-    auto place = OutputPlace::claim(prepared->outputPattern, child->pid(), options.overwrite, info);
-    if (!place) return refuse(place.error());
-    RunFolder& folder = place->logs;
-    auto collector = Collector::begin(folder.folder(), place->trace, info);
-    if (!collector) {
-        folder.remove();
-        return refuse(collector.error());
-    }
-
+    auto reading = options.beginReading ? options.beginReading(child->pid(), info)
+                                        : beginTrace(prepared->outputPattern, child->pid(), options.overwrite, info);
+    if (!reading) return refuse(reading.error());
+    OutputPlace& place = reading->place;
+    RunFolder& folder = place.logs;
     auto perf = PerfWatch::open(options, child->pid(), *folder.folder());
     if (!perf) {
         folder.remove();
@@ -515,15 +522,12 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     LogDoor door;
     door.open(*folder.folder());
     // Everything needed to report the outcome, created while there is memory for it.
-    RecordOutcome outcome{0,
-                          options.commandLine.front(),
-                          fail("Out of memory: the trace could not be written."),
-                          runFolderFor(place->trace),
-                          {}};
+    RecordOutcome outcome{
+        0, options.commandLine.front(), fail("Out of memory: the trace could not be written."), folder.path(), {}};
     if (options.state != nullptr) {
         // A path that is too long stays empty, and the logs have to be recovered by hand.
         folder.path().string().copy(options.state->runFolder, RecordState::maxPathBytes - 1);
-        place->trace.string().copy(options.state->trace, RecordState::maxPathBytes - 1);
+        place.trace.string().copy(options.state->trace, RecordState::maxPathBytes - 1);
         options.state->program = child->pid();
     }
     if (auto begun = child->begin(
@@ -534,7 +538,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
     }
     try {
-        follow({options, info, *place, *child, signals, **collector, *perf, door}, outcome);
+        follow({options, info, place, *child, signals, *reading->reader, *perf, door}, outcome);
     } catch (const std::exception&) {
         // Out of memory. The program continues and keeps its own status.
         if (!child->hasEnded()) {

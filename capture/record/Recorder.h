@@ -16,6 +16,7 @@
 #include "capture/log/MonotonicCondition.h"
 #include "capture/options/AgentOptions.h"
 #include "capture/record/AgentEnvironment.h"
+#include "capture/record/RunFolder.h"
 #include "model/format/Result.h"
 
 namespace lanescope::capture {
@@ -30,7 +31,7 @@ class CollectorThread {
         std::function<void()> first;      ///< Before the first poll.
         std::function<void()> afterPoll;  ///< After each poll.
     };
-    CollectorThread(Collector& collector, Duties duties);
+    CollectorThread(RunReader& collector, Duties duties);
     CollectorThread(const CollectorThread&) = delete;
     CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
@@ -41,7 +42,7 @@ class CollectorThread {
   private:
     void run();
 
-    Collector& collector_;
+    RunReader& collector_;
     const Duties duties_;
     std::mutex mutex_;
     log::MonotonicCondition wake_;
@@ -58,10 +59,10 @@ class EndOfWindows {
 
     /// Returns true once every recorded process has closed its last window and no process has begun
     /// one for a second, in which slightly slower ranks appear. Call it periodically.
-    bool isReached(const Collector& collector, int64_t nowRealtimeNs);
+    bool isReached(const RunReader& collector, int64_t nowRealtimeNs);
 
   private:
-    bool haveAllEnded(const Collector& collector) const;
+    bool haveAllEnded(const RunReader& collector) const;
 
     std::optional<int64_t> count_;
     std::optional<int64_t> endRealtimeNs_;
@@ -79,6 +80,12 @@ struct RecordState {
     char runFolder[maxPathBytes] = "", trace[maxPathBytes] = "";  ///< Set before `program`.
 };
 
+/// Reader of the logs of a run, and the place that `completeRecording` uses if this process is killed.
+struct RunReading {
+    OutputPlace place;
+    std::unique_ptr<RunReader> reader;
+};
+
 struct RecordOptions {
     std::vector<std::string> commandLine;  ///< The program and its arguments.
     std::string outputPattern;             ///< Empty: the first free default name.
@@ -93,7 +100,9 @@ struct RecordOptions {
     std::filesystem::path agent;  ///< Empty: ours.
     bool ncclPlugin = false;      ///< NCCL's own profiler interface in addition to its NVTX ranges.
     agent::AgentOptions agentOptions;
-    ClosingSteps closing;          ///< Hooks that run before the trace gets its name.
+    ClosingSteps closing;  ///< Hooks that run before the trace gets its name.
+    /// Makes another reader of the logs, and their folder. Empty: a `Collector`, at `outputPattern`.
+    std::function<Result<RunReading>(int pid, const RunInfo& info)> beginReading;
     std::string roofsFile;         ///< Absolute path of a file of `doctor --measure -o`; empty: the stored one.
     RecordState* state = nullptr;  ///< If not null, it is kept up to date.
 };

@@ -20,6 +20,7 @@
 #include "capture/log/LogFolder.h"
 #include "capture/log/LogFormat.h"
 #include "capture/log/LogReader.h"
+#include "capture/log/RecordingLevel.h"
 #include "capture/log/launcherRank.h"
 #include "capture/log/logDoor.h"
 #include "capture/perf/PerfLog.h"
@@ -108,8 +109,6 @@ bool isLockedByAnother(const std::filesystem::path& path) {
     return file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/// File with the end of the program. It has its final size from the start, so that a full disk does not matter.
-constexpr const char* endFileName = "end.txt";
 constexpr size_t endFileBytes = 64;
 
 /// Returns true if a recording may have left something of `trace`, or another user has taken one of its names.
@@ -323,6 +322,7 @@ bool RunFolder::isOurs(const std::string& name) const {
     for (const char* const own : {runInfoFileName, runInfoWithMachineFileName, endFileName, log::momentPipeName,
                                   log::levelFileName, DiskReserve::fileName})
         if (name == own) return true;
+    if (name.starts_with(watchRequestBegin) || name.starts_with("new-")) return true;
     if (name.ends_with(log::sessionEnding)) return folder_->fileBytes(name) == 0;
     if (name.ends_with(log::lostLogEnding)) return folder_->linkTarget(name).has_value();
     const bool isPerf = name.ends_with(perfLogEnding);

@@ -44,6 +44,12 @@ std::filesystem::path runFolderFor(const std::filesystem::path& output);
 
 std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder);
 
+/// File with the end of the program. It has its final size from the start, so that a full disk does not matter.
+inline constexpr const char* endFileName = "end.txt";
+
+/// Begin of the name of a request for a trace in the run folder of a watch.
+inline constexpr std::string_view watchRequestBegin = "request-";
+
 /// Returns true for the name of a log or a further part of one, "<name>.log.1".
 bool isLogFile(std::string_view name);
 

@@ -141,14 +141,14 @@ Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program, c
     return watch;
 }
 
-void PerfWatch::start(Collector& collector) {
+void PerfWatch::start(RunReader& collector) {
     if (!drain_ || drain_->start()) return;
     drain_.reset();
     collector.note(HealthCode::SamplerAbsent,
                    "CPU samples and context switches are not recorded: no thread or memory is available for it.");
 }
 
-void PerfWatch::end(Collector& collector) {
+void PerfWatch::end(RunReader& collector) {
     if (!drain_ || drain_->end()) return;
     collector.note(
         HealthCode::SamplerAbsent,
@@ -273,7 +273,7 @@ bool RunSamplers::areNotAlone() const {
     return !others().empty() || !others().empty();
 }
 
-void RunSamplers::end(Collector& collector) {
+void RunSamplers::end(RunReader& collector) {
     for (SamplerProcess& process : processes_) process.requestEnd();
     const auto deadline = std::chrono::steady_clock::now() + endTimeout;
     for (SamplerProcess& process : processes_) process.waitUntil(deadline);

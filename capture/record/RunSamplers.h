@@ -49,9 +49,9 @@ class PerfWatch {
     /// Opens the events of `program`, which has not begun. Does nothing unless requested.
     static Result<PerfWatch> open(const RecordOptions& options, pid_t program, const Folder& runFolder);
     /// Starts writing on a thread, once the program runs.
-    void start(Collector& collector);
+    void start(RunReader& collector);
     /// Writes the rest, before the trace is finished.
-    void end(Collector& collector);
+    void end(RunReader& collector);
 
   private:
     std::unique_ptr<PerfDrain> drain_;
@@ -96,7 +96,7 @@ class RunSamplers {
     bool areNotAlone() const;
     /// Ends the samplers and waits at most two seconds. Call it before the last poll; problems go
     /// into the trace's health.
-    void end(Collector& collector);
+    void end(RunReader& collector);
 
   private:
     void startOne(const SamplerOptions& options);
