@@ -39,12 +39,13 @@ class ActivitySource {
     virtual void start(bool isLate) = 0;
     /// Prepares memory ahead of need. Writer thread.
     virtual void prepare() = 0;
-    /// Requests completed records, or all records if `isFinal`, once, at the end. Flusher thread.
-    /// May block inside CUPTI, so callers wait with a deadline only.
-    virtual void flush(bool isFinal) = 0;
+    /// Requests completed records; with `unfinished` also those of work that has not ended, which then have no times.
+    /// Flusher thread. May block inside CUPTI, so callers wait with a deadline only.
+    virtual void flush(bool unfinished) = 0;
     /// Enables what a level records and disables everything else that costs the program time. Records in flight still
-    /// arrive. Flusher thread, or the starting one. May block like `flush`.
-    virtual void setLevel(log::RecordingLevel level) = 0;
+    /// arrive. Returns false while the change waits until a thread has waited for its context. Flusher thread, or the
+    /// starting one. May block like `flush`.
+    virtual bool setLevel(log::RecordingLevel level) = 0;
     /// Collects the records handed over so far, for `drain`. Writer thread.
     virtual void collect() = 0;
     /// Writes the collected records that lie in a window. Writer thread.

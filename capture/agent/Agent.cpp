@@ -116,8 +116,8 @@ Agent* Agent::current() {
     auto* fresh =
         new Agent(log::LogFolder(folder, environment(sessionVariable), environment(doorVariable)), std::move(options));
     const bool isAsleep = fresh->level_.load() == log::RecordingLevel::Asleep;
-    isAsleep_.store(isAsleep);
     if (currentAgent.compare_exchange_strong(agent, fresh)) {
+        if (isAsleep) isAsleep_.store(true);  // before its threads read the level
         if (wasForked.load()) SharedTally::countChild();
         LostCalls::countIn(nullptr);
         if (isAsleep) {
@@ -191,9 +191,8 @@ void Agent::applyLevel() {
     const log::RecordingLevel level = isLogFull_.load() ? log::RecordingLevel::Asleep : level_.load();
     if (level >= log::RecordingLevel::Kernels && !hasActivity_.load())
         if (MakeActivitySource* const make = makeCuda_.exchange(nullptr)) beginCuda(*make, true);
-    if (hasActivity_.load()) activity_->setLevel(level);
-    if (level == appliedLevel_.load()) return;
-    appliedLevel_.store(level);
+    attemptedLevel_.store(level);
+    if (!hasActivity_.load() || activity_->setLevel(level)) appliedLevel_.store(level);
 }
 
 /// Reads the level of the run. It is written when the flusher has applied it, after the events from before.
@@ -204,23 +203,30 @@ void Agent::followLevel() {
     const log::RecordingLevel before = level_.load();
     // A lower level counts from its reading on, a higher one from its application on.
     const bool isApplied = isLevelApplied() || !hasFlusher_.load();
-    if (isLevelPending_ && isApplied) writeLevel(before < levelWritten_.level ? levelReadNs_ : log::eventTimeNs());
+    if (isLevelPending_ && isApplied)
+        writeLevel(before, before < levelWritten_.level ? levelReadNs_ : log::eventTimeNs());
     const auto read = folder_.readLevel(options_.beginsAsleep ? log::RecordingLevel::Asleep : log::RecordingLevel::All);
-    if (!read || *read == before) return;
-    if (isLevelPending_) writeLevel(levelReadNs_);
-    isLevelPending_ = true;
+    if (!read) return;
+    if (read->wantsUnfinished && !std::exchange(hasUnfinishedRequest_, true)) wantsUnfinished_.store(true);
+    hasUnfinishedRequest_ = read->wantsUnfinished;
+    if (read->level == before) return;
+    if (isLevelPending_) writeLevel(before, levelReadNs_);
     levelReadNs_ = log::eventTimeNs();
+    // NVTX is recorded from here on, CUDA once CUPTI has changed.
+    if (before == log::RecordingLevel::Asleep && read->level > log::RecordingLevel::Steps)
+        writeLevel(log::RecordingLevel::Steps, levelReadNs_);
+    isLevelPending_ = true;
     if (before == log::RecordingLevel::Asleep) nvtx_.forgetOpenRanges();
-    isAsleep_.store(*read == log::RecordingLevel::Asleep, std::memory_order_release);
+    isAsleep_.store(read->level == log::RecordingLevel::Asleep, std::memory_order_release);
     const std::lock_guard lock(mutex_);
-    level_.store(*read);
+    level_.store(read->level);
     changed_.notify_all();
 }
 
-/// Writes the level, unless the log has not begun yet.
-void Agent::writeLevel(int64_t sinceNs) {
+/// Writes a level, unless the log has not begun yet.
+void Agent::writeLevel(log::RecordingLevel level, int64_t sinceNs) {
     isLevelPending_ = false;
-    levelWritten_.level = level_.load();
+    levelWritten_.level = level;
     levelWritten_.timestampNs = sinceNs;
     if (isIdentityWritten()) writer_.write(levelWritten_);
 }
@@ -431,8 +437,9 @@ void Agent::runFlusher() {
     // An ordinary flush may be in progress when the process ends; the final flush must still follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
         const bool isManaged = options_.recordUnifiedMemory && appliedLevel_.load() >= log::RecordingLevel::Kernels;
-        changed_.wait_for(lock, isManaged ? managedFlushPeriod : flushPeriod,
-                          [this] { return phase_ != Phase::Running || (!isLevelApplied() && !isLogFull_.load()); });
+        changed_.wait_for(lock, isManaged ? managedFlushPeriod : flushPeriod, [this] {
+            return phase_ != Phase::Running || (level_.load() != attemptedLevel_.load() && !isLogFull_.load());
+        });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
         if (!isFinal) applyLevel();
@@ -440,7 +447,7 @@ void Agent::runFlusher() {
         const bool isIdle = !isFinal && asleep > asleepFlushes;
         if (!isFinal && !isIdle) stacks_.search();
         if (hasActivity_.load(std::memory_order_acquire) && !isIdle) {
-            activity_->flush(isFinal);
+            activity_->flush(isFinal || wantsUnfinished_.exchange(false));
             writeSoon_.store(true);
             wakeWriter();
         }
@@ -507,7 +514,7 @@ void Agent::finish(int signal) {
 void Agent::writeEnd() {
     file_.allow(UINT64_MAX);
     reportLostBlocks();
-    if (isLevelPending_) writeLevel(levelReadNs_);
+    if (isLevelPending_) writeLevel(level_.load(), levelReadNs_);
     if (hasActivity_.load(std::memory_order_acquire)) activity_->finish(writer_);
     if (!file_.isEmpty()) {
         noteMissingWindow();

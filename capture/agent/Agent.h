@@ -96,7 +96,7 @@ class Agent {
     bool isLevelApplied() const { return level_.load() == appliedLevel_.load(); }
     void applyLevel();
     void followLevel();
-    void writeLevel(int64_t sinceNs);
+    void writeLevel(log::RecordingLevel level, int64_t sinceNs);
     bool hasEvents(bool hasActivity) const;
     void drain();
     void writeEnd();
@@ -130,13 +130,15 @@ class Agent {
 
     // The writer reads the level of the run, and the flusher applies it to the source.
     std::atomic<log::RecordingLevel> level_, appliedLevel_;
+    std::atomic<log::RecordingLevel> attemptedLevel_{log::RecordingLevel::All};  // flusher thread
 
     std::atomic<bool> hasWriter_{false}, hasFlusher_{false};
     std::atomic<bool> isStarting_{false};   // a thread starts the threads, or writes in place of the writer
     std::atomic<bool> lacksWriter_{false};  // a start has failed
     std::atomic<int64_t> nextStartNs_{0};
-    std::atomic<bool> writeSoon_{false};  // CUPTI was flushed
-    std::atomic<bool> isLogFull_{false};  // the log has reached its limit
+    std::atomic<bool> writeSoon_{false};        // CUPTI was flushed
+    std::atomic<bool> wantsUnfinished_{false};  // flush also GPU work that has not ended
+    std::atomic<bool> isLogFull_{false};        // the log has reached its limit
     std::atomic<int> endingSignal_{0};
     WakeUp wake_;  // wakes the writer
     // Writer thread only:
@@ -144,6 +146,7 @@ class Agent {
     bool hasPublishedLogStatus_ = false;
     int64_t writePeriodNs_ = 0, writerBegunNs_ = 0, nextWriteNs_ = 0, nextClockNs_ = 0;
     int64_t nextDiskNs_ = 0, nextLevelNs_ = 0;
+    bool hasUnfinishedRequest_ = false;
     bool isLevelPending_ = false;  // not written yet
     int64_t levelReadNs_ = 0;
     log::LevelRecord levelWritten_{};
@@ -166,7 +169,7 @@ class NoSource final : public ActivitySource {
     void start(bool isLate) override;
     void prepare() override {}
     void flush(bool) override {}
-    void setLevel(log::RecordingLevel) override {}
+    bool setLevel(log::RecordingLevel) override { return true; }
     void collect() override {}
     void drain(log::RecordWriter& writer) override;
     void finish(log::RecordWriter&) override {}

@@ -125,8 +125,9 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
 
 void ApiCallRecorder::setOn(CUpti_SubscriberHandle subscriber, bool isOn) {
     if (isOn) onSinceTicks_.store(CycleClock::now(), std::memory_order_relaxed);
+    isOn_.store(isOn, std::memory_order_release);
     for (uint32_t id = 1; id < maxFunctions; ++id)
-        if (kinds_[id] != DriverCallKind::None)
+        if (kinds_[id] != DriverCallKind::None && !isWait(id))
             cupti_.enableCallback(isOn ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
 
@@ -136,7 +137,7 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
         return;
     }
     const uint64_t endTicks = CycleClock::now();
-    if (id >= maxFunctions || kinds_[id] == DriverCallKind::None ||
+    if (!isOn_.load(std::memory_order_acquire) || id >= maxFunctions || kinds_[id] == DriverCallKind::None ||
         *call.correlationData < onSinceTicks_.load(std::memory_order_relaxed))
         return;
     auto* ring = rings_.ofThisThread();

@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bitset>
@@ -53,11 +54,21 @@ class ApiCallRecorder {
     /// functions. On the thread that initializes CUDA.
     int enable(CUpti_SubscriberHandle subscriber, ApiCalls which);
 
-    /// Disables the callbacks, or enables those of `enable` again. Flusher thread.
+    /// Disables the callbacks except those of waits, or enables those of `enable` again. Any thread, one at a time.
     void setOn(CUpti_SubscriberHandle subscriber, bool isOn);
 
     /// Handles the beginning or end of a call. The program's thread.
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
+    /// Returns true for a call that waits for a stream or a context on the CPU. Its callback stays enabled. After a
+    /// wait for one stream, others may work.
+    bool isWait(CUpti_CallbackId id) const { return id < maxFunctions && kinds_[id] >= DriverCallKind::StreamSync; }
+    bool isContextWait(CUpti_CallbackId id) const {
+        return id < maxFunctions && kinds_[id] == DriverCallKind::ContextSync;
+    }
+    /// Returns true if `enable` found such calls.
+    bool hasWaits() const {
+        return std::ranges::any_of(kinds_, [](auto kind) { return kind >= DriverCallKind::StreamSync; });
+    }
 
     /// Writes the calls from before `mark` that began in a window, and reports all calls to `launches`. Returns the
     /// number of calls, among all, that launched kernels or graphs. Writer thread.
@@ -76,7 +87,8 @@ class ApiCallRecorder {
     CallStacks& stacks_;
     ThreadRings<CallStacks::OfThread> rings_;
     std::array<DriverCallKind, maxFunctions> kinds_{};
-    std::atomic<uint64_t> onSinceTicks_{0};            // calls that began before lack the callback of their start
+    std::atomic<uint64_t> onSinceTicks_{0};  // calls that began before lack the callback of their start
+    std::atomic<bool> isOn_{true};
     std::bitset<maxFunctions> launches_;               // the functions that launch kernels or graphs
     std::optional<ApiNames> names_;                    // writer thread only
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only

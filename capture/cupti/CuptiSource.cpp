@@ -378,22 +378,50 @@ void CuptiSource::configureUnifiedMemory() {
     if (!isEnabled) unifiedMemoryRefused_.store(true);
 }
 
-void CuptiSource::flush(bool isFinal) {
+void CuptiSource::flush(bool unfinished) {
     if (!isRecording_) return;
-    if (unifiedMemoryPending_ && !isFinal && level_ >= log::RecordingLevel::Kernels &&
+    if (unifiedMemoryPending_ && !unfinished && level_.load() >= log::RecordingLevel::Kernels &&
         hasContext_.load(std::memory_order_acquire))
         configureUnifiedMemory();
     // A CUPTI that never requested a buffer may wait forever.
     if (!anyBuffer_.load(std::memory_order_acquire)) return;
-    cupti_.flushAll(isFinal ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    cupti_.flushAll(unfinished ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     countDropped();
 }
 
 bool CuptiSource::mayDisable() const { return cupti_.disable && mayDisableKinds(cupti_.version); }
 
-void CuptiSource::setLevel(log::RecordingLevel level) {
-    const log::RecordingLevel before = std::exchange(level_, level);
-    if (!isRecording_ || level == before) return;
+bool CuptiSource::setLevel(log::RecordingLevel level) {
+    using log::RecordingLevel;
+    const RecordingLevel before = level_.load();
+    const auto changes = [&](RecordingLevel from) { return (level >= from) != (before >= from); };
+    const bool changesKinds =
+        changes(RecordingLevel::Kernels) || (options_.apiCalls == ApiCalls::All && changes(RecordingLevel::All));
+    // CUPTI 13.0 crashed in its own thread when kinds changed while the GPU worked (agent/README.md).
+    const bool mustWait = isRecording_ && changesKinds && anyBuffer_.load(std::memory_order_acquire) &&
+                          (options_.followsLevel || calls_.hasWaits());
+    if (mustWait && level < RecordingLevel::Kernels && before == RecordingLevel::All &&
+        options_.apiCalls != ApiCalls::All) {
+        wantedLevel_.store(RecordingLevel::Kernels);  // Callbacks can be disabled at any time.
+        changeLevel();
+    }
+    wantedLevel_.store(level);
+    waitsForQuiet_.store(mustWait);
+    if (!mustWait) changeLevel();
+    return level_.load() == level;
+}
+
+/// Applies `wantedLevel_`, unless another thread does. The flusher, or a thread of the program that has just waited for
+/// the GPU.
+void CuptiSource::changeLevel() {
+    if (isChangingLevel_.exchange(true)) return;
+    const log::RecordingLevel level = wantedLevel_.load(), before = level_.load();
+    if (isRecording_ && level != before) enableLevel(level, before);
+    level_.store(level);
+    isChangingLevel_.store(false);
+}
+
+void CuptiSource::enableLevel(log::RecordingLevel level, log::RecordingLevel before) {
     const auto changes = [&](log::RecordingLevel from) { return (level >= from) != (before >= from); };
     if (recordsNodes_ && changes(log::RecordingLevel::Steps))
         nodes_.enable(subscriber_, level >= log::RecordingLevel::Steps);
@@ -570,6 +598,11 @@ void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& ca
             agent_.windows().close();
     }
     calls_.onCall(id, call);
+    // A forked child must not change the CUPTI of its parent.
+    if (waitsForQuiet_.load(std::memory_order_relaxed) && call.callbackSite == CUPTI_API_EXIT &&
+        (calls_.isContextWait(id) || (!options_.followsLevel && calls_.isWait(id))) && Agent::existing() == &agent_ &&
+        waitsForQuiet_.exchange(false))
+        changeLevel();
 }
 
 void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {

@@ -116,8 +116,8 @@ class CuptiSource final : public ActivitySource {
 
     void start(bool isLate) override;
     void prepare() override { pool_.warm(); }
-    void flush(bool isFinal) override;
-    void setLevel(log::RecordingLevel level) override;
+    void flush(bool unfinished) override;
+    bool setLevel(log::RecordingLevel level) override;
     void collect() override;
     void drain(log::RecordWriter& writer) override;
     void finish(log::RecordWriter& writer) override;
@@ -152,6 +152,8 @@ class CuptiSource final : public ActivitySource {
     void enableGraphs(std::string& problems);
     void configureUnifiedMemory();
     void enableWindowCalls();
+    void changeLevel();
+    void enableLevel(log::RecordingLevel level, log::RecordingLevel before);
     void onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
     void writeBeginning(log::RecordWriter& writer);
     void writeHazards(log::RecordWriter& writer);
@@ -183,7 +185,10 @@ class CuptiSource final : public ActivitySource {
     std::vector<Kind> kinds_;            // filled by start(), then the flusher's, like the following
     bool unifiedMemoryPending_ = false;  // wanted, but not enabled yet
     bool recordsNodes_ = false;
-    log::RecordingLevel level_ = log::RecordingLevel::All;
+    std::atomic<log::RecordingLevel> level_{log::RecordingLevel::All}, wantedLevel_{log::RecordingLevel::All};
+    std::atomic<bool> waitsForQuiet_{
+        false};  // `wantedLevel_` follows when a thread of the program has waited for the GPU
+    std::atomic<bool> isChangingLevel_{false};
     std::atomic<bool> hasNewLevel_{false};
     bool callsOpenWindows_ = false;
     // Writer thread only:

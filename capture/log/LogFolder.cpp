@@ -87,17 +87,17 @@ bool LogFolder::removeFile(const std::string& name) const {
     return folder >= 0 && (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT);
 }
 
-std::optional<RecordingLevel> LogFolder::readLevel(RecordingLevel otherwise) const {
+std::optional<RunLevel> LogFolder::readLevel(RecordingLevel otherwise) const {
     const UniqueFd folder(open());
     if (folder < 0) return std::nullopt;
     const UniqueFd file(::openat(folder, levelFileName, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
-    if (file < 0) return errno == ENOENT ? std::optional(otherwise) : std::nullopt;
+    if (file < 0) return errno == ENOENT ? std::optional(RunLevel{otherwise}) : std::nullopt;
     struct stat status {};
-    char digit = 0;
-    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || ::read(file, &digit, 1) != 1 || digit < '0' ||
-        digit > '3')
+    char text[2] = {};
+    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || ::read(file, text, sizeof text) < 1 ||
+        text[0] < '0' || text[0] > '3')
         return std::nullopt;
-    return static_cast<RecordingLevel>(digit - '0');
+    return RunLevel{static_cast<RecordingLevel>(text[0] - '0'), text[1] == 'u'};
 }
 
 bool LogFolder::leaveSign(const std::string& logName, int error, std::string_view program) const {

@@ -38,7 +38,7 @@ class LogFolder {
     bool removeFile(const std::string& name) const;
     /// Returns the level of the run, `otherwise` without one, or nullopt if it cannot be read for now. Six system
     /// calls.
-    std::optional<RecordingLevel> readLevel(RecordingLevel otherwise) const;
+    std::optional<RunLevel> readLevel(RecordingLevel otherwise) const;
     /// Leaves a sign, or else tells the recorder, that the log `logName` cannot be written for the reason `error`.
     /// Returns false if neither is possible.
     bool leaveSign(const std::string& logName, int error, std::string_view program) const;

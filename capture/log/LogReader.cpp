@@ -71,7 +71,7 @@ Result<LogReader> LogReader::open(std::shared_ptr<const Folder> folder, const st
     for (int attempt = 0; attempt < maxAttempts && reader.file_ < 0 && errno == ENOENT; ++attempt) {
         const std::optional<uint32_t> lowest = reader.lowestPart(0);
         reader.part_ = reader.firstPart_ = lowest.value_or(0);
-        reader.isBehindGap_ = lowest.has_value();
+        reader.followsGap_ = lowest.has_value();
         reader.file_ = reader.folder_->openFile(reader.fileName(reader.part_));
     }
     if (reader.file_ >= 0) return reader;
@@ -151,7 +151,7 @@ bool LogReader::goToNextPart() {
     skippedBytes_ += left;
     earlierBytes_ += offset_;
     file_ = std::move(file);
-    isBehindGap_ = isBehindGap_ || next != part_ + 1;
+    followsGap_ = followsGap_ || next != part_ + 1;
     part_ = next;
     offset_ = header.headerBytes;
     retriedAt_ = UINT64_MAX;
@@ -202,7 +202,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecor
     if (checksumOf(block, payload_.data()) != block.checksum || block.sequence < expectedSequence_)
         return Step::Damaged;
 
-    if (std::exchange(isBehindGap_, false)) expectedSequence_ = block.sequence;
+    if (std::exchange(followsGap_, false)) expectedSequence_ = block.sequence;
     offset_ += blockBytes;
     progress_.bytesRead = earlierBytes_ + offset_;
     progress_.lostBlocks += block.sequence - expectedSequence_;

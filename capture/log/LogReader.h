@@ -157,7 +157,7 @@ class LogReader {
     std::string name_;
     UniqueFd file_;
     uint32_t part_ = 0, firstPart_ = 0;
-    bool isBehindGap_ = false;   ///< Files before the present one were removed unread.
+    bool followsGap_ = false;    ///< Files before the present one were removed unread.
     uint64_t offset_ = 0;        ///< In the present file.
     uint64_t earlierBytes_ = 0;  ///< Read from earlier files.
     uint64_t skippedBytes_ = 0;  ///< Skipped in earlier files.

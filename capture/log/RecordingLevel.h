@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace lanescope::log {
 
@@ -13,7 +14,21 @@ enum class RecordingLevel : uint32_t {
     All = 3,
 };
 
-/// File in the run folder with the level as one digit. Without it, processes keep the level with which they began.
+/// Returns "asleep", "steps", "kernels" or "all".
+constexpr std::string_view nameOf(RecordingLevel level) {
+    constexpr std::string_view names[] = {"asleep", "steps", "kernels", "all"};
+    return static_cast<uint32_t>(level) < 4 ? names[static_cast<uint32_t>(level)] : "unknown";
+}
+
+/// Content of the file `levelFileName`.
+struct RunLevel {
+    RecordingLevel level = RecordingLevel::All;
+    /// Report the GPU work that has not ended, once. Its records then stay without times.
+    bool wantsUnfinished = false;
+};
+
+/// File in the run folder with the level as one digit, and 'u' after it for `wantsUnfinished`. Without it, processes
+/// keep the level with which they began.
 inline constexpr const char* levelFileName = "level";
 
 }  // namespace lanescope::log

@@ -87,6 +87,11 @@ void LiveGpu::emit(const Kernel& done) const {
     if (simulateRecord_) simulateRecord_(&kernel);
 }
 
+void LiveGpu::waitForContext() {
+    synchronize();
+    callDriver(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, nextCorrelation());
+}
+
 void LiveGpu::startProfiler() { callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, nextCorrelation()); }
 
 void LiveGpu::stopProfiler() { callDriver(CUPTI_DRIVER_TRACE_CBID_cuProfilerStop, nextCorrelation()); }

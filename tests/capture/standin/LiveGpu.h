@@ -25,6 +25,8 @@ class LiveGpu {
     void startProfiler();
     void stopProfiler();
     void synchronize();
+    /// As `synchronize`, by a call of the driver.
+    void waitForContext();
 
   private:
     struct Kernel {

@@ -31,6 +31,7 @@ TrainingOptions readOptions(int argc, char** argv) {
         {"--tells-early", flag(o.reservesRecordEarly)},
         {"--overtakes", flag(o.overtakes)},
         {"--leaves-running", flag(o.leavesRunning)},
+        {"--waits", flag(o.waits)},
         {"--locks-badly", flag(o.locksBadly)},
         {"--profile-from", number(o.profileFrom)},
         {"--profile-to", number(o.profileTo)},

@@ -19,6 +19,7 @@ struct TrainingOptions {
     int gpuDelayUs = 0;                ///< With `live`: from a launch to its kernel.
     bool reservesRecordEarly = false;  ///< With `live`: see `LiveGpu::begin`; and the next.
     bool overtakes = false;
+    bool waits = false;          ///< With `live`: each step waits for the GPU by cuCtxSynchronize.
     bool leavesRunning = false;  ///< With `live`: ends without waiting for the GPU.
     bool locksBadly = false;     ///< Takes two locks in both orders, one after the other.
     int profileFrom = 0;         ///< With `live`: cudaProfilerStart before this step, counted from 1,

@@ -74,6 +74,7 @@ void runLiveStep(const TrainingOptions& options, LiveGpu& gpu, int thread, int s
     const uint64_t optimizer = beginOptimizer();
     for (int i = half; i < options.plan.kernelsPerStep; ++i) gpu.launch(thread, step);
     endOptimizer(optimizer);
+    if (options.waits) gpu.waitForContext();
     endStep();
     if (thread == 0 && place == options.profileTo) gpu.stopProfiler();
     if (options.stepMs > 0) std::this_thread::sleep_for(std::chrono::milliseconds(options.stepMs));
