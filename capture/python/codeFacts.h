@@ -54,7 +54,7 @@ struct ModuleCall {
     uint64_t module = 0;  ///< The innermost module: that which the frame calls, if `isCall`.
     uint64_t outer = 0;   ///< The module around it.
     bool isCall = false;
-    uint64_t identity = 0;  ///< Of `module`, if `isCall`.
+    uint64_t identity = 0;  ///< The identity of `module`, if `isCall`.
 };
 
 /// Class of a module and, after a blank, its path of attributes below the outer module: "Block layers.3". Without the

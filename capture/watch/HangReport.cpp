@@ -28,8 +28,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenLaunch, launchedNs, api, lin
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ThreadPlace, id, name, state, call, sinceNs, holdsGil, gilHolder,
                                                 pipePeer, hasNoPeer, stack)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProcessState, pid, rank, worldSize, host, program, startTicks, isAlive,
-                                                end, atNs, lastEventNs, lastGpuEndNs, launch, communicators, threads,
-                                                children)
+                                                isStopped, knowsLaunches, end, atNs, lastEventNs, lastGpuEndNs, launch,
+                                                communicators, threads, children)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HangReport, atNs, quietNs, processes)
 
 namespace {
@@ -226,6 +226,7 @@ Doing doingOf(const ProcessState& process, int64_t quietNs) {
     const OpenLaunch& launch = process.launch;
     const int64_t openNs = passedNs(launch.launchedNs, process.atNs);
     if (!process.isAlive) return {6, "it " + endOf(process)};
+    if (process.isStopped) return {6, "it is stopped, by a signal or a debugger"};
     if (openNs > 0 && openNs >= quietNs / 2 && !isOfNccl(launch))
         return {5, fmt::format("its kernel{}, launched{} by {}{}, does not end",
                                launch.kernel.empty() ? " or graph" : " " + brief(launch.kernel), at(launch.line),
@@ -236,7 +237,7 @@ Doing doingOf(const ProcessState& process, int64_t quietNs) {
     const ThreadState state = stateOf(main);
     std::string clause = "its main thread " + doingOf(main, process);
     if (state == ThreadState::Unknown || isWaiting(state)) return {state == ThreadState::Unknown ? 0 : 2, clause};
-    if (main.stack.empty() || launch.launchedNs != 0) return {1, clause};
+    if (main.stack.empty() || launch.launchedNs != 0 || !process.knowsLaunches) return {1, clause};
     return {3, clause + ", without GPU work: a loop on the host"};
 }
 

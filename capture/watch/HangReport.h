@@ -65,9 +65,11 @@ struct ProcessState {
     std::string host, program;
     std::string startTicks;  ///< Start in the kernel's ticks, to distinguish processes of one number.
     bool isAlive = true;
-    std::string end;   ///< Manner of its end, for example "signal 9"; empty: unknown.
-    int64_t atNs = 0;  ///< Time of this state.
+    bool isStopped = false;  ///< By a signal or a debugger.
+    std::string end;         ///< Manner of its end, for example "signal 9"; empty: unknown.
+    int64_t atNs = 0;        ///< Time of this state.
     int64_t lastEventNs = 0, lastGpuEndNs = 0;
+    bool knowsLaunches = true;  ///< Its calls of CUDA and its GPU work are recorded.
     OpenLaunch launch;
     std::vector<CommunicatorPlace> communicators;
     std::vector<ThreadPlace> threads;    ///< Main thread first.

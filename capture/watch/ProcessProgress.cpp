@@ -74,6 +74,15 @@ void ProcessProgress::operator()(const log::ApiRecord& record) {
 
 void ProcessProgress::addGpuWork(int64_t endNs, uint32_t correlation, uint32_t kernelName) {
     addTime(endNs);
+    if (endNs <= 0) {  // It had not ended when CUPTI was asked for all work.
+        unfinished_.set(correlation, text(kernelName));
+        unfinishedNs_ = process_.lastEventNs;
+        return;
+    }
+    if (unfinished_.size() > 0 && endNs > unfinishedNs_) {  // The GPU works again; the unfinished work has no times.
+        unfinished_ = {};
+        forgetLaunches();
+    }
     process_.lastGpuEndNs = std::max(process_.lastGpuEndNs, endNs);
     if (const auto launch = launches_.find(correlation); launch != launches_.end()) {
         finish(launch->second, text(kernelName));
@@ -184,24 +193,36 @@ ProcessState ProcessProgress::state(uint32_t pid, int64_t nowNs) {
     state.pid = pid;
     state.atNs = nowNs;
     const Launch* oldest = nullptr;
+    const std::string* oldestKernel = nullptr;
     for (const auto& [correlation, launch] : launches_) {
         if (oldest && oldest->startNs <= launch.startNs) continue;
+        const std::string* const kernel = unfinished_.find(correlation);
+        // Work that CUPTI does not report as unfinished has ended in a buffer that is not complete.
+        if (unfinished_.size() > 0 && !kernel) continue;
         // The record of its GPU work was lost if a later launch of the line has ended.
         const Line* const line = launch.stack == 0 ? nullptr : lines_.find(launch.stack);
-        if (!line || line->lastFinishedNs <= launch.startNs) oldest = &launch;
+        if (kernel || !line || line->lastFinishedNs <= launch.startNs) oldest = &launch, oldestKernel = kernel;
     }
     if (oldest) {
         const Line* const line = lines_.find(oldest->stack);
         state.launch = {oldest->startNs, oldest->api, lineOf(oldest->stack),
-                        line && !line->isAmbiguous ? line->kernel : std::string(), oldest->thread};
+                        oldestKernel                 ? *oldestKernel
+                        : line && !line->isAmbiguous ? line->kernel
+                                                     : std::string(),
+                        oldest->thread};
     }
     for (const auto& [key, each] : communicators_) state.communicators.push_back(each.place);
     return state;
 }
 
 size_t ProcessProgress::kept() const {
-    return strings_.size() + stacks_.size() + lines_.size() + finishedEarly_.size() + launches_.size() +
-           communicators_.size() + open_.size() + earlyStops_.size();
+    return strings_.size() + stacks_.size() + lines_.size() + finishedEarly_.size() + unfinished_.size() +
+           launches_.size() + communicators_.size() + open_.size() + earlyStops_.size();
+}
+
+int32_t ProcessProgress::rankCount(uint64_t hash) const {
+    const auto found = communicators_.lower_bound({hash, INT32_MIN});
+    return found != communicators_.end() && found->first.first == hash ? found->second.place.rankCount : 0;
 }
 
 }  // namespace lanescope::capture

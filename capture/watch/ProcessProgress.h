@@ -66,6 +66,13 @@ class ProcessProgress {
     /// Returns the state of the process, without threads. `pid` is that of the log's header.
     ProcessState state(uint32_t pid, int64_t nowNs);
 
+    /// Returns -1 without a launcher.
+    int64_t rank() const { return process_.rank; }
+    /// Returns the number of ranks of a communicator; 0 if it is unknown.
+    int32_t rankCount(uint64_t hash) const;
+    bool hasCommunicators() const { return !communicators_.empty(); }
+    /// Returns a string of the log; empty if it is unknown.
+    std::string text(uint32_t id);
     int64_t lastEventNs() const { return process_.lastEventNs; }
     int64_t lastGpuEndNs() const { return process_.lastGpuEndNs; }
     /// Returns the number of kept values, which is bounded.
@@ -102,7 +109,6 @@ class ProcessProgress {
     void addTime(int64_t timeNs) { process_.lastEventNs = std::max(process_.lastEventNs, timeNs); }
     void addGpuWork(int64_t endNs, uint32_t correlation, uint32_t kernelName);
     void finish(const Launch& launch, const std::string& kernel);
-    std::string text(uint32_t id);
     std::string lineOf(uint32_t stack);
     Communicator& communicator(uint64_t hash, int32_t rank);
 
@@ -111,6 +117,8 @@ class ProcessProgress {
     LatestValues<Frame, maxStacks> stacks_;                 // by number
     LatestValues<Line, maxLines> lines_;                    // by stack
     LatestValues<std::string, maxLaunches> finishedEarly_;  // kernels of GPU work read before its call, by correlation
+    LatestValues<std::string, maxLaunches> unfinished_;     // kernel of work that had not ended, by correlation
+    int64_t unfinishedNs_ = 0;                              // time of the latest event before it was reported
     std::unordered_map<uint32_t, Launch> launches_;         // by correlation
     std::map<CommunicatorKey, Communicator> communicators_;
     std::unordered_map<uint64_t, std::pair<CommunicatorKey, int64_t>> open_;  // by id of the event, with its begin

@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view agentThreadPrefix = "lanescope-";
 constexpr size_t maxThreads = 1'024, maxShown = 64, maxChildren = 64, maxFiles = 4'096, maxPolled = 64;
 
 /// Returns the words of a `stat` file after the name: state, parent and so on.
@@ -61,6 +62,7 @@ bool hasEnded(ProcessState& process) {
     const bool isOther =
         words.size() <= exitCode || (!process.startTicks.empty() && words[start] != process.startTicks);
     process.isAlive = !isOther && words[state] != "Z" && words[state] != "X";
+    process.isStopped = process.isAlive && (words[state] == "T" || words[state] == "t");
     if (process.isAlive) return false;
     if (isOther || !process.end.empty()) return true;
     const auto status = static_cast<int>(numberIn(words[exitCode]));
@@ -114,6 +116,7 @@ std::vector<ThreadPlaces::Waited> ThreadPlaces::readThreads(int64_t nowNs, Proce
         ThreadPlace thread;
         thread.id = id;
         thread.name = cleaned(trimmed(readSystemFile(task + "/comm").value_or(""), "\n"));
+        if (thread.name.starts_with(agentThreadPrefix)) continue;
         const bool isRunning = call.isKnown ? call.isRunning : words[0] == "R";
         ThreadState state = isRunning ? ThreadState::Running : call.isKnown ? sleepReason(call) : ThreadState::Blocked;
         if (!isRunning && words[0] == "D" && (!call.isKnown || mayBeDisk(call))) state = ThreadState::Disk;
