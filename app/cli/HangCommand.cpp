@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/cli/Output.h"
-#include "app/cli/commandOptions.h"
 #include "capture/watch/HangReport.h"
 #include "model/format/files.h"
 

@@ -110,15 +110,23 @@ void RecordArguments::addTo(CLI::App& command) {
 
 void RecordArguments::addRecordingOptions(CLI::App& command) {
     const std::string groupBefore = command.option_defaults()->get_group();
-    addWhat(command);
-    addSamplers(command);
+    addDataOptions(command, nccl_);
     addWhen(command);
     command.option_defaults()->group("Run and output");
-    command.add_option("--agent", agent_, "Agent library to load instead of the default")->type_name("FILE");
     help::acceptOneOf(command.add_option("--wait", wait_,
                                          "main: wait for the program, and up to 4 s for its other "
                                          "processes; all: wait for all processes, or Ctrl-C"),
                       {"main", "all"});
+    command.option_defaults()->group(groupBefore);
+}
+
+void RecordArguments::addDataOptions(CLI::App& command, const std::string& nccl) {
+    if (nccl_ != nccl) nccl_ = nccl;
+    const std::string groupBefore = command.option_defaults()->get_group();
+    addWhat(command);
+    addSamplers(command);
+    command.option_defaults()->group("Run and output");
+    command.add_option("--agent", agent_, "Agent library to load instead of the default")->type_name("FILE");
     command.option_defaults()->group(groupBefore);
 }
 

@@ -18,7 +18,7 @@ namespace lanescope::cli {
 namespace {
 
 /// The commands that end with a program to run.
-constexpr std::array<std::string_view, 2> commandNames{"record", "bench"};
+constexpr std::array<std::string_view, 3> commandNames{"record", "bench", "watch"};
 
 int runRecord(const capture::RecordOptions& options, int repeats) {
     if (repeats > 1) return recordRuns(options, repeats);

@@ -13,7 +13,7 @@ namespace lanescope::cli {
 using AddCommand = void(CLI::App& app, int& exitStatus);
 AddCommand addBench, addBisect, addCheck, addCompare, addDoctor, addExplain, addExport, addFleet, addHang, addImport,
     addIndex, addInfo, addMcp, addMerge, addPage, addRecord, addRecover, addServe, addSql, addStats, addSummarize,
-    addView, addWhatIf;
+    addTrigger, addView, addWatch, addWhatIf;
 
 /// Inserts a missing "--" before the program in a command line that begins with "record" or
 /// "bench", so that the program's options are not parsed as ours, and a "---" after that of

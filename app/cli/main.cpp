@@ -150,7 +150,7 @@ int run(int argc, char** argv) {
         "run.sqlite\n\nAlso reads files of `nsys export --type sqlite`. For more see 'lanescope COMMAND --help'.");
     for (AddCommand* add : {
 #ifdef LANESCOPE_HAS_CAPTURE
-             addRecord, addRecover, addHang,   addDoctor,
+             addRecord, addRecover, addWatch,  addTrigger, addHang,   addDoctor,
 #endif
              addInfo,   addStats,   addSql,    addExplain, addWhatIf, addCompare,
 #ifdef LANESCOPE_HAS_CAPTURE

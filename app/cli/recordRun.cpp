@@ -276,7 +276,9 @@ RunEnd recordRun(const capture::RecordOptions& options) {
     RunEnd end{outcome->exitStatus != 0 || hasTrace ? outcome->exitStatus : exitFailed, outcome->wasEndedByUs, {}};
     // Returns the status of the program also if memory runs out.
     try {
-        if (hasTrace)
+        if (hasTrace && options.beginReading)
+            printMessage(fmt::format("Wrote {}.", outcome->run->trace.string()));
+        else if (hasTrace)
             printRecorded(options, *outcome);
         else
             end.problem = outcome->run.error().sentence + "\n" + keptSentence(outcome->keptLogs);
