@@ -9,11 +9,13 @@
         ...
 """
 
+import builtins
+
 from lanescope._places import program
 from lanescope.marks import mark, range, step
 
 # `open` and `range` are omitted: `from lanescope import *` would hide Python's own.
-__all__ = ["Error", "Trace", "mark", "program", "step"]
+__all__ = ["Error", "Trace", "mark", "program", "step", "trigger"]
 
 
 def open(path):
@@ -25,6 +27,30 @@ def open(path):
     from lanescope.trace import Trace  # Not needed in a training.
 
     return Trace(path)
+
+
+def trigger(reason="", steps=0, past=True):
+    """Requests a trace of the present seconds from `lanescope watch`, and of the next `steps` steps.
+
+    Returns False if this process does not run under `lanescope watch`. May be called at any time; never raises OSError.
+    """
+    import json
+    import os
+    import time
+
+    folder = os.environ.get("LANESCOPE_AGENT_DIR")
+    if not folder or not os.path.exists(os.path.join(folder, "level")):
+        return False
+    # A reader must not see half of it.
+    name = f"request-{os.getpid()}-{time.monotonic_ns()}"
+    unfinished = os.path.join(folder, f"new-{name}")
+    try:
+        with builtins.open(unfinished, "x", encoding="utf-8") as file:
+            json.dump({"reason": str(reason), "steps": int(steps), "past": bool(past)}, file)
+        os.rename(unfinished, os.path.join(folder, name))
+    except OSError:
+        return False
+    return True
 
 
 def __getattr__(name):
