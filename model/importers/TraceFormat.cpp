@@ -472,7 +472,7 @@ Result<void> readExport(const fs::path& exported, TraceSource& source, TraceBuil
 
 /// Reads the export of a report in the cache, made by the first reading. Without a cache it is made each time.
 Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    constexpr double exporting = 0.5;  // of the progress
+    constexpr double exporting = 0.5;  // share of the progress
     const LoadProgress reading = partOf(progress, exporting, 1);
     const fs::path& report = source.path();
     const std::optional<std::string> name = exportName(report);

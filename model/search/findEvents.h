@@ -35,7 +35,7 @@ class NamePattern {
     bool matches(std::string_view name) const;
 
   private:
-    std::string lowered_;  // of a substring
+    std::string lowered_;  // lower-case substring
     std::shared_ptr<const re2::RE2> expression_;
 };
 

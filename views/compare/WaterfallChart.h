@@ -43,7 +43,7 @@ class StepChart : public PlotWidget {
     void addLegend();
     QString tipAt(int step) const;
 
-    compare::StepBars bars_;  // of the baseline and the candidate; empty for none
+    compare::StepBars bars_;  // baseline and candidate; empty for none
     int chosen_ = -1;
     double nsPerUnit_ = 1;
 };

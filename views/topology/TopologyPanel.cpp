@@ -53,7 +53,7 @@ QString connectionText(const LinkUse& use) { return toQString(wordFor(use.connec
 namespace {
 
 constexpr double thinnest = 1.5, thickest = 12;
-constexpr double reach = 9;  // of the pointer, beyond the half width of an edge
+constexpr double reach = 9;  // distance of the pointer beyond the half width of an edge
 constexpr size_t maxLabels = 3;
 constexpr double inset = 10;
 constexpr double pi = 3.14159265358979323846;
