@@ -338,6 +338,11 @@ bool RunFolder::isOurs(const std::string& name) const {
 void RunFolder::remove() {
     for (const std::string& name : folder_->names())
         if (isOurs(name)) static_cast<void>(folder_->removeFile(name));
+    if (const Result<Folder> parent = Folder::open(path().parent_path())) {
+        const std::string begin = path().filename().string() + std::string(linksMark);
+        for (const std::string& name : parent->names())
+            if (name.starts_with(begin)) static_cast<void>(parent->removeAll(name));
+    }
     // While it is open, some file systems keep a hidden name for it in the folder.
     lock_.reset();
     static_cast<void>(folder_->removeSelf());

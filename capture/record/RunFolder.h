@@ -47,6 +47,9 @@ std::filesystem::path outputForRunFolder(const std::filesystem::path& runFolder)
 /// File with the end of the program. It has its final size from the start, so that a full disk does not matter.
 inline constexpr const char* endFileName = "end.txt";
 
+/// Part of the name of a folder with links to the logs of a watch, after the name of their run folder.
+inline constexpr std::string_view linksMark = ".links-";
+
 /// Begin of the name of a request for a trace in the run folder of a watch.
 inline constexpr std::string_view watchRequestBegin = "request-";
 
@@ -75,7 +78,7 @@ class RunFolder {
     void noteEnd(const MainProcess& program) const;
     /// Returns the end of the program; nullopt if it was not noted.
     std::optional<MainProcess> notedEnd() const;
-    /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains
+    /// Deletes the logs, the facts of `record`, links to the logs, and the folder; keeps the folder if it contains
     /// anything else. A file with the name of a log that is none stays.
     void remove();
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "capture/collector/RunInfo.h"
 #include "model/format/Result.h"
@@ -14,9 +13,6 @@
 #include "model/format/files.h"
 
 namespace lanescope::capture {
-
-/// Part of the name of a folder of links, after the name of its ring.
-inline constexpr std::string_view linksMark = ".links-";
 
 /// Trace in the making of the logs that a ring still has. Their files are linked into a folder of its own, so that they
 /// stay, and `lanescope recover` makes the trace in a process of its own. One thread.
