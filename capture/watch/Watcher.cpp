@@ -166,7 +166,7 @@ void Watcher::takeSteps(bool isLast) {
             addStep(*process, step);
             if (name != controlledLog_ || making_) continue;
             const bool wasMeasuring = controller_.isMeasuring();
-            if (measuringSinceNs_ == 0) measuringSinceNs_ = step.startNs;
+            if (wasMeasuring && measuringSinceNs_ == 0) measuringSinceNs_ = step.startNs;
             if (controller_.add(step.startNs, step.endNs, process->meter.appliedSinceNs(controller_.level())))
                 setLevel(controller_.level());
             if (wasMeasuring && !controller_.isMeasuring()) {
