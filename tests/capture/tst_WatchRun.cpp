@@ -66,6 +66,12 @@ class tst_WatchRun : public QObject {
     static qint64 kernels(const QString& trace) { return test::orFail(loadTrace(trace.toStdString()))->kernels.size(); }
 
   private slots:
+    void initTestCase() {
+        // The list of watches is in the cache.
+        QVERIFY(qputenv("XDG_CACHE_HOME", folder_.filePath("cache").toLocal8Bit()));
+        QVERIFY(QDir().mkpath(folder_.filePath("cache")));
+    }
+
     void aFileRequestsATraceOfThePast() {
         Watched watched(folder_.filePath("past"), {"--budget", "no", "--ring", "600"},
                         {"--steps", "100000", "--step-ms", "5"});
