@@ -210,6 +210,20 @@ bool reapOrphans() {
     return ended == 0;
 }
 
+std::vector<pid_t> ancestorsOf(pid_t pid) {
+    constexpr size_t maxCount = 1000;
+    std::vector<pid_t> ancestors;
+    while (pid > 0 && ancestors.size() < maxCount) {
+        const std::string line = readSystemFile("/proc/" + std::to_string(pid) + "/stat").value_or(std::string());
+        // "pid (name) state parent ..."; the name may contain any character.
+        const size_t nameEnd = line.rfind(") ");
+        const bool hasParent = nameEnd != std::string::npos && nameEnd + 4 < line.size();
+        pid = hasParent ? static_cast<pid_t>(std::atol(line.c_str() + nameEnd + 4)) : 0;
+        if (pid > 0) ancestors.push_back(pid);
+    }
+    return ancestors;
+}
+
 Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& name) {
     const auto problem = [&](bool isFound, const char* sentence) {
         return tl::unexpected(ProgramProblem{{fmt::format(fmt::runtime(sentence), name)}, isFound});

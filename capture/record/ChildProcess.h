@@ -55,6 +55,9 @@ class ChildProcess {
 /// Returns true if some of our children still run.
 bool reapOrphans();
 
+/// Returns the parent of a process, its parent and so on; empty if there is no such process. Any thread.
+std::vector<pid_t> ancestorsOf(pid_t pid);
+
 struct ProgramProblem {
     Error error;
     bool isFound = false;  ///< A file of that name exists, but cannot be executed.

@@ -58,25 +58,11 @@ constexpr int64_t settlingNs = 1'000'000'000;
 bool isAlive(uint32_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }
 
 constexpr int maxPendingConnections = 128;
-constexpr int maxAncestors = 1000;
 constexpr timeval connectionTimeout{0, 200'000};
 
-/// Returns 0 if there is no such process.
-pid_t parentOf(pid_t pid) {
-    const std::string line = readSystemFile("/proc/" + std::to_string(pid) + "/stat").value_or(std::string());
-    // "pid (name) state parent ..."; the name may contain any character.
-    const size_t nameEnd = line.rfind(") ");
-    if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) return 0;
-    return static_cast<pid_t>(std::atol(line.c_str() + nameEnd + 4));
-}
-
 bool isDescendant(pid_t pid) {
-    const pid_t self = ::getpid();
-    for (int generation = 0; pid > 0 && generation < maxAncestors; ++generation) {
-        pid = parentOf(pid);
-        if (pid == self) return true;
-    }
-    return false;
+    const std::vector<pid_t> ancestors = ancestorsOf(pid);
+    return std::ranges::find(ancestors, ::getpid()) != ancestors.end();
 }
 
 std::string programOf(pid_t pid) {

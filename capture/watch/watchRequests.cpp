@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "capture/log/clocks.h"
+#include "capture/record/ChildProcess.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/OutputFile.h"
 
@@ -20,7 +21,6 @@ constexpr const char* cacheName = "lanescope-watch";
 constexpr uint64_t maxFileBytes = 64 << 10;
 constexpr size_t maxReasonBytes = 200;
 constexpr int64_t maxSteps = 1'000'000;
-constexpr int maxAncestors = 1000;
 
 nlohmann::json parsed(const UniqueFd& file) {
     std::string text(maxFileBytes, '\0');
@@ -40,15 +40,6 @@ Value valueOf(const nlohmann::json& json, const char* key, Value other) {
 }
 
 std::string entryBegin() { return hostName() + "."; }
-
-int parentOf(int pid) {
-    const std::string line = readSystemFile(fmt::format("/proc/{}/stat", pid)).value_or(std::string());
-    const size_t nameEnd = line.rfind(") ");
-    int parent = 0;
-    if (nameEnd != std::string::npos && nameEnd + 4 < line.size())
-        std::from_chars(line.data() + nameEnd + 4, line.data() + line.size(), parent);
-    return parent;
-}
 
 }  // namespace
 
@@ -125,13 +116,20 @@ Result<KnownWatch> findWatch(const std::string& pidOrName) {
     int pid = 0;
     const auto [end, error] = std::from_chars(pidOrName.data(), pidOrName.data() + pidOrName.size(), pid);
     const bool isPid = error == std::errc() && end == pidOrName.data() + pidOrName.size();
+    std::vector<pid_t> family;  // the process and those above it
+    if (isPid && pid > 1) {
+        family = ancestorsOf(pid);
+        family.insert(family.begin(), pid);
+        std::erase(family, 1);
+    }
     for (const KnownWatch& watch : watches) {
         bool matches = watch.name == pidOrName || watch.output.filename() == pidOrName ||
                        watch.output == (std::filesystem::absolute(pidOrName) / "").lexically_normal().parent_path();
-        for (int each = pid, generation = 0; isPid && each > 1 && !matches && generation < maxAncestors; ++generation) {
-            matches = each == watch.pid || each == watch.program || each == parentOf(watch.pid);
-            each = parentOf(each);
-        }
+        // The process that the user started is the parent of the watch.
+        const std::vector<pid_t> above = ancestorsOf(watch.pid);
+        for (const pid_t each : family)
+            matches =
+                matches || each == watch.pid || each == watch.program || (!above.empty() && each == above.front());
         if (matches) found.push_back(watch);
     }
     if (found.size() == 1) return found.front();
