@@ -28,8 +28,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenLaunch, launchedNs, api, lin
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ThreadPlace, id, name, state, call, sinceNs, holdsGil, gilHolder,
                                                 pipePeer, hasNoPeer, stack)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProcessState, pid, rank, worldSize, host, program, startTicks, isAlive,
-                                                isStopped, knowsLaunches, end, atNs, lastEventNs, lastGpuEndNs, launch,
-                                                communicators, threads, children)
+                                                isStopped, recordsLaunches, end, atNs, lastEventNs, lastGpuEndNs,
+                                                launch, communicators, threads, children)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HangReport, atNs, quietNs, processes)
 
 namespace {
@@ -237,7 +237,7 @@ Doing doingOf(const ProcessState& process, int64_t quietNs) {
     const ThreadState state = stateOf(main);
     std::string clause = "its main thread " + doingOf(main, process);
     if (state == ThreadState::Unknown || isWaiting(state)) return {state == ThreadState::Unknown ? 0 : 2, clause};
-    if (main.stack.empty() || launch.launchedNs != 0 || !process.knowsLaunches) return {1, clause};
+    if (main.stack.empty() || launch.launchedNs != 0 || !process.recordsLaunches) return {1, clause};
     return {3, clause + ", without GPU work: a loop on the host"};
 }
 
@@ -459,6 +459,8 @@ std::string hangText(const HangReport& report) {
     std::vector<std::string> lines{analysis.sentence, "",
                                    fmt::format("Processes: {}.{}", report.processes.size(),
                                                lasting(1, report.quietNs + 1, " No progress for ", " s."))};
+    if (!std::ranges::all_of(report.processes, &ProcessState::recordsLaunches))
+        lines.push_back("CUDA calls were not recorded at this level, so a kernel without end cannot be named.");
     for (const auto& [hash, each] : analysis.communicators)
         for (const Group& group : each.groups)
             lines.push_back(fmt::format("In {}: {} in {} with {}{}", each.title, namesOf(group.processes()),

@@ -69,7 +69,7 @@ struct ProcessState {
     std::string end;         ///< Manner of its end, for example "signal 9"; empty: unknown.
     int64_t atNs = 0;        ///< Time of this state.
     int64_t lastEventNs = 0, lastGpuEndNs = 0;
-    bool knowsLaunches = true;  ///< Its calls of CUDA and its GPU work are recorded.
+    bool recordsLaunches = true;  ///< Its calls of CUDA and its GPU work are recorded.
     OpenLaunch launch;
     std::vector<CommunicatorPlace> communicators;
     std::vector<ThreadPlace> threads;    ///< Main thread first.

@@ -305,8 +305,8 @@ void Watcher::findHang() {
     report.quietNs = nowNs - progressNs;
     for (const auto& [name, process] : processes_) {
         ProcessState state = process->progress.state(process->pid(), nowNs);
-        state.knowsLaunches = level_ == RecordingLevel::All;
-        if (!state.knowsLaunches) state.launch = {};
+        state.recordsLaunches = level_ == RecordingLevel::All;
+        if (!state.recordsLaunches) state.launch = {};
         if (!process->threads) process->threads.emplace(static_cast<pid_t>(process->pid()));
         process->threads->read(nowNs, state);
         report.processes.push_back(std::move(state));
