@@ -184,7 +184,7 @@ void addWatch(CLI::App& app, int& exitStatus) {
         ->type_name("SECONDS")
         ->check(CLI::Range(-1.0, maxHangSeconds).description(""));
     help::acceptNumber(command->add_option("--traces-per-hour", words->watch.maxTracesPerHour,
-                                           "Maximum number of traces per hour of a cause that nobody requested"),
+                                           "Maximum number of traces per hour for each cause, except for requests"),
                        "N", 0, maxTraceCount);
     help::acceptNumber(
         command->add_option("--keep-traces", words->watch.maxTraces, "Maximum number of traces; the oldest is removed"),

@@ -148,7 +148,7 @@ class tst_Watch : public QObject {
         QCOMPARE(steps[0].startNs, int64_t{20});
     }
 
-    /// Each part of a ring defines all names anew, and each step may have a name of its own.
+    /// Each part of a ring repeats all names under new ids, and a program may number the names of its steps.
     void namesOfALongRunAreBounded() {
         Meter log;
         constexpr uint32_t count = 300'000;
