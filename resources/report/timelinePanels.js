@@ -13,7 +13,7 @@ function element(tag, properties = {}, ...children) {
 const note = text => element("p", { className: "note" }, text), bold = text => element("b", {}, text);
 function button(text, title, act) {
   const made = element("button", { type: "button", title }, text);
-  made.addEventListener("click", act);
+  made.onclick = act;
   return made;
 }
 // Rows of cells: a text, or [text, number to sort by], or a node.
@@ -27,7 +27,7 @@ function tableOf(heads, rows, act) {
       : element("td", typeof cell === "string" ? { className: "name", title: cell } : {}, cell)));
     if (act) {
       row.classList.add("link");
-      row.addEventListener("click", () => act(index));
+      row.onclick = () => act(index);
     }
     body.append(row);
   });
@@ -58,12 +58,12 @@ class TimelinePanels {
     const stage = element("div", { className: "stage" }, this.canvas);
     place.replaceChildren(this.answer(), this.bar(), stage, ...(isWhole ? [this.tabs, this.panel] : [this.panel]), this.tip);
     this.view = new TimelineView(trace, this.canvas, this);
-    this.find.addEventListener("input", () => this.searched());
-    this.find.addEventListener("keydown", event => {
+    this.find.oninput = () => this.searched();
+    this.find.onkeydown = event => {
       if (event.key === "Enter") this.view.nextHit(event.shiftKey ? -1 : 1);
       if (event.key === "Escape") this.canvas.focus();
       event.stopPropagation();
-    });
+    };
     if (isWhole) this.fillTabs();
     if (location.hash.includes("t=")) this.view.goTo(location.hash);
   }
@@ -141,7 +141,7 @@ class TimelinePanels {
     const { card } = this.trace;
     const items = card.findings.map((finding, index) => {
       const made = element("div", { className: finding.view ? "item link" : "item" }, bold(finding.heading), element("p", {}, finding.sentence), note("Try: " + finding.advice));
-      if (finding.view) made.addEventListener("click", () => this.showFinding(index));
+      if (finding.view) made.onclick = () => this.showFinding(index);
       return made;
     });
     return [...items, items.length ? "" : note("No rule found anything to change."), card.compute ? note(card.compute) : "", card.steps ? note(card.steps) : "", ...card.caveats.map(note)].filter(each => each !== "");
@@ -283,17 +283,17 @@ async function startTimelines() {
   if (!active) return;
   // Compared runs begin at one scale.
   if (!isWhole) active.moved(active.view);
-  for (const each of all) each.canvas.addEventListener("pointerdown", () => { active = each; });
-  addEventListener("keydown", event => {
+  for (const each of all) each.canvas.onpointerdown = () => { active = each; };
+  onkeydown = event => {
     if (event.target instanceof HTMLInputElement || document.querySelector("dialog[open]")) return;
     if (!isWhole && document.activeElement !== active.canvas) return;
     if (event.key === "/" && !event.ctrlKey) { event.preventDefault(); active.find.focus(); }
     else if (event.key === "?") showKeys();
     else if (active.view.key(event)) event.preventDefault();
-  });
-  addEventListener("keyup", event => active.view.stopMotion(event.key.toLowerCase()));
-  addEventListener("blur", () => active.view.stopMotion());
-  addEventListener("hashchange", () => active.view.goTo(location.hash));
+  };
+  onkeyup = event => active.view.stopMotion(event.key.toLowerCase());
+  onblur = () => active.view.stopMotion();
+  onhashchange = () => active.view.goTo(location.hash);
   darkQuery.addEventListener("change", () => views.forEach(view => view.resetColors()));
   document.documentElement.dataset.ready = "1";
 }

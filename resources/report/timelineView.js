@@ -35,8 +35,7 @@ class TimelineView {
       track.depth = track.parent === undefined ? 0 : trace.tracks[track.parent].depth + 1;
       track.hasChildren = false;
       if (track.parent !== undefined) trace.tracks[track.parent].hasChildren = true;
-      const isOfMany = ranks > 4 && track.depth === 0;
-      if (track.folded || isOfMany) this.folded.add(index);
+      if (track.folded || ranks > 4 && !track.depth) this.folded.add(index);
     });
     const margin = (trace.full[1] - trace.full[0]) * 0.02 || 1;
     const isWhole = trace.full[0] <= trace.start && trace.full[1] >= trace.end, first = trace.card.findings.find(each => each.view);
