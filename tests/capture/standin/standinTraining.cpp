@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -81,12 +82,16 @@ void runLiveStep(const TrainingOptions& options, LiveGpu& gpu, int thread, int s
 }
 
 void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& live) {
+    // Without it, a thread of a busy machine may begin after others have ended.
+    std::barrier stepBegins(options.plan.threads);
     const auto work = [&](int thread) {
         for (int step = 0; step < options.plan.steps; ++step) {
-            if (options.live)
+            if (options.live) {
+                stepBegins.arrive_and_wait();
                 runLiveStep(options, live, thread, step);
-            else
+            } else {
                 runStep(options, gpu, thread, step);
+            }
         }
     };
     std::vector<std::thread> threads;
