@@ -183,8 +183,10 @@ void addFleet(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<FleetOptions>();
     CLI::App* command =
         app.add_subcommand("fleet", "Find the slow ranks, links and hosts of a job from the summaries of its ranks");
-    command->add_option("FOLDER", options->folder, "Folder with the summaries or traces of a job's ranks");
-    command->add_option("OTHER", options->other, "Folder of a job to compare with the first");
+    command->add_option(
+        "FOLDER", options->folder,
+        "Folder with the summaries or traces of a job's ranks (not needed for --print-slurm and --print-kubernetes)");
+    command->add_option("OTHER", options->other, "Folder of a second job, compared with the first as its baseline");
     help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "SQLite file for the report (default: fleet.sqlite)"),
         "FILE");

@@ -295,10 +295,11 @@ std::string whatText(const PatternDifference& one) {
 std::string textOf(const PatternDifference& one) {
     const StepPattern& pattern = one.pattern;
     const std::string_view side = one.isCandidate ? "candidate" : "baseline";
-    std::string text = one.otherExcessNs == 0 ? fmt::format("only in the {} {}", side, whatText(one))
-                                              : fmt::format("in the {} {}, in the other run by {}", side, whatText(one),
-                                                            timeText(static_cast<double>(std::abs(one.otherExcessNs))));
-    text += fmt::format(" ({} in the mean step): {}", timeDifferenceText(static_cast<double>(pattern.costNs)),
+    std::string text = one.otherExcessNs == 0
+                           ? fmt::format("only in the {}, {}", side, whatText(one))
+                           : fmt::format("in the {}, {}, in the other run by {}", side, whatText(one),
+                                         timeText(static_cast<double>(std::abs(one.otherExcessNs))));
+    text += fmt::format(" ({} in the mean step), mostly {}", timeDifferenceText(static_cast<double>(pattern.costNs)),
                         name(pattern.part));
     if (!one.contributor.empty())
         text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in", shortName(one.contributor));

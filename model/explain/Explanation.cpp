@@ -63,8 +63,8 @@ struct UseSum {
     double mean(double sum, size_t count) const { return sum / static_cast<double>(count); }
 };
 
-/// Returns the MFU of the workers of an explanation as a clause: "MFU 41.2 % of the measured bf16 peak by tensor
-/// activity, over 12 steps". Empty if no worker has one, or if all are below `minReportedMfu`.
+/// Returns the MFU of the workers of an explanation as a clause: "MFU 41.2 % by tensor activity in 12 steps, of the
+/// measured bf16 peak". Empty if no worker has one, or if all are below `minReportedMfu`.
 std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& workers) {
     UseSum sum;
     for (const WorkerParts& each : workers) {
@@ -80,9 +80,8 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
     // Counters include repeated operations, which some steps show.
     const bool isHfu =
         !sum.areCounted && sum.withShapes > 0 && sum.mean(sum.repeated, sum.withShapes) >= minHfuDifference;
-    std::string text = fmt::format("{} {}{} of {} {}peak {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
-                                   sum.areMeasured ? "the measured" : "the data sheet's", precision,
-                                   sum.areCounted ? "by counted operations" : "by tensor activity");
+    std::string text = fmt::format("{} {}{} by {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
+                                   sum.areCounted ? "counted operations" : "tensor activity");
     std::string more;
     if (sum.areCounted && hfu - mfu >= minHfuDifference)
         more = fmt::format("HFU {} with repeated ones", shareText(hfu));
@@ -93,9 +92,11 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
         more = fmt::format("{}{} by operations counted in {} steps", isHfu ? "MFU " : "",
                            shareText(sum.mean(sum.byShapes, sum.withShapes)), sum.countedSteps);
     const bool isOfRun = sum.minSteps == 0 || run.source == StepSource::WholeRun;
-    text += isOfRun ? fmt::format(", over {} of readings", timeText(static_cast<double>(sum.knownNs)))
-                    : fmt::format(", over {} {}{}", sum.minSteps, identifier(run.kind), sum.minSteps == 1 ? "" : "s");
+    text += isOfRun ? fmt::format(" during {}", timeText(static_cast<double>(sum.knownNs)))
+                    : fmt::format(" in {} {}{}", sum.minSteps, identifier(run.kind), sum.minSteps == 1 ? "" : "s");
     if (!more.empty()) text += fmt::format(" ({})", more);
+    text += fmt::format(", of the {}{}peak{}", sum.areMeasured ? "measured " : "", precision,
+                        sum.areMeasured ? "" : " in the data sheet");
     if (sum.isShared && sum.withCounters > 0) text += ", other processes included";
     return text;
 }
@@ -343,7 +344,7 @@ class Words {
         }
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
         const std::string use = useClause(run_, made_.workers);
-        return text + rest + (use.empty() ? "" : "; " + use) + ".";
+        return text + rest + (use.empty() ? "." : ". " + use + ".");
     }
 
     /// Returns the share of the run in steps, if small, and where the rest of it goes.
@@ -363,8 +364,9 @@ class Words {
                     rest.emplace_back(phase.phase, &each);
             }
         std::ranges::stable_sort(rest, std::ranges::greater(), [](const auto& each) { return each.second->exposedNs; });
-        std::string text = fmt::format(" These {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
-                                       spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
+        std::string text =
+            fmt::format(" The explained {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
+                        spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
         std::string items;
         for (size_t index = 0; index < std::min(rest.size(), maxReportedRest); ++index) {
             const auto& [phase, each] = rest[index];

@@ -207,7 +207,9 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::str
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
-            " The thread's activity is unknown in {} of it: if the thread waited, fewer launches do not help.",
+            " In {} of the GPU's waiting time, it is unknown whether the thread ran or waited. If it waited, fewer "
+            "launches do "
+            "not help.",
             shareText(shareOf(unknownNs, allNs)));
     if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(

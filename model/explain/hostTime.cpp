@@ -373,8 +373,8 @@ std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
-        " Up to {}{} more may be profiler overhead: {}.", timeText(static_cast<double>(ns)), per,
-        isAll ? fmt::format("{} took {} each, unprofiled launches {} in a reference measurement", launches,
+        " Recording itself may cost up to {}{} more: {}.", timeText(static_cast<double>(ns)), per,
+        isAll ? fmt::format("{} took {} each; without a profiler, a launch takes about {}", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
               : fmt::format("at most {} for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));

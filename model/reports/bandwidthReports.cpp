@@ -45,7 +45,7 @@ void addColumns(const Layout& layout, std::vector<ReportColumn>& columns) {
     columns.push_back({"Destination", Unit::Text});
     if (layout.hasSize) columns.push_back({"Size", Unit::Text});
     columns.insert(columns.end(), {{"Count", Unit::Count},
-                                   {"Total", Unit::Bytes},
+                                   {"Bytes", Unit::Bytes},
                                    {"Busy Time", Unit::Nanoseconds},
                                    {"Total Time", Unit::Nanoseconds},
                                    {"Min", Unit::GigabytesPerSecond},
@@ -56,8 +56,8 @@ void addColumns(const Layout& layout, std::vector<ReportColumn>& columns) {
                                    {"Mean", Unit::GigabytesPerSecond},
                                    {"Peak", Unit::GigabytesPerSecond},
                                    {"Of Peak", Unit::Percent},
-                                   {"Peak Is", Unit::Text},
-                                   {"Beside Kernels", Unit::Percent}});
+                                   {"Peak From", Unit::Text},
+                                   {"Overlapped by Kernels", Unit::Percent}});
 }
 
 void addCells(const Trace& trace, const CopyStatistics& row, const Layout& layout, std::vector<Cell>& cells) {
@@ -277,15 +277,16 @@ const Report memcpyBandwidthByDeviceReport{
 const Report memcpyBandwidthByRangeReport{
     .info = {.name = "memcpy_bandwidth:range",
              .title = "Memcpy Bandwidth by NVTX Range",
-             .description = "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
+             .description = "memcpy_bandwidth of an NVTX range, all its instances together (default: the steps)",
              .isByRange = true},
     .build = memcpyBandwidthByRange};
 
-const Report memcpyBandwidthByInstanceReport{.info = {.name = "memcpy_bandwidth:instance",
-                                                      .title = "Memcpy Bandwidth by Instance of an NVTX Range",
-                                                      .description = "memcpy_bandwidth of each instance",
-                                                      .isByRange = true},
-                                             .build = memcpyBandwidthByInstance};
+const Report memcpyBandwidthByInstanceReport{
+    .info = {.name = "memcpy_bandwidth:instance",
+             .title = "Memcpy Bandwidth by Instance of an NVTX Range",
+             .description = "memcpy_bandwidth of each instance of an NVTX range",
+             .isByRange = true},
+    .build = memcpyBandwidthByInstance};
 
 const Report nvlinkSummaryReport{
     .info = {.name = "nvlink",

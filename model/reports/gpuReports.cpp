@@ -349,7 +349,7 @@ const Report gpuActivityReport{
 
 const Report gpuTraceReport{.info = {.name = "cuda_gpu_trace",
                                      .title = "CUDA GPU Trace",
-                                     .description = "Every kernel, memcpy and memset, by start"},
+                                     .description = "Every kernel, memcpy and memset, in order of start"},
                             .list = gpuTraceInParts};
 
 const Report gpuTimeTreeReport{.info = {.name = "gpu_time_tree",

@@ -370,7 +370,7 @@ const Report ncclSummaryReport{
     .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
 
 const Report ncclTraceReport{
-    .info = {.name = "nccl_trace", .title = "NCCL Trace", .description = "Every NCCL operation, by start"},
+    .info = {.name = "nccl_trace", .title = "NCCL Trace", .description = "Every NCCL operation, in order of start"},
     .list = ncclTraceInParts};
 
 const Report ncclLatenessReport{

@@ -138,7 +138,8 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::lanescopeVersion, "Lanescope"}, s.recorderVersion);
     visit(FactName{facts::recordOptions, "Recorded with"}, s.recordOptions);
     visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
-    visit(FactName{facts::logBytesUnreadAtExit, "Unread logs at exit", FactUnit::Bytes}, s.logBytesUnreadAtExit);
+    visit(FactName{facts::logBytesUnreadAtExit, "Recorded data read after the program ended", FactUnit::Bytes},
+          s.logBytesUnreadAtExit);
     visit(FactName{facts::cutSteps, "Steps of the excerpt"}, s.cutSteps);
 }
 template <Of<ProcessFacts> S, class V>
@@ -177,7 +178,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
     visit(FactName{facts::threadSampler, "Threads"}, s.threads);
     visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);
-    visit(FactName{facts::threadStacksTorn, "Inconsistent stacks"}, s.threadStacksTorn);
+    visit(FactName{facts::threadStacksTorn, "Thread stacks dropped, changed while being read"}, s.threadStacksTorn);
 }
 /// In files the GPU number is appended to the identifier: "gpuMetricsLost0".
 template <Of<SampledGpuFacts> S, class V>

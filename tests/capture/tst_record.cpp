@@ -89,7 +89,7 @@ class tst_record : public QObject {
         QVERIFY2(run.err.contains("Finished "), run.err);
         QVERIFY2(!run.err.contains("unread"), run.err);  // So small a loss is not reported.
         const Ended info = lanescope({"info", "out.sqlite"});
-        QVERIFY2(info.out.contains("Unread logs at exit"), info.out);
+        QVERIFY2(info.out.contains("Recorded data read after the program ended"), info.out);
     }
 
     void waitsForProcessesThatOutliveTheProgram() {

@@ -184,7 +184,7 @@ class tst_Health : public QObject {
             return std::string();
         };
         QCOMPARE(value(description.run, "Host memory"), std::string("64.00 GiB"));
-        QCOMPARE(value(description.run, "Unread logs at exit"), std::string("3.00 MiB"));
+        QCOMPARE(value(description.run, "Recorded data read after the program ended"), std::string("3.00 MiB"));
         QCOMPARE(value(description.run, "NVML was read"), std::string("clocks every 100 ms"));
         QCOMPARE(value(description.run, "brandNew"), std::string("yes"));
         QVERIFY(description.gpus[0].title.find("PCIe 5 x16, 18 NVLinks") != std::string::npos);

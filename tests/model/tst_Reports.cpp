@@ -121,7 +121,7 @@ class TestReports : public QObject {
         const ReportTable bandwidth = report(*trace, "memcpy_bandwidth");
         const auto total = [&bandwidth](size_t row) {
             for (size_t column = 0; column < bandwidth.columns.size(); ++column)
-                if (bandwidth.columns[column].name == "Total") return bandwidth.rows[row][column];
+                if (bandwidth.columns[column].name == "Bytes") return bandwidth.rows[row][column];
             return Cell(int64_t{-1});
         };
         QCOMPARE(whole(total(0)), int64_t{4000});

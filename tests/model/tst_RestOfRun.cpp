@@ -92,7 +92,8 @@ class tst_RestOfRun : public QObject {
         HAS_NO(explain::explain(made.run()).sentence, "Largest of the rest");
         made.run().workers[0].phases[0].contributors[0].exposedNs = 9'000 * ms;
         HAS(explain::explain(made.run()).sentence,
-            "These steps are 10.0 % of the 10.00 s of the run. Largest of the rest: 9.000 s before the first step, in "
+            "The explained steps are 10.0 % of the 10.00 s of the run. Largest of the rest: 9.000 s before the first "
+            "step, in "
             "host code");
     }
 

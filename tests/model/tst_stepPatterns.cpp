@@ -365,7 +365,7 @@ class tst_stepPatterns : public QObject {
         QVERIFY(one.isCandidate);
         QCOMPARE(one.path, std::string("tokenize"));
         const QString sentence = QString::fromStdString(comparison.answer.sentence);
-        QVERIFY2(sentence.contains("but only in the candidate every third step of rank 2, GPU 2 "
+        QVERIFY2(sentence.contains("but only in the candidate, every third step of rank 2, GPU 2 "
                                    "takes 1"),
                  qPrintable(sentence));
         QVERIFY2(sentence.contains("in tokenize"), qPrintable(sentence));

@@ -82,7 +82,7 @@ std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
                                    {"Mean", Unit::GigabytesPerSecond},
                                    {peakColumn, Unit::Percent}});
     for (const char* rate : {"Min", "P10", "Median", "P90", "Max"}) columns.push_back({rate, Unit::GigabytesPerSecond});
-    columns.push_back({"Beside Kernels", Unit::Percent});
+    columns.push_back({"Overlapped by Kernels", Unit::Percent});
     return columns;
 }
 
@@ -98,7 +98,7 @@ QString columnTip(const std::string& column) {
         {"P10", "A tenth of the copies are slower."},
         {"Median", "Half of the copies are slower."},
         {"P90", "A tenth of the copies are faster."},
-        {"Beside Kernels", "Share of the busy time in which the same GPU ran a kernel, too."},
+        {"Overlapped by Kernels", "Share of the busy time in which the same GPU ran a kernel, too."},
     }};
     for (const auto& [name, tip] : tips)
         if (column == name) return QString::fromUtf8(tip);
