@@ -5,9 +5,8 @@
 
 namespace lanescope::tables {
 
-struct ApiCalls : TableOf<ApiCalls> {
+inline constexpr struct ApiCalls : TableOf<ApiCalls> {
     constexpr ApiCalls() : TableOf("CUPTI_ACTIVITY_KIND_RUNTIME", "a CUDA API call", Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "time of return, ns"};
     Integer<"eventClass"> eventClass{this, "API, as in ENUM_NSYS_EVENT_CLASS (0: runtime, 1: driver)"};
@@ -18,13 +17,11 @@ struct ApiCalls : TableOf<ApiCalls> {
     Integer<"returnValue"> returnValue{this, "cudaError_t or CUresult; 0: success"};
     OptionalInteger<"callchainId"> callchainId{this,
                                                "Python stack of the call, in LANESCOPE_STACKS; NULL without a stack"};
-};
-inline constexpr ApiCalls apiCalls;
+} apiCalls;
 
-struct Overheads : TableOf<Overheads> {
+inline constexpr struct Overheads : TableOf<Overheads> {
     constexpr Overheads()
         : TableOf("CUPTI_ACTIVITY_KIND_OVERHEAD", "an interval of profiler overhead", Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "end time, ns"};
     Integer<"eventClass"> eventClass{this, "always 103, as in ENUM_NSYS_EVENT_CLASS"};
@@ -32,12 +29,10 @@ struct Overheads : TableOf<Overheads> {
     OptionalInteger<"correlationId"> correlationId{this, "correlation id of an API call"};
     OptionalInteger<"nameId"> nameId{this, "name of the overhead, in StringIds"};
     Integer<"overheadType"> overheadType{this, "kind of overhead, as in ENUM_CUPTI_OVERHEAD_TYPE"};
-};
-inline constexpr Overheads overheads;
+} overheads;
 
-struct Kernels : TableOf<Kernels> {
+inline constexpr struct Kernels : TableOf<Kernels> {
     constexpr Kernels() : TableOf("CUPTI_ACTIVITY_KIND_KERNEL", "a GPU kernel", Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "end time, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
@@ -84,15 +79,13 @@ struct Kernels : TableOf<Kernels> {
     OptionalInteger<"sharedMemoryRequestedPercentage"> sharedMemoryRequestedPercentage{
         this, "share of the L1 cache requested as shared memory, %"};
     OptionalText<"tensorSizeMinusOneElements"> tensorSizeMinusOneElements{this, "NULL in Lanescope traces"};
-};
-inline constexpr Kernels kernels;
+} kernels;
 
-struct Graphs : TableOf<Graphs> {
+inline constexpr struct Graphs : TableOf<Graphs> {
     constexpr Graphs()
         : TableOf("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                   "a launch of a CUDA graph recorded as a whole; the kernels of the graph have no rows",
                   Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "end time, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
@@ -104,10 +97,9 @@ struct Graphs : TableOf<Graphs> {
     OptionalInteger<"globalPid"> globalPid{this, "packed process id"};
     Integer<"graphId"> graphId{this, "same as graphExecId, since CUPTI does not report the source graph"};
     Integer<"graphExecId"> graphExecId{this, "CUPTI id of the executable graph"};
-};
-inline constexpr Graphs graphs;
+} graphs;
 
-struct GraphNodes : TableOf<GraphNodes> {
+inline constexpr struct GraphNodes : TableOf<GraphNodes> {
     constexpr GraphNodes()
         : TableOf("CUDA_GRAPH_NODE_EVENTS", "the creation of a CUDA graph node; recorded only with Python stacks") {}
 
@@ -123,23 +115,19 @@ struct GraphNodes : TableOf<GraphNodes> {
     Integer<"graphNodeId"> graphNodeId{this, "node id within the process, as in CUPTI_ACTIVITY_KIND_KERNEL"};
     OptionalInteger<"originalGraphNodeId"> originalGraphNodeId{
         this, "id of the copied node, for nodes of an instantiated (executable) graph; NULL if not a copy"};
-};
-inline constexpr GraphNodes graphNodes;
+} graphNodes;
 
-struct GraphNodeStacks : TableOf<GraphNodeStacks> {
+inline constexpr struct GraphNodeStacks : TableOf<GraphNodeStacks> {
     constexpr GraphNodeStacks()
         : TableOf("LANESCOPE_GRAPH_NODE_STACKS", "the Python stack at the capture of a CUDA graph node") {}
-
     Integer<"nodeRow"> nodeRow{this, "rowid of the node in CUDA_GRAPH_NODE_EVENTS"};
     Integer<"callchainId"> callchainId{this, "Python stack, in LANESCOPE_STACKS"};
-};
-inline constexpr GraphNodeStacks graphNodeStacks;
+} graphNodeStacks;
 
-struct Memcpys : TableOf<Memcpys> {
+inline constexpr struct Memcpys : TableOf<Memcpys> {
     constexpr Memcpys()
         : TableOf("CUPTI_ACTIVITY_KIND_MEMCPY",
                   "a copy, or a migration of managed memory (without context, stream and API call)", Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "end time, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
@@ -166,12 +154,10 @@ struct Memcpys : TableOf<Memcpys> {
     OptionalInteger<"graphNodeId"> graphNodeId{this, "id of the launching CUDA graph node; NULL without a graph"};
     OptionalInteger<"virtualAddress"> virtualAddress{this, "start address of a migration; NULL for a copy"};
     OptionalInteger<"copyCount"> copyCount{this, "NULL in Lanescope traces"};
-};
-inline constexpr Memcpys memcpys;
+} memcpys;
 
-struct Memsets : TableOf<Memsets> {
+inline constexpr struct Memsets : TableOf<Memsets> {
     constexpr Memsets() : TableOf("CUPTI_ACTIVITY_KIND_MEMSET", "a memset", Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "end time, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
@@ -184,12 +170,10 @@ struct Memsets : TableOf<Memsets> {
     Integer<"bytes"> bytes{this, "size, bytes"};
     OptionalInteger<"graphNodeId"> graphNodeId{this, "id of the launching CUDA graph node; NULL without a graph"};
     OptionalInteger<"memKind"> memKind{this, "memory kind, as in ENUM_CUDA_MEM_KIND"};
-};
-inline constexpr Memsets memsets;
+} memsets;
 
-struct Syncs : TableOf<Syncs> {
+inline constexpr struct Syncs : TableOf<Syncs> {
     constexpr Syncs() : TableOf("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "a CUDA synchronization", Content::Events) {}
-
     Integer<"start"> start{this, "start time, ns"};
     Integer<"end"> end{this, "end time, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process; -1 if unknown"};
@@ -203,13 +187,11 @@ struct Syncs : TableOf<Syncs> {
     Integer<"eventId"> eventId{this, "CUPTI id of the awaited event; 4294967295 or -1 without an event"};
     OptionalInteger<"eventSyncId"> eventSyncId{
         this, "number of the awaited recording of the event, as in CUPTI_ACTIVITY_KIND_CUDA_EVENT"};
-};
-inline constexpr Syncs syncs;
+} syncs;
 
-struct CudaEvents : TableOf<CudaEvents> {
+inline constexpr struct CudaEvents : TableOf<CudaEvents> {
     constexpr CudaEvents()
         : TableOf("CUPTI_ACTIVITY_KIND_CUDA_EVENT", "a CUDA event recorded in a stream", Content::Events) {}
-
     OptionalInteger<"timestamp"> timestamp{this, "time of the event on the GPU, ns; NULL if not timed"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"contextId"> contextId{this, "CUPTI context id"};
@@ -219,16 +201,14 @@ struct CudaEvents : TableOf<CudaEvents> {
     OptionalInteger<"globalPid"> globalPid{this, "packed process id"};
     Integer<"eventId"> eventId{this, "CUPTI id of the event"};
     OptionalInteger<"eventSyncId"> eventSyncId{this, "number of the recording of the event"};
-};
-inline constexpr CudaEvents cudaEvents;
+} cudaEvents;
 
-struct MemoryEvents : TableOf<MemoryEvents> {
+inline constexpr struct MemoryEvents : TableOf<MemoryEvents> {
     constexpr MemoryEvents()
         : TableOf("CUDA_GPU_MEMORY_USAGE_EVENTS",
                   "an allocation or deallocation of memory; an allocation ends at the next deallocation of its address "
                   "in the process",
                   Content::Events) {}
-
     Integer<"start"> start{this, "time, ns"};
     Integer<"globalPid"> globalPid{this, "packed process id"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
@@ -252,13 +232,11 @@ struct MemoryEvents : TableOf<MemoryEvents> {
         this, "memory pool of another process; NULL without such a pool"};
     OptionalInteger<"importedMemoryPoolProcessId"> importedMemoryPoolProcessId{
         this, "PID (not packed) of the owner of importedMemoryPoolAddress"};
-};
-inline constexpr MemoryEvents memoryEvents;
+} memoryEvents;
 
-struct PoolEvents : TableOf<PoolEvents> {
+inline constexpr struct PoolEvents : TableOf<PoolEvents> {
     constexpr PoolEvents()
         : TableOf("CUDA_GPU_MEMORY_POOL_EVENTS", "a creation, destruction or trim of a memory pool", Content::Events) {}
-
     Integer<"start"> start{this, "time, ns"};
     Integer<"globalPid"> globalPid{this, "packed process id"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
@@ -272,17 +250,15 @@ struct PoolEvents : TableOf<PoolEvents> {
     OptionalInteger<"localMemoryPoolSize"> localMemoryPoolSize{this, "size of a pool of the process, bytes"};
     OptionalInteger<"localMemoryPoolUtilizedSize"> localMemoryPoolUtilizedSize{
         this, "used size of a pool of the process, bytes"};
-};
-inline constexpr PoolEvents poolEvents;
+} poolEvents;
 
 /// Labels of page fault counts. A row of `GpuPageFaults` counts as `numberOfPageFaults` faults.
 inline constexpr const char* cpuFaultsCounted = "CPU page faults";
 inline constexpr const char* gpuFaultsCounted = "GPU page faults";
 
-struct CpuPageFaults : TableOf<CpuPageFaults> {
+inline constexpr struct CpuPageFaults : TableOf<CpuPageFaults> {
     constexpr CpuPageFaults()
         : TableOf("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "a CPU page fault in managed memory", Content::Events) {}
-
     OptionalInteger<"start"> start{this, "time, ns; NULL if not timed"};
     Integer<"globalPid"> globalPid{this, "packed process id"};
     Integer<"address"> address{this, "faulting address"};
@@ -293,14 +269,12 @@ struct CpuPageFaults : TableOf<CpuPageFaults> {
     OptionalInteger<"unresolvedFaultPc"> unresolvedFaultPc{this, "1: unknown source of the instruction"};
     OptionalInteger<"sourceFile"> sourceFile{this, "NULL in Lanescope traces"};
     OptionalInteger<"sourceLine"> sourceLine{this, "NULL in Lanescope traces"};
-};
-inline constexpr CpuPageFaults cpuPageFaults;
+} cpuPageFaults;
 
-struct GpuPageFaults : TableOf<GpuPageFaults> {
+inline constexpr struct GpuPageFaults : TableOf<GpuPageFaults> {
     constexpr GpuPageFaults()
         : TableOf("CUDA_UM_GPU_PAGE_FAULT_EVENTS", "GPU page faults in managed memory at one address",
                   Content::Events) {}
-
     OptionalInteger<"start"> start{this, "start time, ns; NULL if not timed"};
     OptionalInteger<"end"> end{this, "end of the fault handling, ns; NULL if not timed"};
     Integer<"globalPid"> globalPid{this, "packed process id"};
@@ -308,7 +282,6 @@ struct GpuPageFaults : TableOf<GpuPageFaults> {
     Integer<"address"> address{this, "faulting address"};
     Integer<"numberOfPageFaults"> numberOfPageFaults{this, "number of fault groups at the address"};
     Integer<"faultAccessType"> faultAccessType{this, "kind of access, as in ENUM_CUDA_UNIF_MEM_ACCESS_TYPE"};
-};
-inline constexpr GpuPageFaults gpuPageFaults;
+} gpuPageFaults;
 
 }  // namespace lanescope::tables

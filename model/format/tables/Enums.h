@@ -12,7 +12,6 @@ namespace lanescope::tables {
 /// Columns of each `ENUM_*` table. `Enums.cpp` contains the rows.
 struct Enum : TableOf<Enum> {
     constexpr explicit Enum(const char* tableName = "", const char* rowMeaning = "") : TableOf(tableName, rowMeaning) {}
-
     Key<"id"> id{this, "number"};
     OptionalText<"name"> name{this, "name of the constant in NVIDIA's headers"};
     OptionalText<"label"> label{this, "name shown to users"};

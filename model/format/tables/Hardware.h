@@ -5,9 +5,8 @@
 
 namespace lanescope::tables {
 
-struct Gpus : TableOf<Gpus> {
+inline constexpr struct Gpus : TableOf<Gpus> {
     constexpr Gpus() : TableOf("TARGET_INFO_GPU", "a GPU of the machine") {}
-
     OptionalInteger<"vmId"> vmId{this, "virtual machine number; 1 in Lanescope traces"};
     OptionalInteger<"id"> id{this, "GPU number shown to users"};
     OptionalText<"name"> name{this, "GPU name reported by the driver"};
@@ -50,21 +49,17 @@ struct Gpus : TableOf<Gpus> {
     OptionalInteger<"computeMinor"> computeMinor{this, "minor compute capability"};
     OptionalInteger<"smMajor"> smMajor{this, "same as computeMajor"};
     OptionalInteger<"smMinor"> smMinor{this, "same as computeMinor"};
-};
-inline constexpr Gpus gpus;
+} gpus;
 
-struct CudaDevices : TableOf<CudaDevices> {
+inline constexpr struct CudaDevices : TableOf<CudaDevices> {
     constexpr CudaDevices() : TableOf("TARGET_INFO_CUDA_DEVICE", "a CUDA device of a process") {}
-
     OptionalInteger<"gpuId"> gpuId{this, "GPU number, id in TARGET_INFO_GPU"};
     OptionalInteger<"cudaId"> cudaId{this, "CUDA ordinal within the process"};
     OptionalInteger<"pid"> pid{this, "PID, or packed process id; readers accept both"};
-};
-inline constexpr CudaDevices cudaDevices;
+} cudaDevices;
 
-struct Contexts : TableOf<Contexts> {
+inline constexpr struct Contexts : TableOf<Contexts> {
     constexpr Contexts() : TableOf("TARGET_INFO_CUDA_CONTEXT_INFO", "a CUDA context") {}
-
     OptionalInteger<"nullStreamId"> nullStreamId{this, "CUPTI id of the default stream"};
     OptionalInteger<"hwId"> hwId{this, "host number"};
     OptionalInteger<"vmId"> vmId{this, "virtual machine number; 1 in Lanescope traces"};
@@ -73,12 +68,10 @@ struct Contexts : TableOf<Contexts> {
     OptionalInteger<"contextId"> contextId{this, "CUPTI context id"};
     OptionalInteger<"parentContextId"> parentContextId{this, "NULL in Lanescope traces"};
     OptionalInteger<"isGreenContext"> isGreenContext{this, "NULL in Lanescope traces"};
-};
-inline constexpr Contexts contexts;
+} contexts;
 
-struct Streams : TableOf<Streams> {
+inline constexpr struct Streams : TableOf<Streams> {
     constexpr Streams() : TableOf("TARGET_INFO_CUDA_STREAM", "a CUDA stream") {}
-
     Integer<"streamId"> streamId{this, "CUPTI stream id"};
     Integer<"hwId"> hwId{this, "host number"};
     Integer<"vmId"> vmId{this, "virtual machine number; 1 in Lanescope traces"};
@@ -86,24 +79,20 @@ struct Streams : TableOf<Streams> {
     Integer<"contextId"> contextId{this, "CUPTI context id"};
     Integer<"priority"> priority{this, "CUDA stream priority; lower numbers first"};
     Integer<"flag"> flag{this, "kind of stream, as in ENUM_CUPTI_STREAM_TYPE"};
-};
-inline constexpr Streams streams;
+} streams;
 
-struct NullStreams : TableOf<NullStreams> {
+inline constexpr struct NullStreams : TableOf<NullStreams> {
     constexpr NullStreams() : TableOf("TARGET_INFO_CUDA_NULL_STREAM", "the default stream of a context") {}
-
     OptionalInteger<"streamId"> streamId{this, "CUPTI stream id"};
     OptionalInteger<"hwId"> hwId{this, "host number"};
     OptionalInteger<"vmId"> vmId{this, "virtual machine number; 1 in Lanescope traces"};
     OptionalInteger<"processId"> processId{this, "PID (not packed)"};
     OptionalInteger<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     OptionalInteger<"contextId"> contextId{this, "CUPTI context id"};
-};
-inline constexpr NullStreams nullStreams;
+} nullStreams;
 
-struct Topology : TableOf<Topology> {
+inline constexpr struct Topology : TableOf<Topology> {
     constexpr Topology() : TableOf("LANESCOPE_TOPOLOGY", "a connection between two GPUs") {}
-
     OptionalInteger<"gpuId"> gpuId{this, "number of the first GPU"};
     OptionalInteger<"peerGpuId"> peerGpuId{this, "number of the second GPU"};
     OptionalInteger<"nvlinkCount"> nvlinkCount{this, "number of NVLinks between the GPUs"};
@@ -112,25 +101,21 @@ struct Topology : TableOf<Topology> {
     OptionalText<"abbreviation"> abbreviation{this,
                                               "abbreviation of nvidia-smi topo -m: \"NV18\", \"PIX\", \"PXB\", "
                                               "\"PHB\", \"NODE\", \"SYS\", or \"X\" for the same GPU"};
-};
-inline constexpr Topology topology;
+} topology;
 
-struct Affinities : TableOf<Affinities> {
+inline constexpr struct Affinities : TableOf<Affinities> {
     constexpr Affinities() : TableOf("LANESCOPE_GPU_AFFINITY", "the CPU cores and NUMA node near a GPU") {}
-
     Integer<"gpuId"> gpuId{this, "GPU number"};
     OptionalText<"cpus"> cpus{this, "CPU cores, for example \"0-31,64-95\""};
     OptionalInteger<"numaNode"> numaNode{this,
                                          "NUMA node; NULL on machines with one node or if not reported by the driver"};
-};
-inline constexpr Affinities affinities;
+} affinities;
 
-struct LinkPeaks : TableOf<LinkPeaks> {
+inline constexpr struct LinkPeaks : TableOf<LinkPeaks> {
     constexpr LinkPeaks()
         : TableOf("LANESCOPE_LINK_PEAKS",
                   "a peak rate of a link; a link may have several rows, and measured rates take precedence over "
                   "computed rates") {}
-
     Text<"kind"> kind{this, "link, 'pcie', 'nvlink', 'dram' or 'host-copy'"};
     OptionalInteger<"gpuId"> gpuId{this, "GPU number"};
     OptionalInteger<"peerGpuId"> peerGpuId{this,
@@ -147,12 +132,10 @@ struct LinkPeaks : TableOf<LinkPeaks> {
         this, "PCIe generation; determines the encoding (8b/10b, 128b/130b, from generation 6 on 242 of 256 bytes)"};
     OptionalInteger<"width"> width{this, "number of PCIe lanes, or memory bus width in bits"};
     Text<"origin"> origin{this, "origin of the rate, 'nvml' (computed from driver data), 'cuda' or 'measured'"};
-};
-inline constexpr LinkPeaks linkPeaks;
+} linkPeaks;
 
-struct Roofs : TableOf<Roofs> {
+inline constexpr struct Roofs : TableOf<Roofs> {
     constexpr Roofs() : TableOf("LANESCOPE_ROOFS", "a peak rate of a GPU, measured by 'lanescope doctor --measure'") {}
-
     Text<"kind"> kind{this, "'gemm' (matrix product) or 'dram' (GPU memory)"};
     Integer<"gpuId"> gpuId{this, "GPU number"};
     Text<"operation"> operation{
@@ -166,26 +149,22 @@ struct Roofs : TableOf<Roofs> {
     OptionalInteger<"powerMilliwatts"> powerMilliwatts{this, "GPU power during the measurement, mW"};
     OptionalInteger<"temperature"> temperature{this, "GPU temperature, degrees Celsius"};
     OptionalText<"software"> software{this, "library of the product"};
-};
-inline constexpr Roofs roofs;
+} roofs;
 
-struct GpuMetrics : TableOf<GpuMetrics> {
+inline constexpr struct GpuMetrics : TableOf<GpuMetrics> {
     constexpr GpuMetrics()
         : TableOf("GPU_METRICS", "a sample of a GPU hardware counter; thousands of samples per second",
                   Content::Events) {}
-
     OptionalInteger<"timestamp"> timestamp{this, "end of the sampling interval, ns"};
     Integer<"typeId"> typeId{this, "GPU number in the lowest byte"};
     Integer<"metricId"> metricId{this, "metric number, as in TARGET_INFO_GPU_METRICS"};
     OptionalNumber<"value"> value{this,
                                   "value over the interval in the unit of the metric, possibly fractional (rounded in "
                                   "Nsight Systems exports); NULL if samples were lost"};
-};
-inline constexpr GpuMetrics gpuMetrics;
+} gpuMetrics;
 
-struct GpuMetricNames : TableOf<GpuMetricNames> {
+inline constexpr struct GpuMetricNames : TableOf<GpuMetricNames> {
     constexpr GpuMetricNames() : TableOf("TARGET_INFO_GPU_METRICS", "a metric of GPU_METRICS") {}
-
     Integer<"typeId"> typeId{this, "GPU number, as in GPU_METRICS"};
     Integer<"sourceId"> sourceId{this, "GPU number"};
     Text<"typeName"> typeName{this, "source name, for example \"GPU Metrics [0]\""};
@@ -193,12 +172,10 @@ struct GpuMetricNames : TableOf<GpuMetricNames> {
     Text<"metricName"> metricName{this,
                                   "name with unit, \"SMs Active [Throughput %]\"; names missing in Nsight Systems "
                                   "count bytes per interval, \"PCIe Read Bytes [B]\""};
-};
-inline constexpr GpuMetricNames gpuMetricNames;
+} gpuMetricNames;
 
-struct Counters : TableOf<Counters> {
+inline constexpr struct Counters : TableOf<Counters> {
     constexpr Counters() : TableOf("LANESCOPE_COUNTERS", "a counter read periodically by a sampler") {}
-
     Key<"counterId"> counterId{this, "counter number within the trace"};
     Text<"source"> source{this, "source, 'nvml', 'gpm' or 'host'"};
     Text<"name"> name{this, "name for programs, for example \"gpu.utilization\" or \"nvlink.tx\""};
@@ -219,42 +196,36 @@ struct Counters : TableOf<Counters> {
         this, "bits of a cumulative count, which restarts at 2^wrapBits; NULL without restarts"};
     OptionalText<"hostName"> hostName{this, "host name in traces of several hosts; NULL for one host"};
     OptionalInteger<"intervalNs"> intervalNs{this, "mean reading interval, ns; NULL if unknown"};
-};
-inline constexpr Counters counters;
+} counters;
 
-struct CounterSamples : TableOf<CounterSamples> {
+inline constexpr struct CounterSamples : TableOf<CounterSamples> {
     constexpr CounterSamples()
         : TableOf("LANESCOPE_COUNTER_SAMPLES", "a counter sample; sorted by time per counter", Content::Events) {}
-
     Integer<"counterId"> counterId{this, "counter number, as in LANESCOPE_COUNTERS"};
     Integer<"timestamp"> timestamp{this, "time, ns"};
     OptionalAny<"value"> value{this,
                                "integer or fraction, in the unit of the counter; never 0 for unknown. NULL: unknown "
                                "from here on (GPU lost, source silent, sampling ended)"};
-};
-inline constexpr CounterSamples counterSamples;
+} counterSamples;
 
-struct GpuProcesses : TableOf<GpuProcesses> {
+inline constexpr struct GpuProcesses : TableOf<GpuProcesses> {
     constexpr GpuProcesses()
         : TableOf(
               "LANESCOPE_GPU_PROCESSES",
               "a process that used a GPU; absence at a later timestamp of the GPU means that the process has left") {}
-
     Integer<"timestamp"> timestamp{this, "time, ns"};
     Integer<"gpuId"> gpuId{this, "GPU number"};
     Integer<"pid"> pid{this, "PID (not packed)"};
     OptionalText<"name"> name{this, "process name; NULL if not reported by the driver"};
     OptionalInteger<"bytes"> bytes{this, "GPU memory of the process, bytes; NULL if not reported by the driver"};
     OptionalReal<"smPercent"> smPercent{this, "SM use by the process, %; NULL if not reported by the driver"};
-};
-inline constexpr GpuProcesses gpuProcesses;
+} gpuProcesses;
 
-struct SamplingMoments : TableOf<SamplingMoments> {
+inline constexpr struct SamplingMoments : TableOf<SamplingMoments> {
     constexpr SamplingMoments()
         : TableOf("LANESCOPE_SAMPLING_MOMENTS",
                   "a start or end of a range chosen with --sample-at, with an immediate reading of link and energy "
                   "counters; close events share a reading") {}
-
     Integer<"timestamp"> timestamp{this, "start or end time of the range, ns"};
     Text<"range"> range{this, "range name"};
     Integer<"occurrence"> occurrence{this, "number of earlier matching ranges of the process"};
@@ -263,7 +234,6 @@ struct SamplingMoments : TableOf<SamplingMoments> {
     OptionalInteger<"readStart"> readStart{
         this, "start time of the reading, ns; the event has the nearest counter values between readStart and readEnd"};
     OptionalInteger<"readEnd"> readEnd{this, "end time of the reading, ns"};
-};
-inline constexpr SamplingMoments samplingMoments;
+} samplingMoments;
 
 }  // namespace lanescope::tables

@@ -24,10 +24,9 @@ enum class NvtxEventType : int64_t {
 
 namespace lanescope::tables {
 
-struct NvtxEvents : TableOf<NvtxEvents> {
+inline constexpr struct NvtxEvents : TableOf<NvtxEvents> {
     constexpr NvtxEvents()
         : TableOf("NVTX_EVENTS", "an NVTX range, an NVTX mark, or a name of a domain or category", Content::Events) {}
-
     OptionalInteger<"start"> start{this, "start time, ns"};
     OptionalInteger<"end"> end{this, "end time, ns; NULL for a mark or an unclosed range (eventType 35, 37)"};
     Integer<"eventType"> eventType{this,
@@ -50,32 +49,26 @@ struct NvtxEvents : TableOf<NvtxEvents> {
     OptionalInteger<"jsonTextId"> jsonTextId{this, "extended payload, in StringIds; NULL in Lanescope traces"};
     OptionalText<"jsonText"> jsonText{this, "extended payload, JSON"};
     OptionalText<"binaryData"> binaryData{this, "NULL in Lanescope traces"};
-};
-inline constexpr NvtxEvents nvtxEvents;
+} nvtxEvents;
 
-struct NvtxStacks : TableOf<NvtxStacks> {
+inline constexpr struct NvtxStacks : TableOf<NvtxStacks> {
     constexpr NvtxStacks()
         : TableOf("LANESCOPE_NVTX_STACKS", "the Python stack at the start of an NVTX range or at a mark") {}
-
     Integer<"nvtxRow"> nvtxRow{this, "rowid of the range or mark in NVTX_EVENTS"};
     Integer<"callchainId"> callchainId{this, "Python stack, in LANESCOPE_STACKS"};
-};
-inline constexpr NvtxStacks nvtxStacks;
+} nvtxStacks;
 
-struct Backwards : TableOf<Backwards> {
+inline constexpr struct Backwards : TableOf<Backwards> {
     constexpr Backwards()
         : TableOf("LANESCOPE_BACKWARDS",
                   "a PyTorch operator and its backward operator, paired by torch.profiler's flow events or by sequence "
                   "number") {}
-
     Integer<"forwardRow"> forwardRow{this, "rowid of the forward operator in NVTX_EVENTS"};
     Integer<"backwardRow"> backwardRow{this, "rowid of the backward operator in NVTX_EVENTS"};
-};
-inline constexpr Backwards backwards;
+} backwards;
 
-struct PayloadSchemas : TableOf<PayloadSchemas> {
+inline constexpr struct PayloadSchemas : TableOf<PayloadSchemas> {
     constexpr PayloadSchemas() : TableOf("NVTX_PAYLOAD_SCHEMAS", "a payload layout registered by the program") {}
-
     OptionalInteger<"domainId"> domainId{this, "domain number within the process"};
     OptionalInteger<"schemaId"> schemaId{this, "layout number within the domain"};
     OptionalText<"name"> name{this, "layout name in the program"};
@@ -84,12 +77,10 @@ struct PayloadSchemas : TableOf<PayloadSchemas> {
     OptionalInteger<"numEntries"> numEntries{this, "number of fields"};
     OptionalInteger<"payloadSize"> payloadSize{this, "payload size, bytes"};
     OptionalInteger<"alignTo"> alignTo{this, "alignment, bytes"};
-};
-inline constexpr PayloadSchemas payloadSchemas;
+} payloadSchemas;
 
-struct PayloadEntries : TableOf<PayloadEntries> {
+inline constexpr struct PayloadEntries : TableOf<PayloadEntries> {
     constexpr PayloadEntries() : TableOf("NVTX_PAYLOAD_SCHEMA_ENTRIES", "a field of a payload layout") {}
-
     Integer<"domainId"> domainId{this, "domain number within the process"};
     Integer<"schemaId"> schemaId{this, "layout number within the domain"};
     Integer<"idx"> idx{this, "field number, from 0"};
@@ -100,14 +91,12 @@ struct PayloadEntries : TableOf<PayloadEntries> {
     OptionalInteger<"arrayOrUnionDetail"> arrayOrUnionDetail{
         this, "number of array elements, or number of the field with the array size or union selector"};
     OptionalInteger<"offset"> offset{this, "offset from the start of the payload, bytes"};
-};
-inline constexpr PayloadEntries payloadEntries;
+} payloadEntries;
 
-struct NcclOperations : TableOf<NcclOperations> {
+inline constexpr struct NcclOperations : TableOf<NcclOperations> {
     constexpr NcclOperations()
         : TableOf("LANESCOPE_NCCL_OPERATIONS", "NCCL's data about a call, in addition to the NVTX range of the call",
                   Content::Events) {}
-
     Integer<"nvtxRow"> nvtxRow{this, "rowid of the range in NVTX_EVENTS"};
     OptionalText<"operation"> operation{
         this, "operation without the prefix \"nccl\", for example \"AllReduce\", \"Send\" or \"GroupStart\""};
@@ -118,15 +107,13 @@ struct NcclOperations : TableOf<NcclOperations> {
     OptionalInteger<"root"> root{this, "root rank of a broadcast or reduce"};
     OptionalInteger<"peer"> peer{this, "other rank of a send or receive"};
     OptionalInteger<"globalTid"> globalTid{this, "packed id of the calling thread"};
-};
-inline constexpr NcclOperations ncclOperations;
+} ncclOperations;
 
-struct NcclCommunicators : TableOf<NcclCommunicators> {
+inline constexpr struct NcclCommunicators : TableOf<NcclCommunicators> {
     constexpr NcclCommunicators()
         : TableOf("LANESCOPE_NCCL_COMMUNICATORS",
                   "an NCCL communicator; possibly two complementary rows, from an NVTX range and from NCCL's profiler "
                   "plugin") {}
-
     OptionalInteger<"globalPid"> globalPid{this, "packed process id"};
     OptionalInteger<"communicator"> communicator{this,
                                                  "NCCL's hash of the communicator, stored as signed; NULL if unknown"};
@@ -135,14 +122,12 @@ struct NcclCommunicators : TableOf<NcclCommunicators> {
     OptionalInteger<"cudaDevice"> cudaDevice{this, "CUDA ordinal of the rank's GPU"};
     OptionalInteger<"nodeCount"> nodeCount{this, "number of machines"};
     OptionalText<"name"> name{this, "communicator name in the program"};
-};
-inline constexpr NcclCommunicators ncclCommunicators;
+} ncclCommunicators;
 
-struct NcclPluginOperations : TableOf<NcclPluginOperations> {
+inline constexpr struct NcclPluginOperations : TableOf<NcclPluginOperations> {
     constexpr NcclPluginOperations()
         : TableOf("LANESCOPE_NCCL_PLUGIN_OPERATIONS", "an NCCL operation reported to NCCL's profiler plugin",
                   Content::Events) {}
-
     OptionalInteger<"globalTid"> globalTid{
         this, "packed id of the calling thread; NULL before NCCL 2.28 and for operations of NCCL itself"};
     OptionalInteger<"start"> start{this, "start time of the call, ns; NULL if globalTid is NULL"};
@@ -184,7 +169,6 @@ struct NcclPluginOperations : TableOf<NcclPluginOperations> {
     OptionalInteger<"callchainId"> callchainId{
         this,
         "Python stack of the call (before NCCL 2.28: of the enqueueing), in LANESCOPE_STACKS; NULL without a stack"};
-};
-inline constexpr NcclPluginOperations ncclPluginOperations;
+} ncclPluginOperations;
 
 }  // namespace lanescope::tables

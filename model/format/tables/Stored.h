@@ -9,28 +9,23 @@ namespace lanescope::tables {
 // tables share one version, `storedVersion`. `model/analysis` writes and reads the summary of the run, `model/fleet`
 // writes the additional tables of a fleet report. The summary file of a rank contains the same tables.
 
-struct StoredFacts : TableOf<StoredFacts> {
+inline constexpr struct StoredFacts : TableOf<StoredFacts> {
     constexpr StoredFacts() : TableOf("LANESCOPE_STORED", "a property of the run or of the stored results") {}
-
     Text<"name"> name{this, "property name; gpuName may occur several times"};
     OptionalAny<"value"> value{this, "integer or text"};
-};
-inline constexpr StoredFacts storedFacts;
+} storedFacts;
 
-struct StoredHealth : TableOf<StoredHealth> {
+inline constexpr struct StoredHealth : TableOf<StoredHealth> {
     constexpr StoredHealth() : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run; most severe first") {}
-
     Integer<"severity"> severity{this, "severity, as in LANESCOPE_HEALTH"};
     Text<"code"> code{this, "code, as in LANESCOPE_HEALTH, or a code of a reader"};
     OptionalInteger<"globalPid"> globalPid{this, "packed id of the affected process; NULL for the whole run"};
     OptionalInteger<"count"> count{this, "number of reported items; NULL if not countable"};
     Text<"sentence"> sentence{this, "message for the user"};
-};
-inline constexpr StoredHealth storedHealth;
+} storedHealth;
 
-struct StoredWorkers : TableOf<StoredWorkers> {
+inline constexpr struct StoredWorkers : TableOf<StoredWorkers> {
     constexpr StoredWorkers() : TableOf("LANESCOPE_STORED_WORKERS", "a worker (one process on one GPU)") {}
-
     Integer<"worker"> worker{this, "worker number, from 0"};
     Integer<"pid"> pid{this, "PID (not packed)"};
     OptionalInteger<"rank"> rank{this, "rank in the distributed job; NULL without a job"};
@@ -81,14 +76,12 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     OptionalInteger<"restCause"> restCause{this,
                                            "number in LANESCOPE_STORED_CAUSES of the thread and place of the longest "
                                            "wait for requests; NULL without a wait"};
-};
-inline constexpr StoredWorkers storedWorkers;
+} storedWorkers;
 
-struct StoredGpuClocks : TableOf<StoredGpuClocks> {
+inline constexpr struct StoredGpuClocks : TableOf<StoredGpuClocks> {
     constexpr StoredGpuClocks()
         : TableOf("LANESCOPE_STORED_GPU_CLOCKS",
                   "the SM clock in the steps of a worker under one set of throttle reasons") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Integer<"reasons"> reasons{this, "throttle reasons that reduce the clock, as NVML bits; 0 without reasons"};
     Integer<"ns"> ns{this, "time in the steps, ns"};
@@ -96,13 +89,11 @@ struct StoredGpuClocks : TableOf<StoredGpuClocks> {
     Integer<"longestStartNs"> longestStartNs{
         this, "start time of the longest interval with an SM clock of at most smClockHz, ns"};
     Integer<"longestNs"> longestNs{this, "duration of the longest interval, ns; 0 if unknown or without reasons"};
-};
-inline constexpr StoredGpuClocks storedGpuClocks;
+} storedGpuClocks;
 
-struct StoredSteps : TableOf<StoredSteps> {
+inline constexpr struct StoredSteps : TableOf<StoredSteps> {
     constexpr StoredSteps()
         : TableOf("LANESCOPE_STORED_STEPS", "a step of a worker; the parts of a step sum to wallNs") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Integer<"number"> number{this, "step number, from 0, including warm-up"};
     OptionalText<"name"> name{this, "step name"};
@@ -110,23 +101,19 @@ struct StoredSteps : TableOf<StoredSteps> {
     Integer<"wallNs"> wallNs{this, "duration on the GPU, ns"};
     OptionalInteger<"onCpuNs"> onCpuNs{this, "duration of the NVTX range on the CPU, ns; NULL without a range"};
     OptionalInteger<"activePerSecond"> activePerSecond{this, "rate, as in LANESCOPE_STORED_USES; NULL if unknown"};
-};
-inline constexpr StoredSteps storedSteps;
+} storedSteps;
 
-struct StoredParts : TableOf<StoredParts> {
+inline constexpr struct StoredParts : TableOf<StoredParts> {
     constexpr StoredParts() : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; parts of 0 ns are omitted") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Integer<"step"> step{this, "step index among the steps of the worker, from 0"};
     Text<"part"> part{this, "part, for example \"compute\""};
     Integer<"ns"> ns{this, "time in the step, ns"};
-};
-inline constexpr StoredParts storedParts;
+} storedParts;
 
-struct StoredContributors : TableOf<StoredContributors> {
+inline constexpr struct StoredContributors : TableOf<StoredContributors> {
     constexpr StoredContributors()
         : TableOf("LANESCOPE_STORED_CONTRIBUTORS", "a contributor to a part, summed over all steps") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"part"> part{this, "part, for example \"compute\""};
     Text<"kind"> kind{this, "\"kernel\", \"collective\", \"copy\", \"memset\", \"graph\", \"idle\" or \"others\""};
@@ -150,12 +137,10 @@ struct StoredContributors : TableOf<StoredContributors> {
     Text<"launched"> launched{this, "Python line of most launches, or observed place of the idle thread; may be empty"};
     OptionalText<"phase"> phase{
         this, "phase outside the steps, \"start_up\", \"between\" or \"end\"; empty or NULL in the steps"};
-};
-inline constexpr StoredContributors storedContributors;
+} storedContributors;
 
-struct StoredOutliers : TableOf<StoredOutliers> {
+inline constexpr struct StoredOutliers : TableOf<StoredOutliers> {
     constexpr StoredOutliers() : TableOf("LANESCOPE_STORED_OUTLIERS", "a step much longer than the other steps") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Integer<"number"> number{this, "step number"};
     OptionalText<"name"> name{this, "step name"};
@@ -168,24 +153,20 @@ struct StoredOutliers : TableOf<StoredOutliers> {
     OptionalInteger<"cause"> cause{
         this, "number in LANESCOPE_STORED_CAUSES of the idle time with the largest growth; NULL for GPU work"};
     Text<"path"> path{this, "enclosing NVTX ranges of the contributor"};
-};
-inline constexpr StoredOutliers storedOutliers;
+} storedOutliers;
 
-struct StoredForecasts : TableOf<StoredForecasts> {
+inline constexpr struct StoredForecasts : TableOf<StoredForecasts> {
     constexpr StoredForecasts() : TableOf("LANESCOPE_STORED_FORECASTS", "a forecast of the mean step") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"subject"> subject{this, "removed calls or work: \"sync\", \"memset\" or \"allocation\""};
     Integer<"savedNs"> savedNs{this, "saving of the mean step, ns; negative if the step gets longer"};
     Integer<"marginNs"> marginNs{this, "half of the 95 % interval, ns"};
-};
-inline constexpr StoredForecasts storedForecasts;
+} storedForecasts;
 
-struct StoredDistinctions : TableOf<StoredDistinctions> {
+inline constexpr struct StoredDistinctions : TableOf<StoredDistinctions> {
     constexpr StoredDistinctions()
         : TableOf("LANESCOPE_STORED_DISTINCTIONS",
                   "a range, line, thread or process start found only in some steps or only in one rank") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"of"> of{this, "\"pattern\" or \"outliers\" for some steps, \"rank\" for one rank"};
     Text<"kind"> kind{this, "\"range\", \"line\", \"thread\", \"process\" or \"loader\""};
@@ -194,13 +175,11 @@ struct StoredDistinctions : TableOf<StoredDistinctions> {
     Integer<"ns"> ns{this, "mean time per step, ns; 0 for processes"};
     Integer<"count"> count{this, "number of processes started in the steps"};
     Integer<"others"> others{this, "number of other steps with the range, line, thread or process"};
-};
-inline constexpr StoredDistinctions storedDistinctions;
+} storedDistinctions;
 
-struct StoredUses : TableOf<StoredUses> {
+inline constexpr struct StoredUses : TableOf<StoredUses> {
     constexpr StoredUses()
         : TableOf("LANESCOPE_STORED_USES", "tensor core use of a worker; rates in operations per second") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"precision"> precision{this, "number format of the rates and of most products"};
     Integer<"sheetPerSecond"> sheetPerSecond{this, "peak rate in the data sheet; 0 if unknown"};
@@ -220,13 +199,11 @@ struct StoredUses : TableOf<StoredUses> {
     Integer<"kernelNs"> kernelNs{this, "kernel time in countedSteps, ns"};
     Integer<"knownKernelNs"> knownKernelNs{this, "part of kernelNs in operators with shapes, ns"};
     OptionalReal<"mfu"> mfu{this, "share of the peak, by shapes or else by readings; NULL if unknown"};
-};
-inline constexpr StoredUses storedUses;
+} storedUses;
 
-struct StoredShapes : TableOf<StoredShapes> {
+inline constexpr struct StoredShapes : TableOf<StoredShapes> {
     constexpr StoredShapes()
         : TableOf("LANESCOPE_STORED_SHAPES", "operators of equal shape in the steps of a worker") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"kind"> kind{this, "\"product\", \"convolution\", \"attention\" or \"elementwise\""};
     Text<"operation"> operation{this, "operator name"};
@@ -242,12 +219,10 @@ struct StoredShapes : TableOf<StoredShapes> {
     Integer<"roofNs"> roofNs{this, "shortest possible time per call by the roofs, ns; 0 if unknown"};
     Integer<"isMemoryBound"> isMemoryBound{this, "1: limited by memory"};
     Integer<"isMeasured"> isMeasured{this, "1: limiting roof was measured"};
-};
-inline constexpr StoredShapes storedShapes;
-struct StoredKernelGroups : TableOf<StoredKernelGroups> {
+} storedShapes;
+inline constexpr struct StoredKernelGroups : TableOf<StoredKernelGroups> {
     constexpr StoredKernelGroups()
         : TableOf("LANESCOPE_STORED_KERNEL_GROUPS", "compute kernels of the steps with equal properties") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"family"> family{this, "kind of computation, for example \"matrix_product\" or \"elementwise\""};
     Text<"precision"> precision{this,
@@ -262,12 +237,10 @@ struct StoredKernelGroups : TableOf<StoredKernelGroups> {
     Integer<"sequences"> sequences{this, "number of sequences whose longest kernel belongs to the group"};
     Text<"name"> name{this, "name of the kernel with the most time"};
     Text<"launched"> launched{this, "Python line with the most time; may be empty"};
-};
-inline constexpr StoredKernelGroups storedKernelGroups;
+} storedKernelGroups;
 
-struct StoredCauses : TableOf<StoredCauses> {
+inline constexpr struct StoredCauses : TableOf<StoredCauses> {
     constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time, by CPU activity") {}
-
     Integer<"cause"> cause{this, "cause number, from 0"};
     Text<"kind"> kind{this, "kind of cause, for example \"in_call\" or \"outside_calls\""};
     Text<"api"> api{this, "GPU API, \"cuda\" or \"hip\""};
@@ -288,12 +261,10 @@ struct StoredCauses : TableOf<StoredCauses> {
     Text<"holderFile"> holderFile{this, "file of the frame of the thread with the lock, without folders; may be empty"};
     Integer<"holderLine"> holderLine{this, "line in holderFile; 0 if unknown"};
     Text<"holderFunction"> holderFunction{this, "function of the frame of the thread with the lock; may be empty"};
-};
-inline constexpr StoredCauses storedCauses;
+} storedCauses;
 
-struct StoredPlaces : TableOf<StoredPlaces> {
+inline constexpr struct StoredPlaces : TableOf<StoredPlaces> {
     constexpr StoredPlaces() : TableOf("LANESCOPE_STORED_PLACES", "the machine, GPU and clock of a worker") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     OptionalText<"host"> host{this, "machine name, not unique; NULL if unknown"};
     OptionalText<"bootId"> bootId{this, "id of the last boot, which identifies the machine; NULL if unknown"};
@@ -306,34 +277,28 @@ struct StoredPlaces : TableOf<StoredPlaces> {
         this, "kernel's estimate of the clock error at the end of the recording, ns; NULL if unknown"};
     OptionalInteger<"clockMostErrorNs"> clockMostErrorNs{
         this, "kernel's bound of the clock error at the end of the recording, ns; NULL if unknown"};
-};
-inline constexpr StoredPlaces storedPlaces;
+} storedPlaces;
 
-struct StoredClocks : TableOf<StoredClocks> {
+inline constexpr struct StoredClocks : TableOf<StoredClocks> {
     constexpr StoredClocks() : TableOf("LANESCOPE_STORED_CLOCKS", "one time on two clocks of a worker's host") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     OptionalInteger<"realtimeNs"> realtimeNs{this, "UTC time since 1970, ns"};
     OptionalInteger<"monotonicNs"> monotonicNs{this, "monotonic system clock, ns"};
-};
-inline constexpr StoredClocks storedClocks;
+} storedClocks;
 
-struct StoredCommunicators : TableOf<StoredCommunicators> {
+inline constexpr struct StoredCommunicators : TableOf<StoredCommunicators> {
     constexpr StoredCommunicators() : TableOf("LANESCOPE_STORED_COMMUNICATORS", "an NCCL communicator of a worker") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Integer<"communicator"> communicator{this, "NCCL's hash of the communicator, equal in all ranks"};
     OptionalText<"name"> name{this, "communicator name in the program"};
     OptionalInteger<"rank"> rank{this, "rank of the worker in the communicator; NULL if not reported by NCCL"};
     OptionalInteger<"ranks"> ranks{this, "number of ranks; NULL if not reported by NCCL"};
     Integer<"calls"> calls{this, "number of recorded calls, including calls not listed"};
-};
-inline constexpr StoredCommunicators storedCommunicators;
+} storedCommunicators;
 
-struct StoredCollectives : TableOf<StoredCollectives> {
+inline constexpr struct StoredCollectives : TableOf<StoredCollectives> {
     constexpr StoredCollectives()
         : TableOf("LANESCOPE_STORED_COLLECTIVES", "an NCCL call of a worker; sorted by start") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Integer<"communicator"> communicator{this, "communicator, as in LANESCOPE_STORED_COMMUNICATORS"};
     Text<"operation"> operation{this, "operation, for example \"AllReduce\" or \"Send\""};
@@ -347,12 +312,10 @@ struct StoredCollectives : TableOf<StoredCollectives> {
     OptionalInteger<"gpuNs"> gpuNs{this, "start time of the kernel, ns; NULL if unknown"};
     OptionalInteger<"gpuEndNs"> gpuEndNs{this, "end time of the kernel, ns; NULL if unknown"};
     Integer<"sharedBy"> sharedBy{this, "number of calls that share the kernel"};
-};
-inline constexpr StoredCollectives storedCollectives;
+} storedCollectives;
 
-struct StoredKernels : TableOf<StoredKernels> {
+inline constexpr struct StoredKernels : TableOf<StoredKernels> {
     constexpr StoredKernels() : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of equal name in a range of steps") {}
-
     Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
     Text<"name"> name{this, "short kernel name; empty for all kernels not listed by name"};
     Integer<"step"> step{this, "index of the first step"};
@@ -360,13 +323,11 @@ struct StoredKernels : TableOf<StoredKernels> {
     Integer<"count"> count{this, "number of kernels"};
     Integer<"totalNs"> totalNs{this, "total duration, ns"};
     Integer<"mostNs"> maxNs{this, "longest duration, ns"};
-};
-inline constexpr StoredKernels storedKernels;
+} storedKernels;
 
-struct StoredCounters : TableOf<StoredCounters> {
+inline constexpr struct StoredCounters : TableOf<StoredCounters> {
     constexpr StoredCounters()
         : TableOf("LANESCOPE_STORED_COUNTERS", "a counter summary from the first step to the last") {}
-
     Text<"key"> key{this, "counter, as name in LANESCOPE_COUNTERS"};
     OptionalInteger<"gpuId"> gpuId{this, "GPU number; NULL for counters of the machine"};
     OptionalText<"gpuUuid"> gpuUuid{this, "UUID of the GPU, for matching with other ranks"};
@@ -375,7 +336,6 @@ struct StoredCounters : TableOf<StoredCounters> {
     Real<"mean"> mean{this, "mean over time; for flags, share of the time with any throttling flag"};
     Real<"least"> least{this, "minimum"};
     Real<"greatest"> greatest{this, "maximum; for flags, all flags that were set"};
-};
-inline constexpr StoredCounters storedCounters;
+} storedCounters;
 
 }  // namespace lanescope::tables

@@ -5,11 +5,10 @@
 
 namespace lanescope::tables {
 
-struct ThreadStates : TableOf<ThreadStates> {
+inline constexpr struct ThreadStates : TableOf<ThreadStates> {
     constexpr ThreadStates()
         : TableOf("LANESCOPE_THREAD_STATES", "an interval with one state of a CPU thread, from samples",
                   Content::Events) {}
-
     OptionalInteger<"start"> start{this, "start of the interval, ns"};
     OptionalInteger<"end"> end{this, "end of the interval, ns"};
     OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
@@ -22,63 +21,53 @@ struct ThreadStates : TableOf<ThreadStates> {
     OptionalInteger<"callId"> callId{this, "system call of a waiting thread, in StringIds"};
     OptionalInteger<"holderTid"> holderTid{this, "packed id of the thread with the awaited GIL"};
     OptionalInteger<"holderCallchainId"> holderCallchainId{this, "Python stack of holderTid, in LANESCOPE_STACKS"};
-};
-inline constexpr ThreadStates threadStates;
+} threadStates;
 
 // Tables of exports of Nsight Systems.
 
-struct ScheduleEvents : TableOf<ScheduleEvents> {
+inline constexpr struct ScheduleEvents : TableOf<ScheduleEvents> {
     constexpr ScheduleEvents() : TableOf("SCHED_EVENTS", "a context switch of a CPU thread", Content::Events) {}
-
     OptionalInteger<"start"> start{this, "time, ns"};
     OptionalInteger<"cpu"> cpu{this, "CPU core"};
     OptionalInteger<"isSchedIn"> isSchedIn{this, "1: scheduled in, 0: scheduled out"};
     OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
     OptionalInteger<"isPreempted"> isPreempted{
         this, "1: preempted (scheduled out while runnable); not in Nsight Systems exports"};
-};
-inline constexpr ScheduleEvents scheduleEvents;
+} scheduleEvents;
 
 // Table written only by Nsight Systems.
 
-struct SystemCalls : TableOf<SystemCalls> {
+inline constexpr struct SystemCalls : TableOf<SystemCalls> {
     constexpr SystemCalls() : TableOf("OSRT_API", "a call of an operating system library") {}
-
     OptionalInteger<"start"> start{this, "start time, ns"};
     OptionalInteger<"end"> end{this, "time of return, ns"};
     OptionalInteger<"globalTid"> globalTid{this, "packed id of the calling thread"};
     OptionalInteger<"nameId"> nameId{this, "function name, in StringIds"};
     OptionalInteger<"callchainId"> callchainId{this, "call stack, in OSRT_CALLCHAINS"};
-};
-inline constexpr SystemCalls systemCalls;
+} systemCalls;
 
-struct SampleEvents : TableOf<SampleEvents> {
+inline constexpr struct SampleEvents : TableOf<SampleEvents> {
     constexpr SampleEvents() : TableOf("COMPOSITE_EVENTS", "a sample of a running CPU thread", Content::Events) {}
-
     OptionalInteger<"id"> id{
         this, "call stack, in SAMPLING_CALLCHAINS; in Lanescope traces shared by samples with equal stacks"};
     OptionalInteger<"start"> start{this, "time, ns"};
     OptionalInteger<"cpu"> cpu{this, "CPU core"};
     OptionalInteger<"globalTid"> globalTid{this, "packed thread id"};
-};
-inline constexpr SampleEvents sampleEvents;
+} sampleEvents;
 
-struct Callchains : TableOf<Callchains> {
+inline constexpr struct Callchains : TableOf<Callchains> {
     constexpr explicit Callchains(const char* table = "SAMPLING_CALLCHAINS")
         : TableOf(table, "a frame of a call stack") {}
-
     OptionalInteger<"id"> id{this, "stack number"};
     OptionalInteger<"symbol"> symbol{this, "function name, in StringIds"};
     OptionalInteger<"module"> module{this, "library, or file of a Python function; in StringIds"};
     OptionalInteger<"stackDepth"> stackDepth{this, "frame number, from 0 (innermost)"};
     OptionalInteger<"line"> line{this, "line of a Python function; not in Nsight Systems exports"};
-};
-inline constexpr Callchains samplingCallchains;
+} samplingCallchains;
 inline constexpr Callchains systemCallchains{"OSRT_CALLCHAINS"};
 
-struct Stacks : TableOf<Stacks> {
+inline constexpr struct Stacks : TableOf<Stacks> {
     constexpr Stacks() : TableOf("LANESCOPE_STACKS", "a Python stack, stored as innermost frame and parent stack") {}
-
     Key<"id"> id{this, "stack number for callchainId, from 1"};
     OptionalInteger<"parentId"> parentId{
         this, "number of the stack without the innermost frame, always lower than id; NULL for a stack of one frame"};
@@ -90,7 +79,6 @@ struct Stacks : TableOf<Stacks> {
                                          "module, in StringIds; NULL for other calls"};
     OptionalInteger<"operatorsId"> operatorsId{
         this, "operators that a line made by torch.compile replaces, in StringIds; NULL for other lines"};
-};
-inline constexpr Stacks stacks;
+} stacks;
 
 }  // namespace lanescope::tables
