@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
+#include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/timeline/CriticalPath.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
@@ -44,6 +46,7 @@ RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
       timelineLeft_(&timeline),
       job_(new ExplainJob(this)),
       placeJob_(new LatestJob(this)),
+      pathJob_(new LatestJob(this)),
       card_(new ExplanationPanel(page)),
       strip_(new StepStrip(page)),
       legend_(new PartsLegend(page)),
@@ -87,6 +90,9 @@ void RunGuide::makeActions() {
     connect(showPanel_, &QAction::triggered, this, [this](bool isOn) {
         if (isOn && !card_->findings().empty()) card_->focusFirst();
     });
+    showPath_ = make(tr("&Critical path"), QKeySequence(Qt::Key_C), true);
+    showPath_->setCheckable(true);
+    connect(showPath_, &QAction::toggled, this, &RunGuide::showCriticalPath);
     connect(make(tr("Step &before"), QKeySequence(Qt::Key_BracketLeft), true), &QAction::triggered, this,
             [this] { stepBy(-1); });
     connect(make(tr("Step &after"), QKeySequence(Qt::Key_BracketRight), true), &QAction::triggered, this,
@@ -153,6 +159,7 @@ void RunGuide::setTrace(TracePtr trace) {
     mayMove_ = false;
     job_->cancel();
     placeJob_->cancel();
+    showPath_->setChecked(false);
     idle_->setTrace(trace_);
     before_.clear();
     pendingGap_.reset();
@@ -185,7 +192,9 @@ void RunGuide::setPageHeight(int height) {
     legend_->setMaximumHeight(isLow ? 0 : QWIDGETSIZE_MAX);
 }
 
-bool RunGuide::isBusy() const { return job_->isRunning() || placeJob_->isRunning() || idle_->isBusy(); }
+bool RunGuide::isBusy() const {
+    return job_->isRunning() || placeJob_->isRunning() || pathJob_->isRunning() || idle_->isBusy();
+}
 
 void RunGuide::restore(const AppSettings& settings) {
     showPanel_->setChecked(settings.isPanelVisible("explanation"));
@@ -206,6 +215,7 @@ void RunGuide::store(AppSettings& settings) const {
 void RunGuide::chooseUnit(const std::string& pattern) {
     if (pattern == chosenUnit_) return;
     chosenUnit_ = pattern;
+    showPath_->setChecked(false);
     unitError_.clear();
     mayMove_ = false;
     StepSelection selection;
@@ -365,6 +375,32 @@ void RunGuide::showFinding(const explain::Finding& finding) {
             std::make_shared<Result<explain::FindingPlace>>(explain::placeOf(*trace, run->summary, finding, all));
         return [this, place, worker = finding.worker] {
             if (*place) showPlace(**place, worker);
+        };
+    });
+}
+
+void RunGuide::showCriticalPath(bool isOn) {
+    pathJob_->cancel();
+    timeline_.state().selection().setPath(nullptr);
+    if (!isOn) return;
+    StepSelection selection;
+    selection.rangeName = chosenUnit_;
+    pathJob_->start([this, trace = trace_, selection]() -> LatestJob::Publish {
+        auto path = std::make_shared<CriticalPath>();
+        QString problem;
+        if (const auto run = analysis::replayRun(*trace, selection)) {
+            path->pieces = run->replay.pathPieces();
+            path->title =
+                tr("Critical path of %1 in %2")
+                    .arg(QString::fromStdString(run->worker), QString::fromStdString(run->replay.stepsText()));
+            problem = QString::fromStdString(run->replay.refusal());
+        } else {
+            problem = QString::fromStdString(run.error());
+        }
+        return [this, path = freedInBackground(std::move(path)), problem] {
+            if (!problem.isEmpty()) QToolTip::showText(timeline_.mapToGlobal(QPoint()), problem, &timeline_);
+            if (path->pieces.empty()) return showPath_->setChecked(false);
+            timeline_.state().selection().setPath(path);
         };
     });
 }

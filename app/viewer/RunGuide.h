@@ -97,6 +97,7 @@ class RunGuide : public QObject {
     void connectParts();
     void take(views::ExplainedRunPtr run);
     void showFinding(const explain::Finding& finding);
+    void showCriticalPath(bool isOn);
     void showPlace(const explain::FindingPlace& place, uint32_t worker);
     void showPendingGap();
     /// Restores the view and selection before the last finding that was shown; the timeline has the focus after all.
@@ -147,12 +148,13 @@ class RunGuide : public QObject {
     std::optional<analysis::IdleGaps::Place> shownGap_;
     views::ExplainJob* job_;
     views::LatestJob* placeJob_;
+    views::LatestJob* pathJob_;
     views::ExplanationPanel* card_;
     views::StepStrip* strip_;
     views::PartsLegend* legend_;
     views::IdlePanel* idlePanel_;
     views::IdleFinder* idle_;
-    QAction* showPanel_ = nullptr;
+    QAction *showPanel_ = nullptr, *showPath_ = nullptr;
     QList<QAction*> actions_, timelineActions_;
 };
 

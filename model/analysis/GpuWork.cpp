@@ -13,8 +13,6 @@
 
 namespace lanescope::analysis {
 
-namespace {
-
 StepPart partOf(MemcpyKind kind) {
     switch (memcpyCategory(kind)) {
         case SliceCategory::MemcpyHtoD: return StepPart::ExposedHtoD;
@@ -25,6 +23,8 @@ StepPart partOf(MemcpyKind kind) {
             return StepPart::ExposedOtherCopy;
     }
 }
+
+namespace {
 
 /// Returns the kind of host memory, which limits the speed of a copy. Other copies need no mention.
 MemoryKind hostMemory(const MemcpyTable& copies, uint32_t row) {

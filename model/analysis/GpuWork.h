@@ -55,6 +55,9 @@ class ContributorTable {
     std::vector<Contributor> contributors_;
 };
 
+/// Returns the part of a step to which a copy without overlaps belongs.
+StepPart partOf(MemcpyKind kind);
+
 /// A kernel, copy or memset of one worker.
 struct GpuWork {
     int64_t startNs = 0;

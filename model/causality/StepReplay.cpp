@@ -301,6 +301,34 @@ void StepReplay::findPath() {
     unknownShare_ = wholeNs > 0 ? static_cast<double>(unknownNs) / wholeNs : 0;
 }
 
+std::vector<PathPiece> StepReplay::pathPieces() const {
+    std::vector<PathPiece> pieces;
+    if (steps_.empty()) return pieces;
+    const Node before = steps_.front().before;
+    auto parts = graph_.pathTo(steps_.back().last, unchangedNs_, {}, unchangedNs_[before]);
+    std::ranges::reverse(parts);
+    const auto isOfSameThread = [&](size_t part) {
+        return parts[part].edge != SIZE_MAX && graph_.edgeKind[parts[part].edge] == EdgeKind::Thread;
+    };
+    int64_t lastNs = graph_.endNs[before];
+    for (size_t part = 0; part < parts.size(); ++part) {
+        const Node node = parts[part].node;
+        PathPiece piece{graph_.groups[graph_.group[node]], graph_.event[node], noIndex, {}};
+        if (piece.event.kind() == EventKind::Api)
+            piece.thread = trace_.apiCalls.thread[piece.event.row()];
+        else if (part > 0 && isOfSameThread(part))
+            piece.thread = pieces.back().thread;
+        piece.range = {std::max(graph_.startNs[node], lastNs), std::max(graph_.endNs[node], lastNs)};
+        lastNs = piece.range.endNs;
+        pieces.push_back(piece);
+    }
+    // The thread of code before a call is that of the call.
+    for (size_t part = parts.size(); part-- > 1;)
+        if (isOfSameThread(part) && pieces[part - 1].thread == noIndex) pieces[part - 1].thread = pieces[part].thread;
+    std::erase_if(pieces, [](const PathPiece& each) { return each.range.isEmpty(); });
+    return pieces;
+}
+
 std::string StepReplay::stepsText() const {
     return fmt::format("{}{} step{}", steps_.size(),
                        steps_.size() == selectedSteps_ ? "" : fmt::format(" of {}", selectedSteps_),

@@ -67,6 +67,14 @@ struct PathShare {
     int64_t count = 0;
 };
 
+/// Part of a critical path, where it was recorded.
+struct PathPiece {
+    NodeGroup group;
+    EventRef event;             ///< Call or work; invalid for host code and batches.
+    uint32_t thread = noIndex;  ///< Of calls and host code; `noIndex` for others, and where unknown.
+    TimeRange range;
+};
+
 /// The replay of a run's steps by their causes. Refers to the trace. Immutable; any thread.
 class StepReplay {
   public:
@@ -91,6 +99,8 @@ class StepReplay {
     Forecast forecast(std::span<const Change> changes) const;
     /// Returns the times of the critical path from the first step to the last, largest first.
     const std::vector<PathShare>& path() const { return path_; }
+    /// Returns the same path by time, without delays and overlaps. O(nodes).
+    std::vector<PathPiece> pathPieces() const;
     const CausalGraph& graph() const { return graph_; }
     TimeRange window() const { return window_; }
 

@@ -153,8 +153,15 @@ void TimelineSelection::clear() {
     setRange(std::nullopt);
     setHoverTime(std::nullopt);
     setHits(nullptr);
+    setPath(nullptr);
     setGapMark(std::nullopt);
     setHoveredName(0);
+}
+
+void TimelineSelection::setPath(std::shared_ptr<const CriticalPath> path) {
+    if (path == path_) return;
+    path_ = std::move(path);
+    emit pathChanged();
 }
 
 void TimelineSelection::setEvent(EventRef event) {

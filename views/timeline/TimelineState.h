@@ -4,6 +4,7 @@
 #include <QColor>
 #include <QObject>
 #include <QPointer>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -114,6 +115,8 @@ class TimelineRange : public QObject {
     std::optional<TimeRange> default_;
 };
 
+struct CriticalPath;
+
 /// Returns a range around the middle of `range`, which is this share of it.
 TimeRange withMargins(TimeRange range, double share);
 
@@ -141,6 +144,9 @@ class TimelineSelection : public QObject {
     const SearchHits* hits() const { return hits_.get(); }
     /// Marks these events of the trace on the tracks and in the overview; null clears.
     void setHits(SearchHitsPtr hits);
+    /// Returns the shown critical path, or null.
+    const std::shared_ptr<const CriticalPath>& path() const { return path_; }
+    void setPath(std::shared_ptr<const CriticalPath> path);
     std::optional<int64_t> hoverTime() const { return hoverTimeNs_; }
     void setHoverTime(std::optional<int64_t> timeNs);
 
@@ -156,6 +162,7 @@ class TimelineSelection : public QObject {
     void rangeChanged(std::optional<lanescope::TimeRange> range);
     void gapMarkChanged();
     void hitsChanged();
+    void pathChanged();
     void hoverTimeChanged();
     void highlightChanged();
 
@@ -169,6 +176,7 @@ class TimelineSelection : public QObject {
     std::optional<TimeRange> range_;
     std::optional<GapMark> gapMark_;
     SearchHitsPtr hits_;
+    std::shared_ptr<const CriticalPath> path_;
     std::optional<int64_t> hoverTimeNs_;
     StringIndex hoveredName_ = 0;
     StringIndex selectedName_ = 0;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "views/timeline/CriticalPath.h"
 #include "views/timeline/FlowOverlay.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/OverviewStrip.h"
@@ -174,6 +175,7 @@ TimelineView::TimelineView(QWidget* parent)
       filter_(new TrackFilterBar(state_, this)),
       overview_(new OverviewStrip(state_, this)),
       ruler_(new TimeRuler(state_, this)),
+      path_(new CriticalPathLane(state_, this)),
       labels_(new LabelColumn(state_, this)),
       canvas_(new TrackCanvas(state_, this)),
       scrollBar_(new QScrollBar(Qt::Vertical, this)),
@@ -201,6 +203,7 @@ TimelineView::TimelineView(QWidget* parent)
     connect(&state_.options(), &TimelineOptions::changed, this, &TimelineView::styleScrollBar);
     connect(&state_.selection(), &TimelineSelection::eventChanged, this, &TimelineView::speak);
     connect(&state_.selection(), &TimelineSelection::rangeChanged, this, &TimelineView::speak);
+    connect(&state_.selection(), &TimelineSelection::pathChanged, this, &TimelineView::arrange);
     describeToReaders();
     setTabOrder(&filter_->edit(), &filter_->hiddenChip());
     setTabOrder(&filter_->hiddenChip(), labels_);
@@ -317,7 +320,8 @@ TimelineView::Areas TimelineView::areasFor(QSize size) const {
     const int stripHeight = isLow ? textHeight + 10 : std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
     const int rulerHeight = std::max<int>(TimeRuler::rulerHeight, textHeight + 11);
     const int header = stripHeight + rulerHeight;
-    const int top = header + stripHeight_;
+    const int pathHeight = state_.selection().path() ? textHeight + 10 : 0;
+    const int top = header + stripHeight_ + pathHeight;
     const int bar = scrollBar_->isVisibleTo(this) ? scrollBar_->sizeHint().width() : 0;
     const int right = size.width() - left - bar;
     const int below = std::max(0, size.height() - top);
@@ -328,6 +332,7 @@ TimelineView::Areas TimelineView::areasFor(QSize size) const {
     areas.ruler = QRect(left, stripHeight, right, rulerHeight);
     areas.stripLabel = QRect(0, header, left, stripHeight_);
     areas.strip = QRect(left, header, right, stripHeight_);
+    areas.path = QRect(0, top - pathHeight, left + right, pathHeight);
     areas.labels = QRect(0, top, left, below);
     areas.canvas = QRect(left, top, right, below);
     areas.scrollBar = QRect(left + right, 0, bar, size.height());
@@ -342,6 +347,9 @@ void TimelineView::arrange() {
     ruler_->setGeometry(areas.ruler);
     if (stripLabel_) stripLabel_->setGeometry(areas.stripLabel);
     if (strip_) strip_->setGeometry(areas.strip);
+    path_->setLabelWidth(areas.canvas.left());
+    path_->setGeometry(areas.path);
+    path_->setVisible(!areas.path.isEmpty());
     labels_->setGeometry(areas.labels);
     canvas_->setGeometry(areas.canvas);
     scrollBar_->setGeometry(areas.scrollBar);
@@ -388,6 +396,8 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
     paintIn(areas.overview, [&](QSize part) { OverviewPainter().paint(*painter, state_, part, companion_); });
     paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, state_, part, font()); });
     if (strip_) paintIn(areas.strip, [&](QSize) { strip_->render(painter, {}, {}); });
+    paintIn(areas.path,
+            [&](QSize part) { CriticalPathLane::paint(*painter, state_, part, areas.canvas.left(), font()); });
     paintIn(areas.labels, [&](QSize part) {
         LabelColumn::paint(*painter, state_, part, font());
         if (companion_) paintLabels(*painter, *companion_, part, font());
@@ -402,6 +412,7 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
             others.reset(font());
             others.paintRows(*painter, part, ratio);
         }
+        paintCriticalPath(*painter, state_, part);
         paintSelection(*painter, state_, part);
         FlowOverlay(state_).paint(*painter, part, tracks.font());
         if (overlay_ && !overlay_->isHidden()) overlay_->render(painter, {}, {}, QWidget::DrawChildren);

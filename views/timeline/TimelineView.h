@@ -14,6 +14,7 @@ class QScrollBar;
 
 namespace lanescope::views {
 
+class CriticalPathLane;
 class KeyMotion;
 class LabelColumn;
 class OverviewStrip;
@@ -183,7 +184,7 @@ class TimelineView : public QWidget {
   private:
     /// The geometry of the parts in a view of this size; the same on the screen and in a picture.
     struct Areas {
-        QRect corner, filter, overview, ruler, stripLabel, strip, labels, canvas, scrollBar;
+        QRect corner, filter, overview, ruler, stripLabel, strip, path, labels, canvas, scrollBar;
     };
     Areas areasFor(QSize size) const;
     void describeToReaders();
@@ -198,6 +199,7 @@ class TimelineView : public QWidget {
     TrackFilterBar* filter_;
     OverviewStrip* overview_;
     TimeRuler* ruler_;
+    CriticalPathLane* path_;
     LabelColumn* labels_;
     TrackCanvas* canvas_;
     QScrollBar* scrollBar_;

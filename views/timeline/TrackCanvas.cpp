@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "views/theme/texts.h"
+#include "views/timeline/CriticalPath.h"
 #include "views/timeline/SliceMenu.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/paintWarnings.h"
@@ -51,6 +52,7 @@ void TrackCanvas::watch(const TimelineState& state) {
         update();
     });
     connect(&state.selection(), &TimelineSelection::rangeChanged, this, repaint);
+    connect(&state.selection(), &TimelineSelection::pathChanged, this, repaint);
     connect(&state.selection(), &TimelineSelection::gapMarkChanged, this, [this] {
         refreshHover();
         update();
@@ -141,6 +143,7 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
     }
     if (!hoveredGap_.isEmpty()) painter.fillRect(hoveredGap_, state_.options().theme().hover);
     paintGapMark(painter);
+    paintCriticalPath(painter, state_, size());
     paintSelection(painter, state_, size());
     flows_.paint(painter, size(), painter_.font());
     if (companion_ && companionFlows_) {

@@ -28,6 +28,7 @@
 #include "views/explain/StepsPanel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
+#include "views/timeline/CriticalPath.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
 
@@ -99,6 +100,38 @@ class tst_Tasks : public QObject {
                  qPrintable(child<FactSheet>(hand.guide().idlePanel()).text()));
         keepPicture(hand.window, "task-idle");
         QCOMPARE(hand.said("why idle"), QString());
+    }
+
+    void criticalPathIsOneKey() {
+        TaskHand hand(withALateRank());
+        TimelineSelection& selection = hand.timeline().state().selection();
+        auto& lane = child<CriticalPathLane>(hand.timeline());
+        QVERIFY(!lane.isVisible());
+        hand.key(hand.canvas(), Qt::Key_C);
+        QTRY_VERIFY(selection.path());
+        QVERIFY2(selection.path()->title.contains("rank 1"), qPrintable(selection.path()->title));
+        QVERIFY(lane.isVisible() && lane.height() > 0);
+        keepPicture(hand.window, "task-critical-path");
+        QCOMPARE(hand.said("critical path"), QString());
+        // A click selects what determined the step at that time: here the longest kernel in view.
+        const TimeRange visible = hand.timeline().state().range().visible();
+        const causality::PathPiece* longest = nullptr;
+        for (const causality::PathPiece& piece : selection.path()->pieces)
+            if (piece.event.kind() == EventKind::Kernel && visible.contains(piece.range.startNs) &&
+                visible.contains(piece.range.endNs) &&
+                (!longest || piece.range.durationNs() > longest->range.durationNs()))
+                longest = &piece;
+        QVERIFY(longest);
+        const int64_t middleNs = longest->range.startNs + longest->range.durationNs() / 2;
+        hand.click(lane, {static_cast<int>(hand.timeline().places().xOf(middleNs)), lane.height() / 2});
+        QCOMPARE(selection.event(), longest->event);
+        // The same key removes it, and so does another trace.
+        hand.key(hand.canvas(), Qt::Key_C);
+        QVERIFY(!selection.path() && !lane.isVisible());
+        hand.key(hand.canvas(), Qt::Key_C);
+        QTRY_VERIFY(selection.path());
+        hand.timeline().setTrace(nullptr);
+        QVERIFY(!selection.path());
     }
 
     void lateRankAndItsReasonAreShown() {

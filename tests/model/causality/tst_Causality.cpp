@@ -196,6 +196,17 @@ class TestCausality : public QObject {
         // The host code after each wait is the longest part.
         QCOMPARE(replay.graph().groups[replay.path().front().group].kind, NodeKind::Host);
         QCOMPARE(replay.path().front().ns, 9 * int64_t{789'000});
+        // Its pieces are these parts in time, without delays, on the thread and on the GPU.
+        int64_t withoutDelaysNs = 0, piecesNs = 0, endNs = made.steps[0].endNs - 789'000;
+        for (const PathShare& share : replay.path()) withoutDelaysNs += share.delay ? 0 : share.ns;
+        for (const PathPiece& piece : replay.pathPieces()) {
+            QVERIFY(endNs <= piece.range.startNs && !piece.range.isEmpty());
+            endNs = piece.range.endNs;
+            piecesNs += piece.range.durationNs();
+            QCOMPARE(piece.event.kind() == EventKind::Kernel, piece.group.kind == NodeKind::Kernel);
+            QCOMPARE(piece.thread, piece.group.kind == NodeKind::Kernel ? noIndex : 0u);
+        }
+        QCOMPARE(piecesNs, withoutDelaysNs);
     }
 
     void firstStepCountsUnlessItFollowsAPause() {

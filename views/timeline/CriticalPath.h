@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+#include <QWidget>
+#include <vector>
+
+#include "model/causality/StepReplay.h"
+#include "views/timeline/TimelineState.h"
+
+namespace lanescope::views {
+
+/// The work and host code that determined the time of some steps. Immutable.
+struct CriticalPath {
+    QString title;                             ///< "Critical path of rank 0, GPU 0 in 9 of 10 steps".
+    std::vector<causality::PathPiece> pieces;  ///< By time, without overlaps.
+};
+
+/// Paints a line below the visible pieces of the selection's path, from row to row. O(width * log(pieces)).
+void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size);
+
+/// The critical path as a lane: pieces in the colours of a step's parts, and gaps for delays. A click selects the event
+/// of a piece, or the time of host code. Hidden without a path. GUI thread.
+class CriticalPathLane : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit CriticalPathLane(TimelineState& state, QWidget* parent = nullptr);
+
+    /// Sets the width left of the time axis, where the title is.
+    void setLabelWidth(int width) { labelWidth_ = width; }
+    static void paint(QPainter& painter, const TimelineState& state, QSize size, int labelWidth, const QFont& font);
+
+  protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+
+  private:
+    const causality::PathPiece* pieceAt(double x) const;
+
+    TimelineState& state_;
+    int labelWidth_ = 0;
+};
+
+}  // namespace lanescope::views
