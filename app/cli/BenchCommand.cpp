@@ -228,7 +228,7 @@ void addBench(CLI::App& app, int& exitStatus) {
         app.add_subcommand("bench", "Run two programs alternately, record each run, and report which is slower");
     help::acceptNumber(
         command->add_option("--runs", arguments->options.maxRounds,
-                            "Maximum number of runs per program; fewer if the difference is known to 1 % earlier"),
+                            "Maximum number of runs per program; stops early once the difference is known to 1 %"),
         "N", 2, maxRuns);
     help::acceptNumber(
         command->add_option("--warmup", arguments->options.warmUps, "Warm-up runs per program, not recorded"), "K", 0,

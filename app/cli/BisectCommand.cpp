@@ -251,7 +251,7 @@ void addBisect(CLI::App& app, int& exitStatus) {
         ->type_name("COMMAND");
     command
         ->add_option("--versions", arguments->versions,
-                     "The states are versions: shell command that installs one, with {} for it")
+                     "The states are versions: shell command that installs one; {} is the version")
         ->type_name("COMMAND");
     command->add_flag("--folders", arguments->areFolders, "The states are folders");
     help::acceptNumber(command->add_option("--runs", arguments->options.maxRuns, "Maximum number of runs in all"), "N",
@@ -265,7 +265,7 @@ void addBisect(CLI::App& app, int& exitStatus) {
             "Search for a change of this quantity, such as 'kernel \"*gemm*\" > 3%' (default: median step, 1 %)")
         ->type_name("CONDITION");
     help::acceptOutputPath(command->add_option("-o,--output", arguments->folder,
-                                               "Folder for runs and worktrees; an earlier one continues (default: "
+                                               "Folder for runs and worktrees; resumes what is there (default: "
                                                "<repository>-bisect or lanescope-bisect)"),
                            "DIR");
     command->add_flag("--keep-trees", arguments->options.keepsTrees, "Keep the worktrees at the end");
@@ -280,7 +280,7 @@ void addBisect(CLI::App& app, int& exitStatus) {
     command->footer(R"(Exit status:
   0  the change was found
   2  invalid command line, or no such commits or folders
-  3  no result: no difference, too few runs, or a run of an end failed
+  3  no result: no difference, too few runs, or the first or last state failed
   128 plus the signal number if a signal interrupted it
 
 Examples:

@@ -40,7 +40,7 @@ Result<void> nameRuns(CompareOptions& options) {
             "first: BASELINE CANDIDATE --spread EARLIER EARLIER. See --help.");
     if (!areByOption && options.candidates.empty() && history.empty())
         return fail(
-            "Name two runs, BASELINE and CANDIDATE, or several per side with --baseline and "
+            "Give two runs, BASELINE and CANDIDATE, or several per side with --baseline and "
             "--candidate. See --help.");
     const Result<void> asked = options.answer.check();
     if (!asked) return asked;
@@ -94,17 +94,17 @@ void addCompare(CLI::App& app, int& exitStatus) {
     command
         ->add_option("--spread", options->answer.request.earlier,
                      "Earlier runs of one of the programs (at least two), to measure the spread "
-                     "between its runs. In a folder: runs of the same command and machine. Must "
-                     "come after the compared runs")
+                     "between its runs. Of a folder: its runs of the same command and machine. Put "
+                     "--spread after the runs")
         ->type_name("TRACE");
     command
         ->add_option("--history", options->answer.request.history,
-                     "Compare the named run with the earlier runs of the same command and machine "
-                     "in this folder, and report level changes")
+                     "Compare the given run with the earlier runs of the same command and machine "
+                     "in this folder, and report lasting shifts")
         ->type_name("DIR");
-    help::acceptNumber(command->add_option("--last", options->answer.request.historyRuns,
-                                           "With --history: use only the last N of them"),
-                       "N", 3, 10'000);
+    help::acceptNumber(
+        command->add_option("--last", options->answer.request.historyRuns, "With --history: use only the last N runs"),
+        "N", 3, 10'000);
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
     addOutputFile(*command, options->output);

@@ -25,8 +25,8 @@ std::string_view conditionsHelp() {
                        NAME" (idle time there) and "slower in any" select parts of the step
   Times, counts and bytes are per step; "exposed" is time without overlap.
   Quote names with spaces, dots or <>; * in a name is a wildcard.
-  THRESHOLD is a percentage of the baseline (3% or +3%), a difference from it if it has a
-  sign (+2ms, -0.5 GB/s), or else the candidate's own number (70 ms, 40 GB/s, 1000).)";
+  THRESHOLD is a change in percent of the baseline (3% or +3%), a change if it has a sign
+  (+2ms, -0.5 GB/s), or else the candidate's own value (70 ms, 40 GB/s, 1000).)";
 }
 
 std::string compareHelp() {

@@ -286,12 +286,12 @@ int runDoctor(const DoctorWords& words) {
 
 void addDoctor(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<DoctorWords>();
-    CLI::App* command = app.add_subcommand("doctor", "Check whether recording works here, and how to fix it if not");
+    CLI::App* command = app.add_subcommand("doctor", "Check whether recording works here; if not, tell how to fix it");
     command->add_option("--agent", words->agent, "Agent library to check instead of the default")->type_name("FILE");
     addFormat(*command, words->format, {"text", "json"});
     CLI::Option* const measure =
         command->add_flag("--measure", words->measures,
-                          "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB of each), and "
+                          "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB per GPU), and "
                           "store the rates; traces then show how close a run came to them");
     command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")->needs(measure);
     command->add_option("-o,--output", words->output, "With --measure: store in FILE, for record --roofs FILE")

@@ -233,7 +233,7 @@ Result<int> runWhatIf(const WhatIfOptions& options) {
 
 void addWhatIf(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<WhatIfOptions>();
-    CLI::App* command = app.add_subcommand("whatif", "Forecast the step after changes");
+    CLI::App* command = app.add_subcommand("whatif", "Forecast the step time with changes");
     command->add_option("FILE", options->file, readableFormats())->required();
     command
         ->add_option("--scale", options->scales,

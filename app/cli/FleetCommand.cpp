@@ -211,7 +211,7 @@ void addFleet(CLI::App& app, int& exitStatus) {
     command->add_flag("--print-kubernetes", options->printsKubernetes,
                       "Print a Kubernetes manifest that starts a Dask cluster, and exit");
     command->footer(
-        "Requires the wheel, dask, distributed, duckdb and numpy. LANESCOPE_PYTHON names the Python to use.\n"
+        "Requires Lanescope's wheel, dask, distributed, duckdb and numpy. LANESCOPE_PYTHON names the Python to use.\n"
         "\n"
         "Examples:\n"
         "  lanescope fleet summaries -o fleet.sqlite --html fleet.html\n"

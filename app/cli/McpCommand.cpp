@@ -276,7 +276,8 @@ struct McpOptions {
 
 void addMcp(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<McpOptions>();
-    CLI::App* command = app.add_subcommand("mcp", "Answer agents about traces by the Model Context Protocol on stdio");
+    CLI::App* command =
+        app.add_subcommand("mcp", "Answer questions of agents about traces, by the Model Context Protocol on stdio");
     command->add_option("DIR", options->folders, "Folders whose traces may be read")->required();
 #ifdef LANESCOPE_HAS_CAPTURE
     command->add_flag("--allow-run", options->mayRun,

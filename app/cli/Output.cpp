@@ -194,11 +194,11 @@ void addMergeOptions(CLI::App& command, MergeArguments& words) {
             "--align", words.method,
             "How to synchronize the clocks of several hosts. collectives: by common collectives; steps: by steps of "
             "the same number; base-time: by the start time in each file; start: by the first event of each file; auto: "
-            "nothing on one host, else the first of these that covers all files"),
+            "off on one host, else the first of these that covers all files"),
         {"auto", "collectives", "steps", "base-time", "start"});
     help::addParsed(command, "--ranks", "LIST", parseRanks, words.cut.ranks, "Only these ranks: 0,17,517 or 0-7");
     help::addParsed(command, "--steps", "A-B", parseStepNumbers, words.cut.steps,
-                    "Only steps A to B, by number, and the next one, which ends the last: 120-124, or 7");
+                    "Only steps A to B, by number, and the step after B, which ends B: 120-124, or 7");
 }
 
 Result<std::filesystem::path> mergeForCommand(const std::vector<std::filesystem::path>& files,

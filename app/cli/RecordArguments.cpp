@@ -143,12 +143,12 @@ void RecordArguments::addWhat(CLI::App& command) {
         {"filtered", "launch", "all", "none"});
     help::acceptOneOf(
         command.add_option("--graphs", graphs_,
-                           "CUDA graphs. node: every kernel in them (slower); whole: one slice per launch"),
+                           "CUDA graphs. node: every kernel in them (slower); whole: one entry per launch"),
         {"whole", "node"});
     command.add_flag("!--no-python", asked.recordPython,
                      "Do not record Python stacks (functions, files and lines) of CUDA calls and threads");
     command.add_flag("!--no-memsets", asked.recordMemsets,
-                     "Do not record memsets; recording adds 2 us of GPU time to each");
+                     "Do not record memsets (recording one adds 2 us of GPU time)");
     command.add_flag("--memory", asked.recordMemory, "Also record device memory allocations and memory pools");
     command.add_flag("--unified-memory", asked.recordUnifiedMemory,
                      "Also record migrations and page faults of managed memory");
@@ -169,14 +169,13 @@ void RecordArguments::addWhat(CLI::App& command) {
     command
         .add_option("--disk-reserve", reserveBytes_,
                     "Stop recording when free disk space falls to SIZE, for example 10GB; 0: "
-                    "never (default: 5 % of the disk, at most 1GB, or more if it fills fast)")
+                    "never (default: 5 % of the disk up to 1GB; more if the disk fills fast)")
         ->type_name("SIZE")
         ->transform(sizeInBytes())
         ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, ""));
     command
-        .add_option(
-            "--max-size", asked.maxLogBytes,
-            "Maximum log size of one process, for example 500MB or 4GB; then its recording stops, not the program")
+        .add_option("--max-size", asked.maxLogBytes,
+                    "Maximum log size of one process, for example 500MB or 4GB; at that size only its recording stops")
         ->type_name("SIZE")
         ->transform(sizeInBytes())
         ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, ""));

@@ -31,8 +31,7 @@ int runRecord(const capture::RecordOptions& options, int repeats) {
 
 void addRecord(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<RecordArguments>();
-    CLI::App* command =
-        app.add_subcommand("record", "Run a program and record the GPU activity of it and its children");
+    CLI::App* command = app.add_subcommand("record", "Run a program and record its GPU activity and its children's");
     arguments->addTo(*command);
     command->footer(
         "The exit status is that of the program, or 128 plus the signal number if a signal ended it.\n\nExamples:\n  "

@@ -40,7 +40,7 @@ void addRecover(CLI::App& app, int& exitStatus) {
         "Also reads truncated logs. The folder is not changed.\n"
         "\n"
         "Example:\n"
-        "  lanescope recover .run.sqlite.run");
+        "  lanescope recover .job.sqlite.run");
     command->callback([words, &exitStatus] {
         exitStatus = runRecover({words->folder, words->output, words->overwrite, closeRecorded()});
     });

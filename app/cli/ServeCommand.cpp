@@ -16,7 +16,7 @@ void addServe(CLI::App& app, int& exitStatus) {
         bool isOnPipes = false;
     };
     auto options = std::make_shared<ServeOptions>();
-    CLI::App* command = app.add_subcommand("serve", "Answer a viewer on another machine about traces");
+    CLI::App* command = app.add_subcommand("serve", "Serve traces to a viewer on another machine");
     command->add_option("FILE", options->files, "Traces that may be read")->required();
     command->add_flag("--stdio", options->isOnPipes, "Read requests from stdin and write answers to stdout")
         ->required();

@@ -89,7 +89,7 @@ class ReportPrinter {
                 if (!formatter) formatter = makeTableFormatter(format_, part.style);
                 notes = part.notes;
                 if (format_ == TableFormat::Text && part.rows.empty())
-                    output_.write(fmt::format("  No such events{}.\n", whyNone(trace, name)));
+                    output_.write(fmt::format("  No rows{}.\n", whyNone(trace, name)));
                 else
                     output_.write(formatter->next(part));
                 return output_.isWanted();

@@ -151,7 +151,7 @@ int runTrigger(const std::string& pidOrName, const capture::WatchRequest& reques
 void addWatch(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<WatchWords>();
     CLI::App* command = app.add_subcommand(
-        "watch", "Run a program with a ring of its last seconds, and keep a trace when something happens");
+        "watch", "Run a program, and keep a trace of its last seconds when a step is slow, on a hang or on request");
     command->add_option("PROGRAM", words->program, "Program and its arguments")->required();
     help::acceptOutputPath(
         command->add_option("-o,--output", words->watch.outputPattern,
@@ -216,11 +216,11 @@ void addTrigger(CLI::App& app, int& exitStatus) {
         ->add_option("PID|NAME", words->target,
                      "Process of the program, name of the program, or name of the watch's folder")
         ->required();
-    command->add_option("--steps", words->request.steps, "Also record the next N steps")
+    command->add_option("--steps", words->request.steps, "Record the next N steps")
         ->type_name("N")
         ->check(CLI::Range(int64_t{0}, maxTriggerSteps).description(""));
-    command->add_flag("--past", words->withPast, "With --steps: also include the past");
-    command->add_option("--reason", words->request.reason, "Text for the trace's message")->type_name("TEXT");
+    command->add_flag("--past", words->withPast, "With --steps: keep the past, too");
+    command->add_option("--reason", words->request.reason, "Text to put into the trace")->type_name("TEXT");
     command->footer(
         "Without --steps the trace has the past seconds of the ring.\n\nExample:\n  lanescope trigger train.py --steps "
         "20 --past");

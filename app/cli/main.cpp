@@ -147,7 +147,8 @@ int run(int argc, char** argv) {
         "  lanescope record -o run.sqlite -- python train.py\n"
 #endif
         "  lanescope stats run.sqlite\n  lanescope compare before.sqlite after.sqlite\n  lanescope view "
-        "run.sqlite\n\nAlso reads files of `nsys export --type sqlite`. For more see 'lanescope COMMAND --help'.");
+        "run.sqlite\n\nAlso reads files of other tools; see 'lanescope stats --help'. For more see 'lanescope COMMAND "
+        "--help'.");
     for (AddCommand* add : {
 #ifdef LANESCOPE_HAS_CAPTURE
              addRecord, addRecover, addWatch,  addTrigger, addHang,   addDoctor,

@@ -235,7 +235,7 @@ class Judge {
         verdict_.stepEvidence = LinkEvidence::Counters;
         // The traffic is outside the steps, or in few of them.
         if (isUsed && *verdict_.bytesPerStep <= 0) return;
-        verdict_.sentences.push_back(fmt::format("In the median step the GPU of a process sent {} over NVLink.",
+        verdict_.sentences.push_back(fmt::format("In the median step, the GPU of each process sent {} over NVLink.",
                                                  formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep))));
     }
 

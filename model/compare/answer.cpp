@@ -410,7 +410,7 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
                                   stepsOfSide(after, "candidate")));
     if (comparison.workers.size() > 1)
         details.push_back(fmt::format(
-            "The answer is about {}, whose steps are longest without waiting for other ranks.", pair.candidateLabel));
+            "This is about {}, whose steps are longest if waiting for other ranks is left out.", pair.candidateLabel));
     details.push_back(fmt::format(
         "Steps, candidate against baseline: medians {}; 95th percentiles {} against {}; means {} against {}.",
         medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
@@ -422,11 +422,11 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
                         timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
                         timeDifferenceText(pair.claim.highNs), judgedText(pair)));
     else if (pair.claim.outcome != Outcome::TooFewSteps)
-        details.push_back(
-            fmt::format("Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences up to "
-                        "{} count as noise.",
-                        timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
-                        timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
+        details.push_back(fmt::format(
+            "Difference of medians {} (95 % interval from the steps of these runs: {} to {}); differences up to "
+            "{} count as noise.",
+            timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
+            timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
     if (pair.baselineMfu && pair.candidateMfu)
         details.push_back(fmt::format("MFU, candidate against baseline: {} % against {} %.",
                                       percentText(100 * *pair.candidateMfu), percentText(100 * *pair.baselineMfu)));

@@ -134,7 +134,7 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
     if (before.worldSize != after.worldSize && before.worldSize > 0 && after.worldSize > 0)
         cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize, after.worldSize);
     cautions.addIfOther("Driver", before.driver, after.driver);
-    cautions.addIfOther("CUDA of the driver", before.cuda, after.cuda);
+    cautions.addIfOther("Driver's CUDA", before.cuda, after.cuda);
     // Arguments differ on purpose, or by run.
     cautions.addIfOther("Program", programOf(before.commandLine), programOf(after.commandLine));
     cautions.addIfOther("Recorded with", before.recordOptions, after.recordOptions);

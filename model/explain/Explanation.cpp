@@ -205,8 +205,8 @@ std::string pausesSentence(const WorkerSummary& of) {
         if (!isIdle(part)) inStepsNs += parts[part];
     if (workNs <= 0 || static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
         return {};
-    return fmt::format(" Between them, in {} in all, the GPU worked for {} that count for none of them.",
-                       spanText(of.pauses.ns), spanText(workNs));
+    return fmt::format(" In the {} between them, the GPU worked for {} that count for none.", spanText(of.pauses.ns),
+                       spanText(workNs));
 }
 
 /// Returns why steps are called requests, and the activity between them; empty for steps.
@@ -238,9 +238,10 @@ std::string unitsSentence(const RunSummary& run, int64_t steps) {
     for (const StepUnit& unit : run.units) {
         const auto here = static_cast<double>(unit.count), all = static_cast<double>(steps);
         if ((here < severalFactor * all && all < severalFactor * here) || count++ >= maxReportedUnits) continue;
-        text += fmt::format("{}{} {}", text.empty() ? " Other units: " : ", ", formatCount(unit.count), unitText(unit));
+        text += fmt::format("{}{} {}", text.empty() ? " --range can also choose: " : ", ", formatCount(unit.count),
+                            unitText(unit));
     }
-    return text.empty() ? text : text + " (--range).";
+    return text.empty() ? text : text + ".";
 }
 
 /// Returns the steps that an explanation covers, of its findings' worker, and the rest outside: `Explanation::steps`.
@@ -248,7 +249,7 @@ std::string stepsSentence(const RunSummary& run) {
     const uint32_t critical = run.criticalWorker();
     if (critical == noIndex || run.source == StepSource::WholeRun) return {};
     const WorkerSummary& of = run.workers[critical];
-    std::string text = fmt::format("{} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
+    std::string text = fmt::format("Explained: {} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
     text += patternText(run);
     if (const auto share = of.coverage(); share)
         text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
@@ -370,8 +371,8 @@ class Words {
         std::string items;
         for (size_t index = 0; index < std::min(rest.size(), maxReportedRest); ++index) {
             const auto& [phase, each] = rest[index];
-            items += fmt::format("{}{} {}", items.empty() ? " Largest of the rest: " : "; ", spanText(each->exposedNs),
-                                 phaseText(phase));
+            items += fmt::format("{}{} {}", items.empty() ? " Largest of the rest: " : "; ", phaseText(phase),
+                                 spanText(each->exposedNs));
             if (each->name.idle.kind == CauseKind::NoWorkAround) continue;
             items +=
                 fmt::format(", {}{}", shortName(each->name), each->path.empty() ? "" : " in " + printable(each->path));
@@ -421,8 +422,8 @@ class Words {
         }
         const double rest = shareOf(restNs, computeNs);
         if (rest > maxOtherShare) return;
-        const std::string who = made_.workers.size() > 1 ? capitalized(worker(critical).label()) : "The GPU";
-        made_.compute = fmt::format("{} computes: {}{}.", who, text,
+        const std::string who = made_.workers.size() > 1 ? " of " + worker(critical).label() : std::string();
+        made_.compute = fmt::format("Of the compute{}: {}{}.", who, text,
                                     rest < minReportedShare ? "" : fmt::format(", other {}", shareText(rest)));
     }
 
@@ -435,7 +436,7 @@ class Words {
                 most = &each;
         if (most == nullptr) return {};
         const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
-        return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
+        return fmt::format("; the largest part is {}{}, {}", shortName(most->name), at,
                            shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 

@@ -160,8 +160,7 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
             isPart ? fmt::format(", {} of this", timeText(ownNs)) : "");
     }
     if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
-        return fmt::format("The cause is that of {}, which these {}s have more of: start with it.", other->rule->id,
-                           unit());
+        return fmt::format("Same cause as {}, of which these {}s have more: start with that.", other->rule->id, unit());
     return std::string(otherwise);
 }
 

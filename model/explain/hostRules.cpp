@@ -231,7 +231,7 @@ std::string sayHostWork(const FindingText& text) {
         text.time(), cause.isInPython() ? " (Python, or code that it calls)" : "", text.main(), text.rarely());
     const std::string place = hostWorkPlace(text.worker());
     if (!place.empty() && place != placeText(cause))
-        said += fmt::format("; where it was seen to run, that was most {}", place);
+        said += fmt::format("; when seen running, it was mostly {}", place);
     return said + "." + alternatingSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
            coresSentence(text.run(), text.finding().worker);
 }
@@ -279,7 +279,7 @@ std::string sayLaunchBound(const FindingText& text) {
 
 std::string adviseLaunchBound(const FindingText& text) {
     if (isDispatchedSingly(text.worker()))
-        return "Compile the whole step: jax.jit around the function of a step, so that it launches one program." +
+        return "Compile the whole step: jax.jit around the step function, so that it launches one program." +
                adviseHolder(text);
     if (hasFewLaunches(text.worker()))
         return adviceFor(text.run(), {"A step has hardly any launches, so do less between them: reading results, "
@@ -364,9 +364,10 @@ const Rule hostWaitsRule{
         "The GPU is idle at least 3 % of the step because the thread that launches its work sleeps, waits for "
         "something other than the GPU, or waits for a core.",
     .advice =
-        "Check what it waits for at that line; waiting for requests from outside is no loss. Otherwise move the sleep "
-        "or the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs "
-        "more cores, a higher limit of its control group, or fewer threads.",
+        "Find out what the thread waits for; waiting for requests from outside is no loss. If it is something else, "
+        "move "
+        "the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs more "
+        "cores, a higher cgroup limit, or fewer threads.",
     .find = findHostWaits,
     .say = sayHostWaits,
     .evidence =
@@ -388,14 +389,14 @@ const Rule hostWorkRule{
         "launches its work runs something else.",
     .advice =
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
-        "work before it, so that the GPU works meanwhile. Compile once, not for every shape. Fewer launches do not "
-        "help.",
+        "work first, so that the GPU works meanwhile. If it compiles: once, not for every shape. Fewer launches will "
+        "not help.",
     .jaxAdvice =
-        "Do less there, do it in another process, or call the next step before it, so that the GPU works meanwhile. "
-        "Compile once, not for every shape. Fewer launches do not help.",
+        "Do less there, do it in another process, or call the next step first, so that the GPU works meanwhile. If it "
+        "compiles: once, not for every shape. Fewer launches will not help.",
     .otherAdvice =
-        "Do less there, do it on another thread, or launch the next work before it, so that the GPU works meanwhile. "
-        "Fewer launches do not help.",
+        "Do less there, do it on another thread, or launch the next work first, so that the GPU works meanwhile. Fewer "
+        "launches will not help.",
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = [](const FindingText& text) { return launchEvidenceIn(text, {ThreadState::Running}, minWorkNs); },
@@ -431,13 +432,13 @@ const Rule launchBoundRule{
     .finds = "The GPU is idle at least 15 % of the step, and of the median step, because work was launched too late.",
     .advice =
         "Fused or larger kernels, a larger batch, less Python between launches; {api} graphs (torch.compile with "
-        "mode=\"reduce-overhead\") for operations that are in no graph yet.",
+        "mode=\"reduce-overhead\") for operations not yet in a graph.",
     .jaxAdvice =
         "Compile more of the step into one program (jax.jit around the whole step, jax.lax.scan over its parts), a "
         "larger batch, less Python between its calls.",
     .otherAdvice =
         "Fused or larger kernels, a larger batch, less work on the CPU between launches; {api} graphs for operations "
-        "that are in no graph yet.",
+        "not yet in a graph.",
     .find = findLaunchBound,
     .say = sayLaunchBound,
     .evidence = launchEvidence,

@@ -126,7 +126,7 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
 std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const WorkerSummary& of = run.workers[worker];
     if (const double cores = shareOf(of.heldBackNs.value_or(0), of.totalWallNs()); cores >= minHeldBackShare) {
-        std::string limit = "the limit of the control group";
+        std::string limit = "the limit of the cgroup";
         if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
             limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100, percent == 100 ? "" : "s");
         // Threads that it holds back are also counted as runnable without a core: that is the same time.
@@ -314,7 +314,7 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
                   shortContributorName(
                       launches.place.starts_with(launched) ? launches.place.substr(launched.size()) : launches.place,
                       true));
-    return fmt::format("; {} kernel{}{} of {} each{}", count, count == "1" ? "" : "s", per,
+    return fmt::format("; {} kernel{}{}, {} each{}", count, count == "1" ? "" : "s", per,
                        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
 }
 

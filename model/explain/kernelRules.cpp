@@ -93,7 +93,7 @@ std::string saySinglePrecision(const FindingText& text) {
                                                    timeText(static_cast<double>(forecastNs)))
                                      : std::string();
     return fmt::format(
-        "Matrix products and convolutions of fp32 take {} while the tensor cores of {} are idle: mostly {}, {}.{}",
+        "fp32 matrix products and convolutions take {} while the tensor cores of {} are idle: mostly {}, {}.{}",
         text.time(), text.worker().gpuName.empty() ? "the GPU" : printable(text.worker().gpuName), text.main(),
         text.times(), forecast);
 }
@@ -293,16 +293,16 @@ const Rule singlePrecisionRule{
     .id = "single_precision",
     .title = "fp32 products leave tensor cores idle",
     .finds =
-        "Matrix products and convolutions of fp32 without tensor cores take at least 15 % of the step, on a GPU that "
+        "fp32 matrix products and convolutions without tensor cores take at least 15 % of the step, on a GPU that "
         "multiplies fp32 as TF32.",
     .advice =
-        "torch.set_float32_matmul_precision(\"high\") uses TF32 if 10 bits of mantissa suffice for products; bf16 "
+        "If 10 bits of mantissa suffice for products, use TF32: torch.set_float32_matmul_precision(\"high\"). bf16 "
         "(torch.autocast) is faster still.",
     .jaxAdvice =
-        "jax_default_matmul_precision=\"tensorfloat32\" uses TF32 if 10 bits of mantissa suffice for products; "
+        "If 10 bits of mantissa suffice for products, use TF32: jax_default_matmul_precision=\"tensorfloat32\". "
         "bfloat16 is faster still.",
     .otherAdvice =
-        "Use TF32 if 10 bits of mantissa suffice for products (CUBLAS_COMPUTE_32F_FAST_TF32); bf16 is faster still.",
+        "If 10 bits of mantissa suffice for products, use TF32 (CUBLAS_COMPUTE_32F_FAST_TF32). bf16 is faster still.",
     .find = findSinglePrecision,
     .say = saySinglePrecision,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isSingleProduct); },

@@ -52,8 +52,8 @@ std::string adviseAllocations(const FindingText& text) {
     static constexpr std::array<std::string_view, 2> emptyCache{"empty", "cache"};
     const std::vector<std::string> words = wordsOf(text.worker().allocations.freedAt);
     if (!std::ranges::search(words, emptyCache).empty())
-        return "Do not call torch.cuda.empty_cache() in every step: the caching allocator then frees its blocks and "
-               "must allocate them again.";
+        return "Do not call torch.cuda.empty_cache() every step: it makes the caching allocator free its blocks and "
+               "allocate them again.";
     return adviceOf(text.run(), allocationsRule);
 }
 
@@ -236,7 +236,7 @@ const Rule pageableCopiesRule{
     .jaxAdvice = "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
     .otherAdvice = "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync.",
     .find = findPageableCopies,
-    .say = [](const FindingText& text) { return text.taking("Copies of pageable memory take"); },
+    .say = [](const FindingText& text) { return text.taking("Pageable-memory copies take"); },
     .evidence = pageableEvidence,
     .advise = advisePageableCopies,
 };

@@ -61,11 +61,11 @@ std::string sayLateRank(const FindingText& text) {
     const std::string what = text.what();
     // The name of idle time already contains its place.
     const bool isIdle = text.finding().contributor.isIdle();
-    return fmt::format("The other ranks wait and exchange data for at least {} more than {}, which comes last{}.",
+    return fmt::format("The other ranks wait and exchange data at least {} longer than {}, which comes last{}.",
                        text.time(), text.worker().label(),
-                       what.empty() ? ""
-                                    : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what +
-                                          text.where()) +
+                       what.empty()
+                           ? ""
+                           : ", mostly from its extra time " + std::string(isIdle ? "" : "in ") + what + text.where()) +
            text.onlyThere();
 }
 
@@ -99,8 +99,8 @@ void findNvlinkUnused(RunFindings& run) {
 
 std::string sayNvlinkUnused(const FindingText& text) {
     return fmt::format(
-        "NVLink connects these GPUs but carried nothing: for {} they do nothing but exchange data, over something "
-        "slower, mostly in {}.",
+        "NVLink connects these GPUs but carried nothing: for {} they only exchange data, over something slower, "
+        "mostly in {}.",
         text.time(), text.what());
 }
 
@@ -281,7 +281,7 @@ const Rule gilWaitsRule{
         "step. Estimated by samples.",
     .advice =
         "Move the work of the other thread to another process (multiprocessing), or into code that releases the GIL "
-        "(NumPy, C extensions), or do it less often. Fewer launches do not help.",
+        "(NumPy, C extensions), or do it less often. Fewer launches will not help.",
     .find = findGilWaits,
     .say = sayGilWaits,
     .evidence = gilEvidence,

@@ -64,10 +64,10 @@ int64_t distanceOf(const std::vector<OutlierStep>& odd) {
 std::string sayOddSteps(const FindingText& text) {
     const WorkerSummary& odd = text.worker();
     const OutlierStep& longest = odd.outliers.front();
-    std::string said = fmt::format("{} of {} {}s take{} far longer than the others, {} in the mean; {} {} by {}: {}",
-                                   odd.outliers.size(), odd.steps.size(), text.unit(),
-                                   odd.outliers.size() == 1 ? "s" : "", text.time(), text.unit(), longest.number,
-                                   timeText(static_cast<double>(longest.excessNs)), name(longest.part));
+    std::string said = fmt::format(
+        "{} of {} {}s take{} far longer than the others, which costs {} in the mean; {} {} takes {} longer: {}",
+        odd.outliers.size(), odd.steps.size(), text.unit(), odd.outliers.size() == 1 ? "s" : "", text.time(),
+        text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)), name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
         said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());

@@ -54,13 +54,13 @@ int64_t meanNsOf(const ExplanationReport& report, const explain::Finding& findin
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
     if (finding.rule->isBetweenSteps)
-        return fmt::format("{}, up to {} in all", finding.rule->id,
+        return fmt::format("{}, saves up to {} in all", finding.rule->id,
                            timeText(static_cast<double>(report.run.workers[finding.worker].pauses.idleNs)));
     if (finding.saving)
         return fmt::format("{}, saves {} ± {} of {} per {} (forecast)", finding.rule->id,
                            scaleOf(report).text(finding.saving->ns), scaleOf(report).text(finding.saving->marginNs),
                            scaleOf(report).text(meanNsOf(report, finding)), report.explanation.what);
-    return fmt::format("{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
+    return fmt::format("{}, saves up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
                        report.run.source == StepSource::WholeRun ? "of the" : "per", report.explanation.what);
 }
 
@@ -137,7 +137,8 @@ std::string findingsText(const ExplanationReport& report) {
         text += indented(printable(finding.sentence), report.lineWidth);
         text += indented("Try: " + printable(finding.advice), report.lineWidth);
         if (finding.atNs)
-            text += fmt::format("   Place: {} s.\n", fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
+            text += fmt::format("   At {} s of the trace.\n",
+                                fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
     }
     return text;
 }

@@ -158,7 +158,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     }
     layout.push_back({Field::Range});
     layout.push_back({Field::Name});
-    return fmt::format("\n{}: exposed time of a step\n\n", name(parts)) +
+    return fmt::format("\n{}: exposed time per step\n\n", name(parts)) +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth, {.overlong = overlong});
 }
 
@@ -169,7 +169,7 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
     layout.push_back({Field::Range});
-    return "\nNVTX ranges: exposed and idle time of a step, by the range that the host code was in\n\n" +
+    return "\nNVTX ranges: exposed and idle time per step, by the range that the host code was in\n\n" +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth);
 }
 
@@ -223,7 +223,7 @@ std::string workersText(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const RunComparison& comparison = report.candidates[index].comparison;
         if (comparison.workers.size() < 2) continue;
-        text += fmt::format("\n{}Median step of every worker\n\n", candidateMark(report, index)) +
+        text += fmt::format("\n{}Median step of each rank or process\n\n", candidateMark(report, index)) +
                 gridText(workerTable(comparison).withColumns({0, 1, 4, 5, 6, 7, 8}), report.lineWidth);
     }
     return text;

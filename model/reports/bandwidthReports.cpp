@@ -190,7 +190,7 @@ ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
 ReportTable memcpyAdvice(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
     ReportTable table;
-    table.columns = {{"Worth", Unit::Nanoseconds}, {"Advice", Unit::Text}};
+    table.columns = {{"Saves", Unit::Nanoseconds}, {"Advice", Unit::Text}};
     for (BandwidthAdvice& advice : index.advice(query.range))
         table.rows.push_back({advice.gainNs, std::move(advice.sentence)});
     return table;

@@ -330,13 +330,12 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
 }  // namespace
 
 const Report tensorUseReport{
-    .info =
-        {.name = "mfu",
-         .title = "Tensor Core Use",
-         .description =
-             "MFU of each GPU by its counters: tensor activity times clock, against data sheet and measured products",
-         .isDefault = true,
-         .isSampled = true},
+    .info = {.name = "mfu",
+             .title = "Tensor Core Use",
+             .description =
+                 "MFU of each GPU by its counters: tensor activity times clock, against data-sheet and measured rates",
+             .isDefault = true,
+             .isSampled = true},
     .build = tensorUses};
 
 const Report gpuActivityReport{

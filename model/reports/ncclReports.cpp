@@ -134,7 +134,7 @@ ReportTable ncclSummary(const ReportQuery& query) {
     if (knownWaits > 0)
         table.notes.push_back(
             fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} calls with GPU work; "
-                        "their bandwidths cover the rest.",
+                        "bandwidths of these exclude it.",
                         knownWaits, calls));
     std::ranges::stable_sort(table.rows, [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];

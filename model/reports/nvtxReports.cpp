@@ -378,7 +378,7 @@ const Report nvtxFamilySummaryReport{
 
 const Report nvtxPushPopSummaryReport{.info = {.name = "nvtx_pushpop_sum",
                                                .title = "NVTX Push/Pop Range Summary",
-                                               .description = "CPU time in each pushed and popped NVTX range"},
+                                               .description = "CPU time in each push/pop NVTX range"},
                                       .build = summaryOfStyle<NvtxStyle::PushPop>};
 
 const Report nvtxStartEndSummaryReport{.info = {.name = "nvtx_startend_sum",

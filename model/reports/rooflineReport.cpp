@@ -63,7 +63,7 @@ ReportTable rooflineTable(const Trace& trace, const analysis::Roofline& roofline
 
 const Report rooflineReport{
     .info = {.name = "roofline",
-             .title = "Operators Against Their Roof",
+             .title = "Operators Against Peak Rates",
              .description = "Rate of each operator shape and Python line against the highest rate of GPU or memory"},
     .build = [](const ReportQuery& query) {
         return rooflineTable(query.trace, analysis::rooflineOf(query.trace, query.range));

@@ -134,7 +134,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::cpuCount, "CPUs"}, s.cpuCount);
     visit(FactName{facts::hostMemoryBytes, "Host memory", FactUnit::Bytes}, s.hostMemoryBytes);
     visit(FactName{facts::driverVersion, "CUDA driver"}, s.driverVersion);
-    visit(FactName{facts::driverCudaVersion, "CUDA of the driver"}, s.driverCudaVersion);
+    visit(FactName{facts::driverCudaVersion, "Driver's CUDA"}, s.driverCudaVersion);
     visit(FactName{facts::lanescopeVersion, "Lanescope"}, s.recorderVersion);
     visit(FactName{facts::recordOptions, "Recorded with"}, s.recordOptions);
     visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
@@ -151,9 +151,9 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::bootId, "Boot"}, s.bootId);
     visit(FactName{facts::visibleDevices, "Visible GPUs"}, s.visibleDevices);
     visit(FactName{facts::agentVersion, "Agent"}, s.agentVersion);
-    visit(FactName{facts::cuptiPath, "CUPTI from"}, s.cuptiPath);
+    visit(FactName{facts::cuptiPath, "CUPTI library"}, s.cuptiPath);
     visit(FactName{facts::cuptiVersion, "CUPTI", FactUnit::CuptiVersion}, s.cuptiVersion);
-    visit(FactName{facts::localWorldSize, "Ranks on its host"}, s.localWorldSize);
+    visit(FactName{facts::localWorldSize, "Ranks on the host"}, s.localWorldSize);
     visit(FactName{facts::ncclProfilerInterface, "NCCL profiler"}, s.ncclProfilerInterface);
     visit(FactName{facts::endSignal, "Ended by signal"}, s.endSignal);
     visit(FactName{facts::parentProcess, facts::parentProcess}, s.parentPid);
@@ -170,11 +170,11 @@ void forEachFact(S& s, V&& visit) {
 }
 template <Of<SamplerFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
-    visit(FactName{facts::samplers, "Samplers"}, s.cost);
+    visit(FactName{facts::samplers, "Sampling cost"}, s.cost);
     visit(FactName{facts::gpuMetricsSampler, "Metric sampler"}, s.metricsCost);
-    visit(FactName{facts::samplerIntervals, "NVML was read"}, s.nvmlIntervals);
-    visit(FactName{facts::samplerIntervalsGpm, "GPM was read"}, s.gpmIntervals);
-    visit(FactName{facts::samplerIntervalsHost, "/proc was read"}, s.hostIntervals);
+    visit(FactName{facts::samplerIntervals, "NVML readings"}, s.nvmlIntervals);
+    visit(FactName{facts::samplerIntervalsGpm, "GPM readings"}, s.gpmIntervals);
+    visit(FactName{facts::samplerIntervalsHost, "/proc readings"}, s.hostIntervals);
     visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
     visit(FactName{facts::threadSampler, "Threads"}, s.threads);
     visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);

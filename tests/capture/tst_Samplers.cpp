@@ -100,7 +100,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(!list.contains("available") && !list.contains("total") && !list.contains("limit"), qPrintable(list));
         for (const QString& line : list.split('\n', Qt::SkipEmptyParts))
             QVERIFY2(line.contains(QRegularExpression("^  (host|GPU|process)")), qPrintable(line));
-        QVERIFY(text.contains("Samplers ") && text.contains("NVML was read "));
+        QVERIFY(text.contains("Sampling cost ") && text.contains("NVML readings "));
     }
 
     void hostCountersAreSampled() {

@@ -185,7 +185,7 @@ class tst_Health : public QObject {
         };
         QCOMPARE(value(description.run, "Host memory"), std::string("64.00 GiB"));
         QCOMPARE(value(description.run, "Recorded data read after the program ended"), std::string("3.00 MiB"));
-        QCOMPARE(value(description.run, "NVML was read"), std::string("clocks every 100 ms"));
+        QCOMPARE(value(description.run, "NVML readings"), std::string("clocks every 100 ms"));
         QCOMPARE(value(description.run, "brandNew"), std::string("yes"));
         QVERIFY(description.gpus[0].title.find("PCIe 5 x16, 18 NVLinks") != std::string::npos);
         QCOMPARE(value(description.gpus[0].facts, "tray"), std::string("left"));
@@ -195,9 +195,9 @@ class tst_Health : public QObject {
         QCOMPARE(value(description.run, "GPU 7: tray"), std::string("right"));
         const std::vector<Property>& facts = description.processes[0].facts;
         QCOMPARE(value(facts, "CUPTI"), std::string("13.0.1"));
-        QCOMPARE(value(facts, "CUPTI from"), std::string("/usr/lib/libcupti.so"));
+        QCOMPARE(value(facts, "CUPTI library"), std::string("/usr/lib/libcupti.so"));
         QCOMPARE(value(facts, "Visible GPUs"), std::string("0,1"));
-        QCOMPARE(value(facts, "Ranks on its host"), std::string("2"));
+        QCOMPARE(value(facts, "Ranks on the host"), std::string("2"));
         QCOMPARE(value(facts, "NVTX"), std::string("off"));
         QCOMPARE(value(propertiesOf(trace.processes[0]), "cuptiVersion"), std::string("130001"));
         QCOMPARE(value(propertiesOf(trace.facts), "samplerIntervals"), std::string("clocks every 100 ms"));

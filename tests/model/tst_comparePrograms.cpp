@@ -629,7 +629,7 @@ class tst_comparePrograms : public QObject {
         const auto sentence = [&] { return explain::explain(made.run()).findings[0].sentence; };
         QVERIFY2(has(sentence(), "8 of its threads"), sentence().c_str());
         worker.heldBackNs = 6 * worker.totalWallNs();
-        QVERIFY2(has(sentence(), "the limit of the control group held processors back for 6.00 s"), sentence().c_str());
+        QVERIFY2(has(sentence(), "the limit of the cgroup held processors back for 6.00 s"), sentence().c_str());
         QVERIFY2(!has(sentence(), "of its threads"), sentence().c_str());
         worker.heldBackNs.reset();
         worker.coreWaits = CoreWaits{1, worker.totalWallNs()};

@@ -103,7 +103,7 @@ class tst_explain : public QObject {
         QVERIFY(explanation.caveats.empty());
         QCOMPARE(explanation.sentence,
                  std::string("GPUs compute 93.5 % of the mean step of 107.0 ms. Largest other parts: 5.000 ms "
-                             "exposed communication; what takes most is gemm, 93.5 %."));
+                             "exposed communication; the largest part is gemm, 93.5 %."));
     }
 
     void everyPartHasItsRule_data() {
@@ -399,14 +399,14 @@ class tst_explain : public QObject {
         QCOMPARE(json["findings"][0]["mostGainNs"].get<int64_t>(), 20 * ms);
         QCOMPARE(json["workers"].size(), size_t{2});
         const std::string text = explanationAsText(report);
-        QVERIFY2(text.find("1. input_data, up to 20.000 ms per step") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("1. input_data, saves up to 20.000 ms per step") != std::string::npos, text.c_str());
         for (size_t from = 0; from < text.size();) {
             const size_t end = text.find('\n', from);
             QVERIFY(end - from <= 100);
             from = end + 1;
         }
         const std::string html = explanationAsHtml(report);
-        QVERIFY(html.find("input_data, up to 20.000 ms per step") != std::string::npos);
+        QVERIFY(html.find("input_data, saves up to 20.000 ms per step") != std::string::npos);
         QVERIFY(html.find("<script>run") == std::string::npos);
         QVERIFY(html.find("<b>&") == std::string::npos);
     }
@@ -566,7 +566,7 @@ class tst_explain : public QObject {
         };
         const std::string held = sentenceWith(0.4);
         QVERIFY2(has(held,
-                     "the limit of the control group, 2 cores, held processors back for "
+                     "the limit of the cgroup, 2 cores, held processors back for "
                      "0.40 s in each second"),
                  held.c_str());
         const std::string free = sentenceWith(0.001);

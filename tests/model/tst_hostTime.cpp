@@ -327,7 +327,7 @@ class tst_hostTime : public QObject {
             return explain::explain(made.run()).findings.front().sentence;
         };
         QVERIFY2(has(sentence(400), "; 40 copies per step of 2.00 KiB each, more than kernels"), sentence(400).c_str());
-        QVERIFY2(has(sentence(10), "; 2 kernels per step of"), sentence(10).c_str());
+        QVERIFY2(has(sentence(10), "; 2 kernels per step, "), sentence(10).c_str());
     }
 
     void onePauseAfterTheFirstStepIsStartUp() {
