@@ -113,7 +113,7 @@ class tst_CompareView : public QObject {
                                  {numberedSteps(longerSteps, 0, "slow.lanescope"),
                                   numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
         const ReportTable& table = compared.table("Parts").model().table();
-        QCOMPARE(table.columns.back().name, std::string("Lost: fast.lanescope"));
+        QCOMPARE(table.columns.back().name, std::string("Difference: fast.lanescope"));
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
             if (box->accessibleName() != "Candidate") continue;
             QVERIFY(box->isVisible());
@@ -124,7 +124,8 @@ class tst_CompareView : public QObject {
         QCOMPARE(compared.candidate().trace()->title, std::string("fast.lanescope"));
         QVERIFY2(compared.view.headline().headline().contains("shorter"),
                  qPrintable(compared.view.headline().headline()));
-        QCOMPARE(compared.table("Parts").model().table().columns.back().name, std::string("Lost: slow.lanescope"));
+        QCOMPARE(compared.table("Parts").model().table().columns.back().name,
+                 std::string("Difference: slow.lanescope"));
     }
 
     void sidesCanBeSwapped() {
@@ -477,7 +478,7 @@ class tst_CompareView : public QObject {
                 return QString();
             };
             for (int row = 0; row < model.rowCount(); ++row) {
-                const QString lost = QRegularExpression::escape(cell(row, "Lost"));
+                const QString lost = QRegularExpression::escape(cell(row, "Difference"));
                 const QString sides = cell(row, "Baseline") + "\\s+" + cell(row, "Candidate");
                 const QString line = title == "Parts" ? "\n" + cell(row, "Part") + ".*\\s" + sides + "\\s+" + lost
                                                       : "\n\\s*" + lost + "\\s+" + sides;
@@ -486,7 +487,7 @@ class tst_CompareView : public QObject {
                 if (title != "Parts") continue;
                 const QString shown = child<WaterfallChart>(compared.view).accessibleDescription();
                 // The chart has three digits.
-                const QString sign = cell(row, "Lost").left(1) == "+" ? "+" : "";
+                const QString sign = cell(row, "Difference").left(1) == "+" ? "+" : "";
                 if (shown.contains(cell(row, "Part")))
                     QVERIFY2(shown.contains(cell(row, "Part") + ": " + sign), qPrintable(shown));
             }
@@ -516,7 +517,7 @@ class tst_CompareView : public QObject {
         QTRY_VERIFY(table.table().isVisible() && table.table().horizontalHeader()->height() > 0);
         auto& model = static_cast<DifferenceModel&>(table.model());
         int column = 0;
-        while (model.headerData(column, Qt::Horizontal).toString() != "Lost") ++column;
+        while (model.headerData(column, Qt::Horizontal).toString() != "Difference") ++column;
         QHeaderView& header = *table.table().horizontalHeader();
         table.table().scrollTo(table.filter().index(0, column));
         const QPoint heading(header.sectionViewportPosition(column) + header.sectionSize(column) / 2,
