@@ -9,6 +9,7 @@
 #include "app/viewer/AppSettings.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
+#include "model/remote/RemoteTrace.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
@@ -92,7 +93,9 @@ void RunGuide::makeActions() {
     });
     showPath_ = make(tr("&Critical path"), QKeySequence(Qt::Key_C), true);
     showPath_->setCheckable(true);
+    showPath_->setEnabled(false);
     connect(showPath_, &QAction::toggled, this, &RunGuide::showCriticalPath);
+    connect(pathJob_, &LatestJob::ranOutOfMemory, showPath_, [this] { showPath_->setChecked(false); });
     connect(make(tr("Step &before"), QKeySequence(Qt::Key_BracketLeft), true), &QAction::triggered, this,
             [this] { stepBy(-1); });
     connect(make(tr("Step &after"), QKeySequence(Qt::Key_BracketRight), true), &QAction::triggered, this,
@@ -112,7 +115,7 @@ void RunGuide::connectParts() {
         const bool isOfUnit = std::exchange(chosenUnit_, shownUnit_) != shownUnit_;
         if (isOfUnit) unitError_ = sentence;
         emit explained();
-        if (isOfUnit) emit unitFailed(sentence);
+        if (isOfUnit) emit failed(sentence);
     });
     connect(card_, &ExplanationPanel::findingActivated, this, &RunGuide::showFinding);
     connect(card_, &ExplanationPanel::queryRequested, this, &RunGuide::queryRequested);
@@ -160,6 +163,7 @@ void RunGuide::setTrace(TracePtr trace) {
     job_->cancel();
     placeJob_->cancel();
     showPath_->setChecked(false);
+    showPath_->setEnabled(false);
     idle_->setTrace(trace_);
     before_.clear();
     pendingGap_.reset();
@@ -225,6 +229,7 @@ void RunGuide::chooseUnit(const std::string& pattern) {
 
 void RunGuide::take(ExplainedRunPtr run) {
     run_ = std::move(run);
+    showPath_->setEnabled(!remoteOf(*trace_));
     shownUnit_ = chosenUnit_;
     if (chosenUnit_.empty()) {
         units_ = run_->summary.units;
@@ -381,26 +386,18 @@ void RunGuide::showFinding(const explain::Finding& finding) {
 
 void RunGuide::showCriticalPath(bool isOn) {
     pathJob_->cancel();
-    timeline_.state().selection().setPath(nullptr);
-    if (!isOn) return;
+    if (!isOn) return timeline_.state().selection().setPath(nullptr);
     StepSelection selection;
     selection.rangeName = chosenUnit_;
-    pathJob_->start([this, trace = trace_, selection]() -> LatestJob::Publish {
-        auto path = std::make_shared<CriticalPath>();
-        QString problem;
-        if (const auto run = analysis::replayRun(*trace, selection)) {
-            path->pieces = run->replay.pathPieces();
-            path->title =
-                tr("Critical path of %1 in %2")
-                    .arg(QString::fromStdString(run->worker), QString::fromStdString(run->replay.stepsText()));
-            problem = QString::fromStdString(run->replay.refusal());
-        } else {
-            problem = QString::fromStdString(run.error());
-        }
-        return [this, path = freedInBackground(std::move(path)), problem] {
-            if (!problem.isEmpty()) QToolTip::showText(timeline_.mapToGlobal(QPoint()), problem, &timeline_);
-            if (path->pieces.empty()) return showPath_->setChecked(false);
-            timeline_.state().selection().setPath(path);
+    pathJob_->start([this, trace = trace_, run = run_, selection]() -> LatestJob::Publish {
+        const auto replayed = analysis::replayRun(*trace, selection, &run->summary);
+        std::shared_ptr<CriticalPath> path;
+        if (replayed) path = std::make_shared<CriticalPath>(*trace, replayed->replay);
+        return [this, trace, path = freedInBackground(std::move(path))] {
+            if (trace != timeline_.state().trace()) return;
+            if (path && !path->pieces.empty()) return timeline_.state().selection().setPath(path);
+            showPath_->setChecked(false);
+            emit failed(tr("The critical path is not known: no steps with recorded causes."));
         };
     });
 }

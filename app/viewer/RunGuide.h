@@ -68,7 +68,7 @@ class RunGuide : public QObject {
     /// Goes to the step of this number of `worker`, else of the rank that the others wait for, else of any. Returns
     /// false if there is none.
     bool showStepOf(int64_t number, std::optional<uint32_t> worker = {});
-    /// Explains the run with another unit as its steps; empty for the detected one. The view stays. Emits `unitFailed`
+    /// Explains the run with another unit as its steps; empty for the detected one. The view stays. Emits `failed`
     /// and keeps the unit if that fails.
     void chooseUnit(const std::string& pattern);
     /// Returns the units that can be chosen, the detected one first; empty until known.
@@ -89,7 +89,7 @@ class RunGuide : public QObject {
     void gapShown(bool isShown);
     /// Emitted when runs and steps are known or cannot be.
     void explained();
-    void unitFailed(const QString& sentence);
+    void failed(const QString& sentence);
 
   private:
     void makeActions();

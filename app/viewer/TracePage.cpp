@@ -152,7 +152,7 @@ void TracePage::connectParts() {
         updateDetails();
     });
     connect(guide_, &RunGuide::explained, this, &TracePage::showRun);
-    connect(guide_, &RunGuide::unitFailed, this, &TracePage::showMessage);
+    connect(guide_, &RunGuide::failed, this, &TracePage::showMessage);
     connect(guide_, &RunGuide::queryRequested, this, [this](const QString& sql) {
         showPanel(QStringLiteral("sql"));
         auto& panel = tables_->demand<SqlPanel>("sql");

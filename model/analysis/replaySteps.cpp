@@ -32,8 +32,8 @@ const WorkerSteps* stepsOf(const Trace& trace, const RunSteps& steps, const Work
     return found == steps.workers.end() ? nullptr : &*found;
 }
 
-Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection) {
-    const Result<RunSummary> summary = summarizeRun(trace, selection);
+Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection, const RunSummary* known) {
+    const Result<RunSummary> summary = known ? *known : summarizeRun(trace, selection);
     if (!summary) return fail(summary.error());
     const uint32_t critical = summary->criticalWorker();
     if (critical == noIndex) return fail("{}: no steps found. Choose ranges with --range.", trace.path.string());

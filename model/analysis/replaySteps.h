@@ -27,7 +27,9 @@ struct ReplayedRun {
     std::string worker;  ///< "rank 1, GPU 1".
     causality::StepReplay replay;
 };
-/// Fails as `summarizeRun` does, and if the run has no steps. `trace` must outlive the result. O(n log n).
-Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection = {});
+/// Fails as `summarizeRun` does, and if the run has no steps. `trace` must outlive the result. `known` is its summary
+/// with this selection, or null. O(n log n).
+Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection = {},
+                              const RunSummary* known = nullptr);
 
 }  // namespace lanescope::analysis

@@ -305,27 +305,30 @@ std::vector<PathPiece> StepReplay::pathPieces() const {
     std::vector<PathPiece> pieces;
     if (steps_.empty()) return pieces;
     const Node before = steps_.front().before;
-    auto parts = graph_.pathTo(steps_.back().last, unchangedNs_, {}, unchangedNs_[before]);
-    std::ranges::reverse(parts);
+    const auto parts = graph_.pathTo(steps_.back().last, unchangedNs_, {}, unchangedNs_[before]);
     const auto isOfSameThread = [&](size_t part) {
         return parts[part].edge != SIZE_MAX && graph_.edgeKind[parts[part].edge] == EdgeKind::Thread;
     };
-    int64_t lastNs = graph_.endNs[before];
+    // Latest first. A cause may go on after its effect has started, as a call does that launches.
+    int64_t untilNs = graph_.endNs[steps_.back().last];
     for (size_t part = 0; part < parts.size(); ++part) {
         const Node node = parts[part].node;
         PathPiece piece{graph_.groups[graph_.group[node]], graph_.event[node], noIndex, {}};
+        piece.range = {std::clamp(graph_.startNs[node], graph_.endNs[before], untilNs),
+                       std::clamp(graph_.endNs[node], graph_.endNs[before], untilNs)};
+        untilNs = piece.range.startNs;
         if (piece.event.kind() == EventKind::Api)
             piece.thread = trace_.apiCalls.thread[piece.event.row()];
-        else if (part > 0 && isOfSameThread(part))
+        else if (part > 0 && isOfSameThread(part - 1))
             piece.thread = pieces.back().thread;
-        piece.range = {std::max(graph_.startNs[node], lastNs), std::max(graph_.endNs[node], lastNs)};
-        lastNs = piece.range.endNs;
         pieces.push_back(piece);
     }
-    // The thread of code before a call is that of the call.
+    // The thread of code after a call is that of the call.
     for (size_t part = parts.size(); part-- > 1;)
-        if (isOfSameThread(part) && pieces[part - 1].thread == noIndex) pieces[part - 1].thread = pieces[part].thread;
+        if (isOfSameThread(part - 1) && pieces[part - 1].thread == noIndex)
+            pieces[part - 1].thread = pieces[part].thread;
     std::erase_if(pieces, [](const PathPiece& each) { return each.range.isEmpty(); });
+    std::ranges::reverse(pieces);
     return pieces;
 }
 
@@ -341,10 +344,9 @@ std::string StepReplay::refusal() const {
         return fmt::format(
             "Too few steps ({}) for a forecast: the lead of the CPU over the GPU is unknown. Choose {} or more.",
             steps_.size(), minSteps);
-    const double unexplained = std::abs(error_) + unknownShare_;
-    if (unexplained <= maxUnexplained) return {};
+    if (unexplained() <= maxUnexplained) return {};
     return fmt::format("The recorded causes do not explain this step: {:.1f} % unexplained on the {}.",
-                       100 * unexplained, unknownShare_ > std::abs(error_) ? "main thread" : "GPU");
+                       100 * unexplained(), unknownShare_ > std::abs(error_) ? "main thread" : "GPU");
 }
 
 Forecast StepReplay::forecast(std::span<const Change> changes) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -93,13 +94,15 @@ class StepReplay {
     double error() const { return error_; }
     /// Returns the share of the critical path in which a thread waits for an unknown reason.
     double unknownShare() const { return unknownShare_; }
+    /// Returns the share of the step that the recorded causes do not explain.
+    double unexplained() const { return std::abs(error_) + unknownShare_; }
     /// Returns a sentence about why no forecast is made; empty if forecasts are made.
     std::string refusal() const;
     /// Returns the forecast; its interval has no meaning if forecasts are refused. O(nodes).
     Forecast forecast(std::span<const Change> changes) const;
     /// Returns the times of the critical path from the first step to the last, largest first.
     const std::vector<PathShare>& path() const { return path_; }
-    /// Returns the same path by time, without delays and overlaps. O(nodes).
+    /// Returns the same path by time, without delays; a piece ends where its effect starts. O(nodes).
     std::vector<PathPiece> pathPieces() const;
     const CausalGraph& graph() const { return graph_; }
     TimeRange window() const { return window_; }

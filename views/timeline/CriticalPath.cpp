@@ -14,22 +14,43 @@
 #include "views/text/shownText.h"
 #include "views/theme/texts.h"
 #include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/timelineInput.h"
 
 namespace lanescope::views {
 namespace {
 
 using analysis::StepPart;
 using causality::NodeKind;
-using causality::PathPiece;
+using Piece = CriticalPath::Piece;
 
 constexpr double minNamedPx = 40, textInset = 4;
 constexpr double minJoinedPx = 2;  ///< Narrower pieces alternate between rows faster than lines can show.
-constexpr double lineWidth = 3, joinWidth = 1.5;
+constexpr double lineWidth = 3, joinWidth = 1.5, haloWidth = 2;
 constexpr double aimPx = 2;
+
+StepPart partOf(const Trace& trace, const causality::NodeGroup& group) {
+    switch (group.kind) {
+        case NodeKind::Kernel:
+            if (trace.launchConfigs.isCollective(group.name)) return StepPart::ExposedCommunication;
+            return StepPart::Compute;
+        case NodeKind::Graph: return StepPart::Compute;
+        case NodeKind::Copy: return analysis::partOf(static_cast<MemcpyKind>(group.name));
+        case NodeKind::Memset: return StepPart::Memset;
+        case NodeKind::Collective:
+        case NodeKind::Entered: return StepPart::ExposedCommunication;
+        case NodeKind::Arrival: return StepPart::DataLoading;
+        case NodeKind::Call:
+        case NodeKind::Return:
+            if (apiCategory(trace.strings.at(group.name)) == SliceCategory::ApiSync) return StepPart::Synchronization;
+            break;
+        case NodeKind::Host: break;
+    }
+    return group.isLoading ? StepPart::DataLoading : group.isUnknown ? StepPart::OtherIdle : StepPart::LaunchBound;
+}
 
 /// Calls `visit(piece, left, right)` for one piece per pixel column at most.
 template <class Visit>
-void forEachVisible(const std::vector<PathPiece>& pieces, const TimeScale& scale, const Visit& visit) {
+void forEachVisible(const std::vector<Piece>& pieces, const TimeScale& scale, const Visit& visit) {
     const auto after = [&](auto from, int64_t timeNs) {
         return std::partition_point(from, pieces.end(), [=](const auto& each) { return each.range.endNs <= timeNs; });
     };
@@ -42,103 +63,86 @@ void forEachVisible(const std::vector<PathPiece>& pieces, const TimeScale& scale
     }
 }
 
-/// Returns the part of a step to which a piece belongs, as its colour and name.
-StepPart partOf(const PathPiece& piece) {
-    switch (piece.group.kind) {
-        case NodeKind::Kernel:
-        case NodeKind::Graph: return StepPart::Compute;
-        case NodeKind::Copy: return analysis::partOf(static_cast<MemcpyKind>(piece.group.name));
-        case NodeKind::Memset: return StepPart::Memset;
-        case NodeKind::Collective:
-        case NodeKind::Entered: return StepPart::ExposedCommunication;
-        case NodeKind::Arrival: return StepPart::DataLoading;
-        default: break;
-    }
-    return piece.group.isLoading   ? StepPart::DataLoading
-           : piece.group.isUnknown ? StepPart::OtherIdle
-                                   : StepPart::LaunchBound;
-}
-
-QString textOf(const Trace& trace, const PathPiece& piece) {
-    if (piece.event.isValid()) return QString::fromStdString(trace.nameOf(piece.event));
-    const StepPart part = partOf(piece);
-    QString text = part == StepPart::DataLoading ? QStringLiteral("Data loading")
-                   : part == StepPart::OtherIdle ? QStringLiteral("Waiting for an unknown reason")
-                                                 : QStringLiteral("Host code");
-    if (piece.group.stack != noIndex)
-        text += QStringLiteral(" at ") + QString::fromStdString(placeText(trace, piece.group.stack));
+QString textOf(const Trace& trace, const Piece& piece) {
+    if (piece.event.isValid()) return toQString(trace.nameOf(piece.event));
+    QString text = piece.part == StepPart::DataLoading ? QStringLiteral("Data loading")
+                   : piece.part == StepPart::OtherIdle ? QStringLiteral("Waiting for an unknown reason")
+                                                       : QStringLiteral("Host code");
+    if (piece.stack != noIndex) text += QStringLiteral(" at ") + toQString(placeText(trace, piece.stack));
     return text;
 }
 
+QString titleOf(const CriticalPath& path) {
+    return path.unexplained <= causality::StepReplay::maxUnexplained
+               ? QStringLiteral("Critical path")
+               : QStringLiteral("Critical path, %1 % unexplained").arg(100 * path.unexplained, 0, 'f', 0);
+}
+
 /// Returns the height at which a piece ends its row on the screen; nullopt if it is on no visible row.
-std::optional<double> bottomOf(const TimelineState& state, const PathPiece& piece) {
-    const Trace& trace = *state.trace();
+std::optional<int> bottomOf(const TimelineState& state, const Piece& piece) {
+    if (piece.at.track == noIndex) return std::nullopt;
     const TrackLayout& layout = state.tracks().layout();
-    SliceLocation at;
-    if (piece.event.isValid()) {
-        at = trace.locate(piece.event);
-    } else if (piece.thread != noIndex) {
-        const auto track = std::ranges::find_if(trace.tracks, [&](const Track& each) {
-            return each.kind == TrackKind::Thread && each.subject == piece.thread;
-        });
-        if (track != trace.tracks.end()) at.track = static_cast<uint32_t>(track - trace.tracks.begin());
-    }
-    if (at.track == noIndex) return std::nullopt;
-    int bottom = 0;
-    if (const auto area = at.isValid() ? layout.areaOf({at.track, at.lane}) : std::nullopt) {
-        bottom = area->top + area->height;
-    } else {
-        const LayoutRow* row = layout.visibleRowOf(at.track);
-        if (!row) return std::nullopt;
-        bottom = row->top + row->height;
-    }
-    const int pinned = state.scroll().pinnedHeight(), y = state.scroll().toScreenY(bottom);
-    if (bottom > pinned && y <= pinned) return std::nullopt;
-    return y;
+    const auto area = piece.at.isValid() ? layout.areaOf({piece.at.track, piece.at.lane}) : std::nullopt;
+    const LayoutRow* row = area ? nullptr : layout.visibleRowOf(piece.at.track);
+    if (!area && !row) return std::nullopt;
+    const int top = area ? area->top : row->top, y = state.scroll().toScreenY(top);
+    // Scrolled under the pinned rows.
+    const int pinned = state.scroll().pinnedHeight(), bottom = y + (area ? area->height : row->height);
+    if (top >= pinned && bottom <= pinned + lineWidth) return std::nullopt;
+    return bottom;
 }
 
 }  // namespace
+
+CriticalPath::CriticalPath(const Trace& trace, const causality::StepReplay& replay)
+    : unexplained(replay.unexplained()) {
+    std::vector<uint32_t> trackOfThread(trace.threads.size(), noIndex);
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+        if (trace.tracks[track].kind == TrackKind::Thread) trackOfThread[trace.tracks[track].subject] = track;
+    for (const causality::PathPiece& each : replay.pathPieces()) {
+        Piece piece{each.range, partOf(trace, each.group), each.event, each.group.stack, {}};
+        if (each.event.isValid())
+            piece.at = trace.locate(each.event);
+        else if (each.thread != noIndex)
+            piece.at.track = trackOfThread[each.thread];
+        pieces.push_back(piece);
+    }
+}
 
 void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size) {
     const auto& path = state.selection().path();
     if (!path || !state.hasTracks()) return;
     QColor halo = state.options().theme().canvas;
     halo.setAlpha(190);
-    struct Line {
-        double left, right, y;
-        std::optional<double> from;  ///< Height from which the path comes.
-    };
-    std::vector<Line> lines;
-    forEachVisible(path->pieces, state.range().scale(size.width()),
-                   [&](const PathPiece& piece, double left, double right) {
-                       const auto bottom = bottomOf(state, piece);
-                       if (!bottom) return;
-                       Line line{left, right, *bottom - lineWidth / 2 - 1, std::nullopt};
-                       const Line* before = lines.empty() ? nullptr : &lines.back();
-                       if (before && std::min(before->right - before->left, right - left) >= minJoinedPx)
-                           line.from = before->y;
-                       lines.push_back(line);
-                   });
-    painter.save();
-    for (const auto& [color, extra] : {std::pair(halo, 2.0), std::pair(state.options().theme().slower, 0.0)})
-        for (const Line& line : lines) {
-            painter.fillRect(
-                QRectF(line.left, line.y - (lineWidth + extra) / 2, line.right - line.left, lineWidth + extra), color);
-            if (line.from)
-                painter.fillRect(QRectF(QPointF(line.left - (joinWidth + extra) / 2, *line.from),
-                                        QPointF(line.left + (joinWidth + extra) / 2, line.y))
-                                     .normalized(),
-                                 color);
-        }
-    painter.restore();
+    std::vector<QRectF> lines;
+    const Piece* before = nullptr;
+    forEachVisible(path->pieces, state.range().scale(size.width()), [&](const Piece& piece, double left, double right) {
+        const auto bottom = bottomOf(state, piece);
+        if (!bottom) return;
+        const QRectF line(left, *bottom - lineWidth - 1, right - left, lineWidth);
+        const bool isJoined =
+            before && before + 1 == &piece && std::min(lines.back().width(), line.width()) >= minJoinedPx;
+        const double from = isJoined ? lines.back().center().y() : 0;
+        if (isJoined)
+            lines.push_back(
+                QRectF(QPointF(left - joinWidth / 2, from), QPointF(left + joinWidth / 2, line.center().y()))
+                    .normalized());
+        lines.push_back(line);
+        before = &piece;
+    });
+    constexpr double edge = haloWidth / 2;
+    for (const QRectF& line : lines) painter.fillRect(line.adjusted(-edge, -edge, edge, edge), halo);
+    for (const QRectF& line : lines) painter.fillRect(line, state.options().theme().slower);
 }
 
 CriticalPathLane::CriticalPathLane(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     const auto repaint = [this] { update(); };
     connect(&state_.range(), &TimelineRange::changed, this, repaint);
     connect(&state_.options(), &TimelineOptions::changed, this, repaint);
-    connect(&state_.selection(), &TimelineSelection::pathChanged, this, repaint);
-    setAccessibleName(tr("Critical path"));
+    connect(&state_.selection(), &TimelineSelection::pathChanged, this, [this] {
+        if (const auto& path = state_.selection().path()) setAccessibleName(titleOf(*path));
+        update();
+    });
     hide();
 }
 
@@ -148,14 +152,13 @@ void CriticalPathLane::paint(QPainter& painter, const TimelineState& state, QSiz
     painter.fillRect(QRect(0, 0, labelWidth, size.height()), theme.panel);
     painter.fillRect(QRect(labelWidth, 0, size.width() - labelWidth, size.height()), theme.canvas);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
-    drawText(painter, font, theme.text, QRectF(8, 0, labelWidth - 12, size.height()), Qt::AlignVCenter,
-             tr("Critical path"));
     const auto& path = state.selection().path();
     if (!path || !state.trace()) return;
+    drawText(painter, font, theme.text, QRectF(8, 0, labelWidth - 12, size.height()), Qt::AlignVCenter, titleOf(*path));
     const TimeScale scale{state.range().visible(), double(size.width() - labelWidth), double(labelWidth)};
     const QFontMetricsF metrics(font);
-    forEachVisible(path->pieces, scale, [&](const PathPiece& piece, double left, double right) {
-        const QColor fill = theme.colorOf(partOf(piece));
+    forEachVisible(path->pieces, scale, [&](const Piece& piece, double left, double right) {
+        const QColor fill = theme.colorOf(piece.part);
         const QRectF area(left, 2, right - left, size.height() - 5);
         painter.fillRect(area, fill);
         if (area.width() < minNamedPx) return;
@@ -170,12 +173,15 @@ void CriticalPathLane::paintEvent(QPaintEvent*) {
     paint(painter, state_, size(), labelWidth_, font());
 }
 
-const PathPiece* CriticalPathLane::pieceAt(double x) const {
+TimeScale CriticalPathLane::scale() const {
+    return {state_.range().visible(), double(width() - labelWidth_), double(labelWidth_)};
+}
+
+const Piece* CriticalPathLane::pieceAt(double x) const {
     const auto& path = state_.selection().path();
     if (!path || x < labelWidth_) return nullptr;
-    const TimeScale scale{state_.range().visible(), double(width() - labelWidth_), double(labelWidth_)};
-    const PathPiece* found = nullptr;
-    forEachVisible(path->pieces, scale, [&](const PathPiece& piece, double left, double right) {
+    const Piece* found = nullptr;
+    forEachVisible(path->pieces, scale(), [&](const Piece& piece, double left, double right) {
         if (left - aimPx <= x && x < right + aimPx && (!found || left <= x)) found = &piece;
     });
     return found;
@@ -184,23 +190,28 @@ const PathPiece* CriticalPathLane::pieceAt(double x) const {
 bool CriticalPathLane::event(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QWidget::event(event);
     const auto* help = static_cast<QHelpEvent*>(event);
-    const auto& path = state_.selection().path();
-    if (!path) return true;
-    QString text = path->title;
-    if (const PathPiece* piece = pieceAt(help->pos().x()))
-        text = QStringLiteral("%1, %2\n%3")
-                   .arg(textOf(*state_.trace(), *piece), shortDuration(piece->range.durationNs()), text);
-    QToolTip::showText(help->globalPos(), text, this);
+    if (const Piece* piece = pieceAt(help->pos().x()))
+        QToolTip::showText(help->globalPos(),
+                           plainToolTip(QStringLiteral("%1\n%2").arg(textOf(*state_.trace(), *piece),
+                                                                     shortDuration(piece->range.durationNs()))),
+                           this);
     return true;
 }
 
 void CriticalPathLane::mouseReleaseEvent(QMouseEvent* event) {
-    const PathPiece* piece = event->button() == Qt::LeftButton ? pieceAt(event->position().x()) : nullptr;
+    const bool isClick = event->button() == Qt::LeftButton && rect().contains(event->pos());
+    const Piece* piece = isClick ? pieceAt(event->position().x()) : nullptr;
     if (!piece) return;
     state_.selection().setEvent(piece->event);
-    state_.selection().setRange(piece->event.isValid() ? std::nullopt : std::optional(piece->range));
-    if (const uint32_t track = state_.lanes().trackOf(piece->event); track != noIndex)
-        TimelineNavigator(state_).scrollToTrack(track);
+    if (!piece->event.isValid()) state_.selection().setRange(piece->range);
+    const auto bottom = bottomOf(state_, *piece);
+    if (piece->at.track != noIndex && (!bottom || *bottom < 0 || *bottom > state_.scroll().viewportHeight()))
+        TimelineNavigator(state_).scrollToTrack(piece->at.track);
+}
+
+void CriticalPathLane::wheelEvent(QWheelEvent* event) {
+    zoomOrPan(*event, state_, scale());
+    event->accept();
 }
 
 }  // namespace lanescope::views

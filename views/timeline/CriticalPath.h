@@ -5,15 +5,26 @@
 #include <QWidget>
 #include <vector>
 
+#include "model/analysis/StepParts.h"
 #include "model/causality/StepReplay.h"
 #include "views/timeline/TimelineState.h"
 
 namespace lanescope::views {
 
-/// The work and host code that determined the time of some steps. Immutable.
+/// The work and host code that determined the time of some steps, and their places. Immutable.
 struct CriticalPath {
-    QString title;                             ///< "Critical path of rank 0, GPU 0 in 9 of 10 steps".
-    std::vector<causality::PathPiece> pieces;  ///< By time, without overlaps.
+    struct Piece {
+        TimeRange range;
+        analysis::StepPart part = analysis::StepPart::OtherIdle;
+        EventRef event;            ///< Invalid for host code and batches.
+        uint32_t stack = noIndex;  ///< Frame of the line of host code, or `noIndex`.
+        SliceLocation at;          ///< Without a track if unknown; without a slice for host code.
+    };
+    /// Locates the pieces of a replay. O(pieces * log n).
+    CriticalPath(const Trace& trace, const causality::StepReplay& replay);
+
+    double unexplained = 0;     ///< Share of the steps that the recorded causes do not explain.
+    std::vector<Piece> pieces;  ///< By time, without overlaps.
 };
 
 /// Paints a line below the visible pieces of the selection's path, from row to row. O(width * log(pieces)).
@@ -35,9 +46,11 @@ class CriticalPathLane : public QWidget {
     bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
 
   private:
-    const causality::PathPiece* pieceAt(double x) const;
+    TimeScale scale() const;
+    const CriticalPath::Piece* pieceAt(double x) const;
 
     TimelineState& state_;
     int labelWidth_ = 0;

@@ -203,7 +203,10 @@ TimelineView::TimelineView(QWidget* parent)
     connect(&state_.options(), &TimelineOptions::changed, this, &TimelineView::styleScrollBar);
     connect(&state_.selection(), &TimelineSelection::eventChanged, this, &TimelineView::speak);
     connect(&state_.selection(), &TimelineSelection::rangeChanged, this, &TimelineView::speak);
-    connect(&state_.selection(), &TimelineSelection::pathChanged, this, &TimelineView::arrange);
+    connect(&state_.selection(), &TimelineSelection::pathChanged, this, [this] {
+        updateGeometry();
+        arrange();
+    });
     describeToReaders();
     setTabOrder(&filter_->edit(), &filter_->hiddenChip());
     setTabOrder(&filter_->hiddenChip(), labels_);

@@ -209,6 +209,34 @@ class TestCausality : public QObject {
         QCOMPARE(piecesNs, withoutDelaysNs);
     }
 
+    /// A kernel may start before its launch has returned, and before the kernel ahead of it has ended.
+    void piecesOfAPathEndWhereTheirEffectsStart() {
+        SimulatedTrace made;
+        const uint32_t thread = made.defaultThread(), stream = made.defaultStream();
+        std::vector<TimeRange> steps;
+        for (int64_t step = 0; step < 10; ++step) {
+            const int64_t atNs = step * 1'000'000;
+            const uint32_t correlation = 10 * static_cast<uint32_t>(step + 1);
+            made.addApi(thread, "cuLaunchKernel", atNs + 500'000, atNs + 510'000, correlation);
+            made.addKernel(stream, "first", atNs + 506'000, atNs + 600'000, correlation);
+            made.addApi(thread, "cuLaunchKernel", atNs + 510'000, atNs + 520'000, correlation + 1);
+            made.addKernel(stream, "second", atNs + 599'000, atNs + 700'000, correlation + 1);
+            made.addApi(thread, "cuStreamSynchronize", atNs + 520'000, atNs + 705'000, correlation + 2);
+            made.addSync(stream, SyncType::Stream, atNs + 520'000, atNs + 705'000, correlation + 2);
+            steps.push_back({atNs, atNs + 1'000'000});
+        }
+        const TracePtr trace = made.finish();
+        const StatesOfThreads states(*trace);
+        const StepReplay replay({*trace, states, {}, [](uint32_t, TimeRange) { return false; }},
+                                {trace->streams[stream].process, trace->streams[stream].gpu, steps});
+        std::map<std::string, std::set<int64_t>> durations;
+        for (const PathPiece& piece : replay.pathPieces())
+            if (piece.event.isValid()) durations[trace->nameOf(piece.event)].insert(piece.range.durationNs());
+        QCOMPARE(durations["first"], std::set<int64_t>{93'000});
+        QCOMPARE(durations["second"], std::set<int64_t>{101'000});
+        QCOMPARE(durations["cuLaunchKernel"], std::set<int64_t>{6'000});
+    }
+
     void firstStepCountsUnlessItFollowsAPause() {
         WaitingSteps made(ThreadState::Running);
         QCOMPARE(made.replay(false).stepsText(), std::string("9 of 10 steps"));
