@@ -299,8 +299,8 @@ std::string textOf(const PatternDifference& one) {
                            ? fmt::format("only in the {}, {}", side, whatText(one))
                            : fmt::format("in the {}, {}, in the other run by {}", side, whatText(one),
                                          timeText(static_cast<double>(std::abs(one.otherExcessNs))));
-    text += fmt::format(" ({} in the mean step), mostly {}", timeDifferenceText(static_cast<double>(pattern.costNs)),
-                        name(pattern.part));
+    text += fmt::format(" ({} in the mean step), largest in {}",
+                        timeDifferenceText(static_cast<double>(pattern.costNs)), name(pattern.part));
     if (!one.contributor.empty())
         text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in", shortName(one.contributor));
     if (!one.path.empty()) text += fmt::format(", in {}", printable(one.path));

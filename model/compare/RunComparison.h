@@ -312,7 +312,7 @@ struct PatternDifference {
     int64_t otherExcessNs = 0;              ///< Excess of the same pattern on the other side; 0 if it has none.
     analysis::ContributorName contributor;  ///< Its main contributor; empty if unknown.
     std::string path;
-    std::string text;  ///< "only in the candidate every third step of rank 2, GPU 2 takes ..."
+    std::string text;  ///< "only in the candidate, every third step of rank 2, GPU 2 takes ..."
 };
 
 struct RunComparison {

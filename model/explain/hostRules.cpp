@@ -207,9 +207,8 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::str
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
-            " In {} of the GPU's waiting time, it is unknown whether the thread ran or waited. If it waited, fewer "
-            "launches do "
-            "not help.",
+            " In {} of this CPU-bound idle time, it is unknown whether the thread ran or waited. If it waited, fewer "
+            "launches will not help.",
             shareText(shareOf(unknownNs, allNs)));
     if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(

@@ -374,7 +374,7 @@ std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
         " Recording itself may cost up to {}{} more: {}.", timeText(static_cast<double>(ns)), per,
-        isAll ? fmt::format("{} took {} each; without a profiler, a launch takes about {}", launches,
+        isAll ? fmt::format("{} took {} each; launches measured without a profiler took {}", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
               : fmt::format("at most {} for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));

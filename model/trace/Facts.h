@@ -178,7 +178,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
     visit(FactName{facts::threadSampler, "Threads"}, s.threads);
     visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);
-    visit(FactName{facts::threadStacksTorn, "Thread stacks dropped, changed while being read"}, s.threadStacksTorn);
+    visit(FactName{facts::threadStacksTorn, "Thread stacks dropped as inconsistent"}, s.threadStacksTorn);
 }
 /// In files the GPU number is appended to the identifier: "gpuMetricsLost0".
 template <Of<SampledGpuFacts> S, class V>

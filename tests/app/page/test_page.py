@@ -97,7 +97,7 @@ class Numbers(unittest.TestCase):
                     self.assertEqual({group["name"]: (group["total"], group["count"], group["min"], group["max"]) for group in sums["kernels"]}, kernels)
                     rows = [row for row in reports["memcpy_bandwidth"] if row["Kind"] != "memset"]
                     self.assertEqual(sum(group["count"] for group in sums["copies"]), sum(row["Count"] for row in rows))
-                    self.assertEqual(sum(group["bytes"] for group in sums["copies"]), sum(row["Total (B)"] for row in rows))
+                    self.assertEqual(sum(group["bytes"] for group in sums["copies"]), sum(row["Bytes (B)"] for row in rows))
 
     def test_every_gap_of_the_full_part_is_on_the_page(self):
         [page] = numbers_of(page_of(sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")))
