@@ -14,6 +14,7 @@
 #include "model/analysis/startedProcesses.h"
 #include "model/analysis/stepPatterns.h"
 #include "model/analysis/stepRanges.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/rangeDomains.h"
@@ -40,7 +41,7 @@ struct Mark {
 
     int64_t totalNs() const {
         int64_t sum = 0;
-        for (const auto& [step, ns] : spentNs) sum += ns;
+        for (const auto& [step, ns] : spentNs) sum = saturatingSum(sum, ns);
         return sum;
     }
 };
@@ -102,7 +103,8 @@ class MarkGatherer {
             Mark& mark = marks_[worker][{kind, key}];
             mark.kind = kind;
             if (mark.names.size() < 2) mark.names.insert(name);
-            mark.spentNs[*step] += endNs - startNs;
+            int64_t& spentNs = mark.spentNs[*step];
+            spentNs = saturatingSum(spentNs, endNs - startNs);
         }
     }
 
@@ -185,7 +187,7 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
         for (const auto& [step, spentNs] : mark.spentNs) {
             if (!affected.contains(step)) continue;
             ++within;
-            ns += spentNs;
+            ns = saturatingSum(ns, spentNs);
         }
         const auto affectedCount = static_cast<double>(affected.size());
         const auto others = static_cast<int64_t>(mark.spentNs.size()) - within;
@@ -194,7 +196,9 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
             continue;
         const Distinction found = distinction(of, key.second, mark, ns, within, others);
         if (static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount) continue;
-        const auto rank = [](const Distinction& each) { return std::pair(each.others == 0, each.ns * each.steps); };
+        const auto rank = [](const Distinction& each) {
+            return std::pair(each.others == 0, static_cast<double>(each.ns) * static_cast<double>(each.steps));
+        };
         if (!best || rank(found) > rank(*best)) best = found;
     }
     return best;
@@ -217,7 +221,7 @@ void addOfSteps(WorkerSummary& worker, const Marks& marks, const ProcessStarts& 
         for (const OutlierStep& each : worker.outliers)
             if (each.startNs == worker.steps[step].startNs) {
                 odd.insert(step);
-                excessNs += each.excessNs;
+                excessNs = saturatingSum(excessNs, each.excessNs);
             }
     if (!odd.empty()) add(DistinctionOf::Outliers, odd, excessNs / static_cast<int64_t>(odd.size()));
 }
