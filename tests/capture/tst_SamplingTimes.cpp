@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/capture/SamplerRun.h"
 #include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
 
 using namespace lanescope;
 
@@ -48,7 +49,8 @@ class tst_SamplingTimes : public QObject, private SamplerRun {
             between += line.contains("between samples");
         }
         // 18 steps on two GPUs; the first ones may precede the samplers, and a busy machine may read some too late.
-        QVERIFY(read + between >= 28);
+        const int expected = test::hasAddressSanitizer || test::hasThreadSanitizer ? 16 : 28;
+        QVERIFY2(read + between >= expected, qPrintable(QString::number(read + between)));
         QVERIFY2(read >= 16, qPrintable(QString::number(read)));
     }
 
