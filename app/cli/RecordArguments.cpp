@@ -137,8 +137,8 @@ void RecordArguments::addWhat(CLI::App& command) {
     command.add_flag("!--no-nvtx", asked.recordNvtx, "Do not record NVTX ranges");
     help::acceptOneOf(
         command.add_option("--api", api_,
-                           "CUDA calls to record. filtered: driver calls that launch, copy, set, wait, "
-                           "allocate or load code; launch: calls that start GPU work or wait for it; all: "
+                           "CUDA calls to record. filtered: driver calls that launch, copy, memset, wait, "
+                           "load code or allocate; launch: calls that start GPU work or wait for it; all: "
                            "also runtime calls, at a higher cost; none: GPU work only"),
         {"filtered", "launch", "all", "none"});
     help::acceptOneOf(
@@ -234,8 +234,8 @@ void RecordArguments::addWhen(CLI::App& command) {
         ->check(CLI::Validator(stepsProblem, ""));
     command
         .add_option("--step-range", stepRange_,
-                    "NVTX range that marks a step, NAME[@DOMAIN]; * is a wildcard "
-                    "(default: common names of steps)")
+                    "With --steps: NVTX range of a step, NAME[@DOMAIN]; * is a wildcard "
+                    "(default: common step names)")
         ->type_name("NAME");
     help::acceptNumber(
         command.add_option("--ranges", windows.repeat, "With --capture-range: record only the first N ranges; 0: all"),

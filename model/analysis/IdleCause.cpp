@@ -146,7 +146,9 @@ std::string activityText(const ThreadActivity& activity) {
             // A thread that samples saw running cannot have run all the time.
             return text + fmt::format(", which alternately runs and {}{}",
                                       activity.state == ThreadState::Running ? "waits" : meaning, holderText(activity));
-        case Observation::State: return text + fmt::format(", which {}{}", meaning, holderText(activity));
+        case Observation::State:
+            if (activity.state == ThreadState::Running) return text + ", running";
+            return text + fmt::format(", which {}{}", meaning, holderText(activity));
         case Observation::None: break;
     }
     return text;

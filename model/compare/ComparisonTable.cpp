@@ -46,8 +46,8 @@ constexpr std::array fieldEntries{
     FieldEntry{"Range", Form::Text, Owner::Row},
     FieldEntry{"", Form::StepTime, Owner::Baseline},
     FieldEntry{"", Form::StepTime, Owner::Candidate},
-    FieldEntry{"Difference", Form::StepLoss, Owner::Candidate},
-    FieldEntry{"Difference", Form::StepLoss, Owner::Candidate},
+    FieldEntry{"Diff", Form::StepLoss, Owner::Candidate},
+    FieldEntry{"Diff", Form::StepLoss, Owner::Candidate},
     FieldEntry{"Change", Form::Change, Owner::Candidate},
     FieldEntry{"Share", Form::Percent, Owner::Baseline},
     FieldEntry{"Share", Form::Percent, Owner::Candidate},
@@ -324,7 +324,7 @@ ComparisonTable judgedTable(const WorkerComparison& pair) {
     ComparisonTable table{.name = "judged",
                           .columns = {{"Judged", Form::Text},
                                       {"Baseline", Form::Time},
-                                      {"Difference", Form::Loss},
+                                      {"Diff", Form::Loss},
                                       {"Low", Form::Loss},
                                       {"High", Form::Loss},
                                       {"p", Form::Text},
@@ -349,9 +349,9 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
                                       {"Name", Form::Text},
                                       {"Baseline", Form::Time},
                                       {"Candidate", Form::Time},
-                                      {"Difference", Form::Loss},
-                                      {"Difference in All", Form::Loss},
-                                      {"Largest Difference in", Form::Text}}};
+                                      {"Diff", Form::Loss},
+                                      {"Diff in All", Form::Loss},
+                                      {"Largest Diff in", Form::Text}}};
     const std::vector<StepDifference> steps = stepDifferences(baseline, candidate);
     for (size_t index = 0; index < steps.size(); ++index) {
         const StepDifference& step = steps[index];

@@ -63,8 +63,8 @@ struct UseSum {
     double mean(double sum, size_t count) const { return sum / static_cast<double>(count); }
 };
 
-/// Returns the MFU of the workers of an explanation as a clause: "MFU 41.2 % by tensor activity in 12 steps, of the
-/// measured bf16 peak". Empty if no worker has one, or if all are below `minReportedMfu`.
+/// Returns the MFU of the workers of an explanation as a clause: "MFU 41.2 % of the measured bf16 peak, by tensor
+/// activity in 12 steps". Empty if no worker has one, or if all are below `minReportedMfu`.
 std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& workers) {
     UseSum sum;
     for (const WorkerParts& each : workers) {
@@ -80,8 +80,10 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
     // Counters include repeated operations, which some steps show.
     const bool isHfu =
         !sum.areCounted && sum.withShapes > 0 && sum.mean(sum.repeated, sum.withShapes) >= minHfuDifference;
-    std::string text = fmt::format("{} {}{} by {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
-                                   sum.areCounted ? "counted operations" : "tensor activity");
+    std::string text =
+        fmt::format("{} {}{} of the {}{}peak{}, by {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
+                    sum.areMeasured ? "measured " : "", precision, sum.areMeasured ? "" : " in the data sheet",
+                    sum.areCounted ? "counted operations" : "tensor activity");
     std::string more;
     if (sum.areCounted && hfu - mfu >= minHfuDifference)
         more = fmt::format("HFU {} with repeated ones", shareText(hfu));
@@ -95,8 +97,6 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
     text += isOfRun ? fmt::format(" during {}", timeText(static_cast<double>(sum.knownNs)))
                     : fmt::format(" in {} {}{}", sum.minSteps, identifier(run.kind), sum.minSteps == 1 ? "" : "s");
     if (!more.empty()) text += fmt::format(" ({})", more);
-    text += fmt::format(", of the {}{}peak{}", sum.areMeasured ? "measured " : "", precision,
-                        sum.areMeasured ? "" : " in the data sheet");
     if (sum.isShared && sum.withCounters > 0) text += ", other processes included";
     return text;
 }

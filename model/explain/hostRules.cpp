@@ -207,7 +207,7 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::str
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
-            " In {} of this CPU-bound idle time, it is unknown whether the thread ran or waited. If it waited, fewer "
+            " In {} of this wait, it is unknown whether the thread ran or waited. If it waited, fewer "
             "launches will not help.",
             shareText(shareOf(unknownNs, allNs)));
     if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
@@ -270,9 +270,9 @@ std::string sayLaunchBound(const FindingText& text) {
     return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", text.time(), text.main(),
                        text.rarely(), launchedWork(text.worker(), text.per())) +
            (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
-           overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
-           drainedSentence(text.worker(), text.per()) +
            alternatingSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
+           drainedSentence(text.worker(), text.per()) +
+           overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
            coresSentence(text.run(), text.finding().worker);
 }
 

@@ -150,9 +150,9 @@ class Places {
             ++checked;
             QCOMPARE(time(row["Baseline (ns)"]), cells[1]);
             QCOMPARE(time(row["Candidate Time (ns)"]), cells[2]);
-            QCOMPARE(loss(row["Difference (ns)"]), cells[3]);
+            QCOMPARE(loss(row["Diff (ns)"]), cells[3]);
             const QJsonObject json = json_["parts"].toArray()[int(part - pair_.parts.begin())].toObject();
-            QCOMPARE(json["lostNs"].toInteger(), row["Difference (ns)"].toLongLong());
+            QCOMPARE(json["lostNs"].toInteger(), row["Diff (ns)"].toLongLong());
             QCOMPARE(json["baselineNs"].toInteger(), row["Baseline (ns)"].toLongLong());
         }
         QCOMPARE(checked, int(text.size()) - 1);
@@ -248,8 +248,8 @@ class Places {
             if (!row["Baseline (ns)"].isEmpty())
                 [&] { QCOMPARE(row["Baseline (ns)"].toLongLong() % pair_.scale.quantumNs(), 0); }();
             const QString& name = row["Candidate Name"];
-            rows << QStringList{loss(row["Difference (ns)"]), time(row["Baseline (ns)"]),
-                                time(row["Candidate Time (ns)"]), name.isEmpty() ? row["Baseline Name"] : name};
+            rows << QStringList{loss(row["Diff (ns)"]), time(row["Baseline (ns)"]), time(row["Candidate Time (ns)"]),
+                                name.isEmpty() ? row["Baseline Name"] : name};
         }
         return rows;
     }

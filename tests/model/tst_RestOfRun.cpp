@@ -81,7 +81,7 @@ class tst_RestOfRun : public QObject {
         HAS(names, "eval");
         const std::string sentence = explain::explain(*summarizeRun(*trace)).sentence;
         HAS(sentence, " of the 1.000 s of the run. Largest of the rest: ");
-        HAS(sentence, "before the first step, in host code");
+        HAS(sentence, "before the first step 498.0 ms, in host code");
     }
 
     void stepsOfMostOfTheRunNeedNoRemark() {

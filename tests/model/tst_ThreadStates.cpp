@@ -307,7 +307,7 @@ class tst_ThreadStates : public QObject {
         QCOMPARE(said(thread, 20, 290), waits);
         QCOMPARE(said(thread, 400, 403), waits);
         QCOMPARE(said(thread, 1000, 1003), std::string(", which alternately runs and waits"));
-        QCOMPARE(said(thread, 1300, 1303), std::string(" at data.py:88 in load, which runs"));
+        QCOMPARE(said(thread, 1300, 1303), std::string(" at data.py:88 in load, running"));
         QCOMPARE(said(uncounted, 100, 103), std::string());
         QCOMPARE(said(uncounted, 50, 290), waits);
         // Unknown time is not attributed to a state either.

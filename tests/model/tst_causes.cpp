@@ -318,7 +318,7 @@ class tst_causes : public QObject {
         made.run().workers[0].foundSteps = 11;
         report::ExplanationReport report{made.run(), explain::explain(made.run())};
         QCOMPARE(report.explanation.steps,
-                 std::string("10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
+                 std::string("Explained: 10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
                              "last GPU work, 1 skipped as warm-up."));
         QVERIFY(report.explanation.caveats.empty());
         const auto json = nlohmann::json::parse(explanationAsJson(report));
@@ -329,7 +329,8 @@ class tst_causes : public QObject {
         QVERIFY(explanationAsHtml(report).find("80.0 % of the time from") != std::string::npos);
 
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
-        QCOMPARE(explain::explain(made.run()).steps, std::string("10 of 11 steps \"step #\", 1 skipped as warm-up."));
+        QCOMPARE(explain::explain(made.run()).steps,
+                 std::string("Explained: 10 of 11 steps \"step #\", 1 skipped as warm-up."));
     }
 
     void runWithoutStepsIsReported() {

@@ -24,8 +24,8 @@ using causality::NodeKind;
 using Piece = CriticalPath::Piece;
 
 constexpr double minNamedPx = 40, textInset = 4;
-constexpr double minJoinedPx = 2;  ///< Narrower pieces alternate between rows faster than lines can show.
-constexpr double lineWidth = 3, joinWidth = 1.5, haloWidth = 2;
+constexpr double minConnectedPx = 2;  ///< Narrower pieces alternate between rows faster than lines can show.
+constexpr double lineWidth = 3, connectorWidth = 1.5, haloWidth = 2;
 constexpr double aimPx = 2;
 
 StepPart partOf(const Trace& trace, const causality::NodeGroup& group) {
@@ -120,12 +120,12 @@ void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size
         const auto bottom = bottomOf(state, piece);
         if (!bottom) return;
         const QRectF line(left, *bottom - lineWidth - 1, right - left, lineWidth);
-        const bool isJoined =
-            before && before + 1 == &piece && std::min(lines.back().width(), line.width()) >= minJoinedPx;
-        const double from = isJoined ? lines.back().center().y() : 0;
-        if (isJoined)
+        const bool isConnected =
+            before && before + 1 == &piece && std::min(lines.back().width(), line.width()) >= minConnectedPx;
+        const double from = isConnected ? lines.back().center().y() : 0;
+        if (isConnected)
             lines.push_back(
-                QRectF(QPointF(left - joinWidth / 2, from), QPointF(left + joinWidth / 2, line.center().y()))
+                QRectF(QPointF(left - connectorWidth / 2, from), QPointF(left + connectorWidth / 2, line.center().y()))
                     .normalized());
         lines.push_back(line);
         before = &piece;

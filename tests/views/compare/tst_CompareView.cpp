@@ -113,7 +113,7 @@ class tst_CompareView : public QObject {
                                  {numberedSteps(longerSteps, 0, "slow.lanescope"),
                                   numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
         const ReportTable& table = compared.table("Parts").model().table();
-        QCOMPARE(table.columns.back().name, std::string("Difference: fast.lanescope"));
+        QCOMPARE(table.columns.back().name, std::string("Diff: fast.lanescope"));
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
             if (box->accessibleName() != "Candidate") continue;
             QVERIFY(box->isVisible());
@@ -124,8 +124,7 @@ class tst_CompareView : public QObject {
         QCOMPARE(compared.candidate().trace()->title, std::string("fast.lanescope"));
         QVERIFY2(compared.view.headline().headline().contains("shorter"),
                  qPrintable(compared.view.headline().headline()));
-        QCOMPARE(compared.table("Parts").model().table().columns.back().name,
-                 std::string("Difference: slow.lanescope"));
+        QCOMPARE(compared.table("Parts").model().table().columns.back().name, std::string("Diff: slow.lanescope"));
     }
 
     void sidesCanBeSwapped() {
@@ -478,7 +477,7 @@ class tst_CompareView : public QObject {
                 return QString();
             };
             for (int row = 0; row < model.rowCount(); ++row) {
-                const QString lost = QRegularExpression::escape(cell(row, "Difference"));
+                const QString lost = QRegularExpression::escape(cell(row, "Diff"));
                 const QString sides = cell(row, "Baseline") + "\\s+" + cell(row, "Candidate");
                 const QString line = title == "Parts" ? "\n" + cell(row, "Part") + ".*\\s" + sides + "\\s+" + lost
                                                       : "\n\\s*" + lost + "\\s+" + sides;
@@ -487,7 +486,7 @@ class tst_CompareView : public QObject {
                 if (title != "Parts") continue;
                 const QString shown = child<WaterfallChart>(compared.view).accessibleDescription();
                 // The chart has three digits.
-                const QString sign = cell(row, "Difference").left(1) == "+" ? "+" : "";
+                const QString sign = cell(row, "Diff").left(1) == "+" ? "+" : "";
                 if (shown.contains(cell(row, "Part")))
                     QVERIFY2(shown.contains(cell(row, "Part") + ": " + sign), qPrintable(shown));
             }
@@ -517,7 +516,7 @@ class tst_CompareView : public QObject {
         QTRY_VERIFY(table.table().isVisible() && table.table().horizontalHeader()->height() > 0);
         auto& model = static_cast<DifferenceModel&>(table.model());
         int column = 0;
-        while (model.headerData(column, Qt::Horizontal).toString() != "Difference") ++column;
+        while (model.headerData(column, Qt::Horizontal).toString() != "Diff") ++column;
         QHeaderView& header = *table.table().horizontalHeader();
         table.table().scrollTo(table.filter().index(0, column));
         const QPoint heading(header.sectionViewportPosition(column) + header.sectionSize(column) / 2,
@@ -576,7 +575,7 @@ class tst_CompareView : public QObject {
         table.copySelection();
         const QStringList lines = QApplication::clipboard()->text().split('\n');
         QVERIFY(lines.size() > 2);
-        QVERIFY(lines.first().startsWith("Part\tBaseline (ns)\tCandidate (ns)\tLost (ns)"));
+        QVERIFY(lines.first().startsWith("Part\tBaseline (ns)\tCandidate (ns)\tDiff (ns)"));
         QCOMPARE(lines.at(1).count('\t'), lines.first().count('\t'));
     }
 
