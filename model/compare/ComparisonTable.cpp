@@ -119,7 +119,7 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
     switch (field) {
         case Field::Baseline: return "Baseline";
         case Field::Candidate: return wording == Wording::Programs ? "Candidate Time" : heading;
-        case Field::OtherLost: return "Lost: " + heading;
+        case Field::OtherLost: return "Diff: " + heading;
         case Field::Lost: return view.isSingle() || wording != Wording::Narrow ? what : heading + " lost";
         default: break;
     }

@@ -169,7 +169,7 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
     layout.push_back({Field::Range});
-    return "\nNVTX ranges: exposed and idle time per step, by the range that the host code was in\n\n" +
+    return "\nNVTX ranges: exposed and idle time per step, by range of the host code\n\n" +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth);
 }
 

@@ -113,7 +113,7 @@ class tst_CompareView : public QObject {
                                  {numberedSteps(longerSteps, 0, "slow.lanescope"),
                                   numberedSteps(std::vector<int64_t>(6, 900'000), 0, "fast.lanescope")});
         const ReportTable& table = compared.table("Parts").model().table();
-        QCOMPARE(table.columns.back().name, std::string("Diff: fast.lanescope"));
+        QCOMPARE(QString::fromStdString(table.columns.back().name), QStringLiteral("Diff: fast.lanescope"));
         for (QComboBox* box : compared.view.alignment().findChildren<QComboBox*>()) {
             if (box->accessibleName() != "Candidate") continue;
             QVERIFY(box->isVisible());
