@@ -467,9 +467,9 @@ void CompareView::showLane() {
     const auto [before, after] = workers();
     std::vector<StepDifference> steps;
     if (before && after && !selectedRange_) steps = stepDifferences(*before, *after);
-    QString text = tr("Difference per step");
+    QString text = tr("Diff per step");
     if (steps.size() > 1) {
-        text = tr("Difference per step and total\n%1 in %2 steps")
+        text = tr("Diff per step and total\n%1 in %2 steps")
                    .arg(signedDuration(steps.back().lostInAllNs))
                    .arg(steps.size());
     }
