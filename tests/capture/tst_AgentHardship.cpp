@@ -143,7 +143,7 @@ class tst_AgentHardship : public QObject {
     }
 
     void recordsWithoutDescriptors() {
-        if (test::hasAddressSanitizer) QSKIP("The sanitizer needs descriptors itself.");
+        if (test::hasAddressSanitizer || test::hasThreadSanitizer) QSKIP("A sanitizer needs descriptors itself.");
         AgentRun run;
         runUntouched(run, {"descriptors"});
         const QDir folder(run.folder);
