@@ -208,13 +208,20 @@ int endBy(const TrainingOptions& options) {
     if (const auto found = signals.find(how); found != signals.end()) {
         if (how == "term-handled") std::signal(SIGTERM, [](int) { ::_exit(7); });
         if (how == "int-ignored") std::signal(SIGINT, SIG_IGN);
+        // A thread sanitizer keeps a signal until the next call of the thread that got it, which may be this one.
+        const auto sleepForever = [] {
+            for (;;) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        };
         if (how == "term-thread") {
-            std::thread([] { ::kill(::getpid(), SIGTERM); }).detach();
+            std::thread([sleepForever] {
+                ::kill(::getpid(), SIGTERM);
+                sleepForever();
+            }).detach();
         } else {
             ::kill(::getpid(), found->second);
         }
         if (how == "int-ignored") return options.exitCode;
-        for (;;) ::pause();
+        sleepForever();
     }
     return options.exitCode;
 }
