@@ -480,21 +480,23 @@ std::vector<FamilySum> familySums(const WorkerSummary& worker) {
         sum.made.count = saturatingSum(sum.made.count, each.count);
         sum.made.exposedNs = saturatingSum(sum.made.exposedNs, each.exposedNs);
         sum.ofPrecision[each.precision] = saturatingSum(sum.ofPrecision[each.precision], each.exposedNs);
-        restNs -= each.exposedNs;
+        restNs = saturatingSum(restNs, -std::max<int64_t>(each.exposedNs, 0));
         if (each.exposedNs <= sum.largestNs) continue;
         sum.largestNs = each.exposedNs;
         sum.made.name = each.name;
         sum.made.launched = each.launched;
     }
     if (restNs > 0) {
-        sums[KernelFamily::Other].made.family = KernelFamily::Other;
-        sums[KernelFamily::Other].made.exposedNs += restNs;
+        FamilySum& other = sums[KernelFamily::Other].made;
+        other.family = KernelFamily::Other;
+        other.exposedNs = saturatingSum(other.exposedNs, restNs);
     }
     std::vector<FamilySum> made;
     for (auto& [family, sum] : sums) {
         const bool multiplies = family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution;
         for (const auto& [precision, ns] : sum.ofPrecision)
-            if (multiplies && 2 * ns > sum.made.exposedNs) sum.made.precision = precision;
+            if (multiplies && 2 * static_cast<double>(ns) > static_cast<double>(sum.made.exposedNs))
+                sum.made.precision = precision;
         made.push_back(std::move(sum.made));
     }
     std::ranges::stable_sort(made, std::ranges::greater(), &FamilySum::exposedNs);

@@ -15,6 +15,7 @@
 #include "model/explain/programKind.h"
 #include "model/format/optionValues.h"
 #include "model/format/text.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/text/nearestNames.h"
@@ -418,7 +419,7 @@ class Words {
                                               ? std::string()
                                               : fmt::format(" ({})", identifier(each.precision));
             text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name(each.family), shareText(share), precision);
-            restNs -= each.exposedNs;
+            restNs = saturatingSum(restNs, -std::max<int64_t>(each.exposedNs, 0));
         }
         const double rest = shareOf(restNs, computeNs);
         if (rest > maxOtherShare) return;
