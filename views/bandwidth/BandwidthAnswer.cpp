@@ -47,6 +47,20 @@ QString gpuNumber(const Trace& trace, uint32_t gpu) {
     return gpu < trace.gpus.size() ? QString::number(trace.gpus[gpu].id) : QStringLiteral("?");
 }
 
+/// Returns, for example, "HtoD", "UVM HtoD", "memset"; "PtoP GPU 0 → 1" if the group has the GPUs.
+QString kindText(const Trace& trace, const CopyGroup& group) {
+    const QString kind = toQString(group.kindName());
+    if (group.gpu == noIndex || group.gpu == group.peer) return kind;
+    return QStringLiteral("%1 GPU %2").arg(kind, gpuNumber(trace, group.gpu)) + arrow + gpuNumber(trace, group.peer);
+}
+
+/// Returns, for example, "pageable → device"; "device" for a memset; empty if unknown.
+QString memoryText(const CopyGroup& group) {
+    if (group.source == MemoryKind::Unknown && group.destination == MemoryKind::Unknown) return {};
+    if (group.isMemset) return toQString(name(group.destination));
+    return toQString(name(group.source)) + arrow + toQString(name(group.destination));
+}
+
 constexpr auto sizeColumn = "Size";
 constexpr auto peakColumn = "Of Peak";
 constexpr auto medianBytesColumn = "Bytes Each";
@@ -105,6 +119,44 @@ QString columnTip(const std::string& column) {
     return {};
 }
 
+/// Returns, for example, "55.1 GB/s".
+QString rateText(double gigabytesPerSecond) {
+    return toQString(formatCell(Cell(gigabytesPerSecond), Unit::GigabytesPerSecond));
+}
+
+/// Returns the source of a peak's figure as a sentence.
+QString peakOriginText(const CopyPeak& peak) {
+    const QString rate = rateText(peak.gigabytesPerSecond);
+    if (peak.origin == PeakOrigin::Measured)
+        return QStringLiteral("Peak: %1, measured on this machine by lanescope doctor --measure.").arg(rate);
+    switch (peak.link) {
+        case LinkKind::NvLink:
+            return QStringLiteral("Peak: %1, NVLinks times the rate of each. No copy quite reaches it.").arg(rate);
+        case LinkKind::Dram:
+            return QStringLiteral(
+                       "Peak: %1, by clock and width of the GPU's memory, of which a copy reads and writes each byte.")
+                .arg(rate);
+        case LinkKind::Pcie:
+        case LinkKind::HostCopy: break;
+    }
+    return QStringLiteral(
+               "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope doctor --measure "
+               "measures the real peak.")
+        .arg(rate);
+}
+
+/// Returns the statistics of row `row` of the table, or null.
+const CopyStatistics* statisticsOfRow(const BandwidthAnswer& answer, int row) {
+    if (row < 0) return nullptr;
+    auto at = static_cast<size_t>(row);
+    if (at < answer.ranges.size()) return &answer.ranges[at].total;
+    for (const CopiesOfRange& range : answer.instances) {
+        if (at < range.rows.size()) return &range.rows[at];
+        at -= range.rows.size();
+    }
+    return at < answer.rows.size() ? &answer.rows[at] : nullptr;
+}
+
 }  // namespace
 
 const CopyIndex& SharedCopyIndex::get() {
@@ -151,18 +203,6 @@ std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies, 
     return answer;
 }
 
-QString kindText(const Trace& trace, const CopyGroup& group) {
-    const QString kind = toQString(group.kindName());
-    if (group.gpu == noIndex || group.gpu == group.peer) return kind;
-    return QStringLiteral("%1 GPU %2").arg(kind, gpuNumber(trace, group.gpu)) + arrow + gpuNumber(trace, group.peer);
-}
-
-QString memoryText(const CopyGroup& group) {
-    if (group.source == MemoryKind::Unknown && group.destination == MemoryKind::Unknown) return {};
-    if (group.isMemset) return toQString(name(group.destination));
-    return toQString(name(group.source)) + arrow + toQString(name(group.destination));
-}
-
 QString gpuText(const Trace& trace, const CopyGroup& group) {
     if (group.gpu == noIndex) return {};
     const QString first = QStringLiteral("GPU ") + gpuNumber(trace, group.gpu);
@@ -182,10 +222,6 @@ QString groupText(const Trace& trace, const CopyGroup& group) {
     return memory.isEmpty() || isWithinGpus ? kind : kind + QStringLiteral(", ") + memory;
 }
 
-QString rateText(double gigabytesPerSecond) {
-    return toQString(formatCell(Cell(gigabytesPerSecond), Unit::GigabytesPerSecond));
-}
-
 QString copyText(const Trace& trace, const CopyGroup& group, const CopyPoint& copy) {
     return QStringLiteral("%1: %2 at %3 in %4, at %5")
         .arg(groupText(trace, group), toQString(formatBytes(copy.bytes)), rateText(copy.gigabytesPerSecond),
@@ -201,26 +237,6 @@ QString peakText(const CopyPeak& peak) {
         case LinkKind::HostCopy: link = QStringLiteral("Host copy"); break;
     }
     return link + QStringLiteral(", ") + toQString(name(peak.origin));
-}
-
-QString peakOriginText(const CopyPeak& peak) {
-    const QString rate = rateText(peak.gigabytesPerSecond);
-    if (peak.origin == PeakOrigin::Measured)
-        return QStringLiteral("Peak: %1, measured on this machine by lanescope doctor --measure.").arg(rate);
-    switch (peak.link) {
-        case LinkKind::NvLink:
-            return QStringLiteral("Peak: %1, NVLinks times the rate of each. No copy quite reaches it.").arg(rate);
-        case LinkKind::Dram:
-            return QStringLiteral(
-                       "Peak: %1, by clock and width of the GPU's memory, of which a copy reads and writes each byte.")
-                .arg(rate);
-        case LinkKind::Pcie:
-        case LinkKind::HostCopy: break;
-    }
-    return QStringLiteral(
-               "Peak: %1, PCIe lanes times the rate of each. No copy quite reaches it; lanescope doctor --measure "
-               "measures the real peak.")
-        .arg(rate);
 }
 
 QColor colorOf(const Theme& theme, const CopyGroup& group) {
@@ -265,17 +281,6 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
         table.rows.push_back(std::move(cells));
     }
     return table;
-}
-
-const CopyStatistics* statisticsOfRow(const BandwidthAnswer& answer, int row) {
-    if (row < 0) return nullptr;
-    auto at = static_cast<size_t>(row);
-    if (at < answer.ranges.size()) return &answer.ranges[at].total;
-    for (const CopiesOfRange& range : answer.instances) {
-        if (at < range.rows.size()) return &range.rows[at];
-        at -= range.rows.size();
-    }
-    return at < answer.rows.size() ? &answer.rows[at] : nullptr;
 }
 
 const RangeInstance* rangeOfRow(const BandwidthAnswer& answer, int row) {

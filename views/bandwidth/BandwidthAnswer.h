@@ -70,24 +70,16 @@ struct BandwidthAnswer {
 /// Computes the answer. Any thread. O(copies in the range).
 std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies, const BandwidthQuestion& question);
 
-/// Returns, for example, "HtoD", "UVM HtoD", "memset"; "PtoP GPU 0 → 1" if the group has the GPUs.
-QString kindText(const Trace& trace, const CopyGroup& group);
-/// Returns, for example, "pageable → device"; "device" for a memset; empty if unknown.
-QString memoryText(const CopyGroup& group);
 /// Returns, for example, "GPU 0 → GPU 1" or "GPU 0"; empty if unknown.
 QString gpuText(const Trace& trace, const CopyGroup& group);
 /// Returns kind and memory for legends: "HtoD pageable", "DtoD", "HtoH, pageable → pinned".
 QString groupText(const Trace& trace, const CopyGroup& group);
 
-/// Returns, for example, "55.1 GB/s".
-QString rateText(double gigabytesPerSecond);
 /// Returns, for example, "HtoD pinned → device: 64.0 MiB at 55.1 GB/s in 1.22 ms, at 12.3 ms".
 QString copyText(const Trace& trace, const CopyGroup& group, const CopyPoint& copy);
 
 /// Returns, for example, "PCIe, nominal" or "NVLink, measured".
 QString peakText(const CopyPeak& peak);
-/// Returns the source of a peak's figure as a sentence.
-QString peakOriginText(const CopyPeak& peak);
 
 /// Returns the colour that these copies have on the timeline.
 QColor colorOf(const Theme& theme, const CopyGroup& group);
@@ -96,8 +88,6 @@ QColor colorOf(const Theme& theme, const CopyGroup& group);
 /// peak, overlap. Unknown values are empty cells.
 ReportTable bandwidthTable(const BandwidthAnswer& answer);
 
-/// Returns the statistics of row `row` of this table, or null.
-const CopyStatistics* statisticsOfRow(const BandwidthAnswer& answer, int row);
 /// Returns the range instance of a row, or null.
 const RangeInstance* rangeOfRow(const BandwidthAnswer& answer, int row);
 

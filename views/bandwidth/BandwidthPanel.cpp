@@ -15,7 +15,6 @@
 #include "views/bandwidth/CopyChart.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 namespace {

@@ -19,7 +19,6 @@
 #include "views/theme/Theme.h"
 #include "views/theme/layouts.h"
 
-class QComboBox;
 class QToolButton;
 class QVBoxLayout;
 

@@ -49,6 +49,42 @@ std::vector<CopyMark> barMarks(const RateHistogram& histogram) {
     return marks;
 }
 
+/// Returns the marks of the requested chart, from left to right. O(cells log cells).
+std::vector<CopyMark> copyMarks(const BandwidthAnswer& answer) {
+    return answer.question.chart == BandwidthChart::Histogram ? barMarks(answer.histogram) : pointMarks(answer);
+}
+
+/// Returns the groups that `CopyPoint::group` of the marks indexes.
+const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer) {
+    return answer.question.chart == BandwidthChart::Histogram ? answer.histogram.groups : answer.cells.groups;
+}
+
+/// Removes the marks of some groups; bars of the others are stacked again.
+void removeGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden) {
+    const std::vector<CopyGroup>& groups = groupsOf(answer);
+    std::erase_if(marks, [&](const CopyMark& mark) { return hidden.contains(groups[mark.largest.group]); });
+    if (answer.question.chart != BandwidthChart::Histogram) return;
+    double top = 0;
+    for (size_t index = 0; index < marks.size(); ++index) {
+        CopyMark& mark = marks[index];
+        if (index == 0 || marks[index - 1].x != mark.x) top = 0;
+        mark.high = top + (mark.high - mark.low);
+        mark.low = std::exchange(top, mark.high);
+    }
+}
+
+/// Describes the copies of a mark in one sentence.
+QString markText(const BandwidthAnswer& answer, const CopyMark& mark) {
+    const CopyGroup& group = groupsOf(answer)[mark.largest.group];
+    const QString copy = copyText(*answer.trace, group, mark.largest);
+    if (mark.count == 1) return copy;
+    const QString count = toQString(formatCount(mark.count));
+    if (answer.question.chart == BandwidthChart::Histogram)
+        return QObject::tr("%1 copies, %2, at about this rate; the largest is %3")
+            .arg(count, toQString(formatBytes(mark.bytes)), copy);
+    return QObject::tr("%1 copies here; the largest is %2").arg(count, copy);
+}
+
 /// Peaks closer together than the height of their names.
 struct Cluster {
     std::vector<const CopyPeak*> peaks;  ///< Ascending.
@@ -104,7 +140,54 @@ void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double r
     text->setBrush(veil);
 }
 
-constexpr double pointSize = copyPointSize;
+/// Adds dashed, named lines at the peak rates of the links of a trace. Peaks with overlapping names
+/// share a name. `rates` is the axis of GB/s with its range set; the lines cross it.
+void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks, const Theme& theme,
+                  const QFont& font) {
+    std::vector<const CopyPeak*> sorted;
+    for (const CopyPeak& peak : peaks) sorted.push_back(&peak);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const CopyPeak* a, const CopyPeak* b) { return a->gigabytesPerSecond < b->gigabytesPerSecond; });
+    // Names are stacked vertically, or side by side in one row.
+    const bool areInRow = rates.orientation() == Qt::Horizontal;
+    const QFontMetricsF metrics(font);
+    const double minDistance = areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
+    std::vector<Cluster> clusters;
+    for (const CopyPeak* peak : sorted) {
+        if (!rates.range().contains(peak->gigabytesPerSecond)) continue;
+        addLine(plot, rates, peak->gigabytesPerSecond, theme);
+        const double place = rates.coordToPixel(peak->gigabytesPerSecond);
+        if (clusters.empty() || std::abs(place - clusters.back().place) > minDistance) clusters.emplace_back();
+        clusters.back().peaks.push_back(peak);
+        clusters.back().place = place;
+    }
+    double from = rates.axisRect()->left();
+    for (const Cluster& cluster : clusters) {
+        const double room = areInRow ? cluster.place - from : rates.axisRect()->width();
+        addName(plot, rates, cluster, room, theme, font);
+        from = cluster.place;
+    }
+}
+
+/// Sets up the axis of GB/s from below `minValue` to above `maxValue` and the peaks.
+void setUpRateAxis(QCPAxis& axis, double minValue, double maxValue, bool isLogarithmic,
+                   const std::vector<CopyPeak>& peaks) {
+    for (const CopyPeak& peak : peaks) maxValue = std::max(maxValue, peak.gigabytesPerSecond);
+    axis.setScaleType(isLogarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    if (isLogarithmic) {
+        axis.setTicker(QSharedPointer<QCPAxisTickerLog>::create());
+        const double bottom = std::max(minValue, maxValue * 1e-9) / 1.6;
+        axis.setRange(bottom, maxValue * std::pow(maxValue / bottom, 0.12));
+    } else {
+        axis.setTicker(QSharedPointer<QCPAxisTicker>::create());
+        axis.setRange(0, maxValue > 0 ? maxValue * 1.16 : 1);
+    }
+    axis.setNumberFormat(QStringLiteral("g"));
+    axis.setNumberPrecision(6);
+    axis.setLabel(QStringLiteral("GB/s"));
+}
+
+constexpr double pointSize = 7;  // in pixels
 constexpr int minWidthForLegendPx = 340;
 
 /// Shapes distinguish the kinds of memory where colours do not.
@@ -133,13 +216,15 @@ QString sizeLabel(double bytes) {
     return QStringLiteral("%1 %2").arg(bytes).arg(QLatin1String(units[unit]));
 }
 
-/// Draws one answer into one plot.
+/// Adds axes, marks, legend and peaks of a chart of copies to a styled, empty plot. Requires marks of the answer,
+/// without the groups in `hidden`, which are faint in the legend.
 class CopyPlotter {
   public:
     CopyPlotter(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
                 const std::set<CopyGroup>& hidden, const Theme& theme, const QFont& font)
         : plot_(&plot), answer_(&answer), marks_(marks), hidden_(hidden), theme_(theme), font_(font) {}
 
+    /// Returns the groups in the order of the legend.
     std::vector<CopyGroup> legendGroups() const {
         std::vector<CopyGroup> inOrder;
         for (const size_t group : groupsByBytes()) inOrder.push_back(groups()[group]);
@@ -363,89 +448,6 @@ constexpr int dragDistance = 5;
 
 }  // namespace
 
-std::vector<CopyMark> copyMarks(const BandwidthAnswer& answer) {
-    return answer.question.chart == BandwidthChart::Histogram ? barMarks(answer.histogram) : pointMarks(answer);
-}
-
-const std::vector<CopyGroup>& groupsOf(const BandwidthAnswer& answer) {
-    return answer.question.chart == BandwidthChart::Histogram ? answer.histogram.groups : answer.cells.groups;
-}
-
-void removeGroups(std::vector<CopyMark>& marks, const BandwidthAnswer& answer, const std::set<CopyGroup>& hidden) {
-    const std::vector<CopyGroup>& groups = groupsOf(answer);
-    std::erase_if(marks, [&](const CopyMark& mark) { return hidden.contains(groups[mark.largest.group]); });
-    if (answer.question.chart != BandwidthChart::Histogram) return;
-    double top = 0;
-    for (size_t index = 0; index < marks.size(); ++index) {
-        CopyMark& mark = marks[index];
-        if (index == 0 || marks[index - 1].x != mark.x) top = 0;
-        mark.high = top + (mark.high - mark.low);
-        mark.low = std::exchange(top, mark.high);
-    }
-}
-
-QString markText(const BandwidthAnswer& answer, const CopyMark& mark) {
-    const CopyGroup& group = groupsOf(answer)[mark.largest.group];
-    const QString copy = copyText(*answer.trace, group, mark.largest);
-    if (mark.count == 1) return copy;
-    const QString count = toQString(formatCount(mark.count));
-    if (answer.question.chart == BandwidthChart::Histogram)
-        return QObject::tr("%1 copies, %2, at about this rate; the largest is %3")
-            .arg(count, toQString(formatBytes(mark.bytes)), copy);
-    return QObject::tr("%1 copies here; the largest is %2").arg(count, copy);
-}
-
-void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>& peaks, const Theme& theme,
-                  const QFont& font) {
-    std::vector<const CopyPeak*> sorted;
-    for (const CopyPeak& peak : peaks) sorted.push_back(&peak);
-    std::sort(sorted.begin(), sorted.end(),
-              [](const CopyPeak* a, const CopyPeak* b) { return a->gigabytesPerSecond < b->gigabytesPerSecond; });
-    // Names are stacked vertically, or side by side in one row.
-    const bool areInRow = rates.orientation() == Qt::Horizontal;
-    const QFontMetricsF metrics(font);
-    const double minDistance = areInRow ? metrics.horizontalAdvance(QStringLiteral("0000")) + 8 : metrics.height() + 2;
-    std::vector<Cluster> clusters;
-    for (const CopyPeak* peak : sorted) {
-        if (!rates.range().contains(peak->gigabytesPerSecond)) continue;
-        addLine(plot, rates, peak->gigabytesPerSecond, theme);
-        const double place = rates.coordToPixel(peak->gigabytesPerSecond);
-        if (clusters.empty() || std::abs(place - clusters.back().place) > minDistance) clusters.emplace_back();
-        clusters.back().peaks.push_back(peak);
-        clusters.back().place = place;
-    }
-    double from = rates.axisRect()->left();
-    for (const Cluster& cluster : clusters) {
-        const double room = areInRow ? cluster.place - from : rates.axisRect()->width();
-        addName(plot, rates, cluster, room, theme, font);
-        from = cluster.place;
-    }
-}
-
-void setUpRateAxis(QCPAxis& axis, double minValue, double maxValue, bool isLogarithmic,
-                   const std::vector<CopyPeak>& peaks) {
-    for (const CopyPeak& peak : peaks) maxValue = std::max(maxValue, peak.gigabytesPerSecond);
-    axis.setScaleType(isLogarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    if (isLogarithmic) {
-        axis.setTicker(QSharedPointer<QCPAxisTickerLog>::create());
-        const double bottom = std::max(minValue, maxValue * 1e-9) / 1.6;
-        axis.setRange(bottom, maxValue * std::pow(maxValue / bottom, 0.12));
-    } else {
-        axis.setTicker(QSharedPointer<QCPAxisTicker>::create());
-        axis.setRange(0, maxValue > 0 ? maxValue * 1.16 : 1);
-    }
-    axis.setNumberFormat(QStringLiteral("g"));
-    axis.setNumberPrecision(6);
-    axis.setLabel(QStringLiteral("GB/s"));
-}
-
-std::vector<CopyGroup> plotCopies(QCustomPlot& plot, const BandwidthAnswer& answer, const std::vector<CopyMark>& marks,
-                                  const std::set<CopyGroup>& hidden, const Theme& theme, const QFont& font) {
-    CopyPlotter plotter(plot, answer, marks, hidden, theme, font);
-    plotter.plot();
-    return plotter.legendGroups();
-}
-
 CopyChart::CopyChart(BandwidthChart kind, QWidget* parent) : PlotWidget(parent), kind_(kind) {
     setAccessibleName(kind == BandwidthChart::OverTime ? tr("GB/s of the copies over time")
                       : kind == BandwidthChart::BySize ? tr("GB/s of the copies by their size")
@@ -502,11 +504,14 @@ void CopyChart::rebuild() {
             marks_ = copyMarks(*answer_);
         }
     }
-    if (marks_.empty())
+    if (marks_.empty()) {
         showEmpty(*plot_, theme_, font(),
                   answer_ ? tr("No copies with known bytes and time in the trace or the selected range") : QString());
-    else
-        legendGroups_ = plotCopies(*plot_, *answer_, marks_, hidden_, theme_, font());
+    } else {
+        CopyPlotter plotter(*plot_, *answer_, marks_, hidden_, theme_, font());
+        plotter.plot();
+        legendGroups_ = plotter.legendGroups();
+    }
     setAccessibleDescription(
         answer_
             ? tr("%n points or bars; the cursor keys choose one, Enter shows it on the timeline", nullptr, markCount())
@@ -556,7 +561,7 @@ void CopyChart::showChosen() {
         ring_->setLayer(QStringLiteral("overlay"));
         ring_->setLineStyle(QCPGraph::lsNone);
         ring_->setScatterStyle(
-            QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme_.text, 2), Qt::NoBrush, copyPointSize + 7));
+            QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme_.text, 2), Qt::NoBrush, pointSize + 7));
     }
     QVector<double> keys, values;
     if (chosen_) {
