@@ -70,18 +70,22 @@ std::vector<HistoryState> numbered(const std::vector<std::string>& sources, std:
     return states;
 }
 
+/// The current folder is another one during its lifetime.
+class InFolder {
+  public:
+    explicit InFolder(const fs::path& folder) : before_(fs::current_path(ignored_)) {
+        fs::current_path(folder, ignored_);
+    }
+    InFolder(const InFolder&) = delete;
+    InFolder& operator=(const InFolder&) = delete;
+    ~InFolder() { fs::current_path(before_, ignored_); }
+
+  private:
+    std::error_code ignored_;
+    fs::path before_;
+};
+
 }  // namespace
-
-InFolder::InFolder(const fs::path& folder) {
-    std::error_code error;
-    before_ = fs::current_path(error);
-    fs::current_path(folder, error);
-}
-
-InFolder::~InFolder() {
-    std::error_code error;
-    fs::current_path(before_, error);
-}
 
 Result<BisectHistory> BisectHistory::ofCommits(const std::string& good, const std::string& bad) {
     std::array<std::string, 2> ends;

@@ -67,18 +67,6 @@ class BisectHistory {
     std::string command_;
 };
 
-/// The current folder is another one during its lifetime.
-class InFolder {
-  public:
-    explicit InFolder(const std::filesystem::path& folder);
-    InFolder(const InFolder&) = delete;
-    InFolder& operator=(const InFolder&) = delete;
-    ~InFolder();
-
-  private:
-    std::filesystem::path before_;
-};
-
 struct BisectOptions {
     capture::RecordOptions recording;  ///< For each run; with the program, without trace name.
     std::string build;

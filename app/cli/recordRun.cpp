@@ -126,6 +126,31 @@ std::string nothingSentence(const capture::RecordOptions& options, const capture
     return fmt::format("{} of {}: {}. {}.", what, outcome.program, reason, left);
 }
 
+/// Returns, for example, "1,234 kernels, 56 memcpys" for the kinds present; "no event" if there are none.
+std::string countsSentence(const capture::ImportCounts& counts) {
+    std::string text;
+    for (int index = 0; index < capture::importedKindCount; ++index) {
+        const auto kind = static_cast<capture::ImportedKind>(index);
+        if (counts.of(kind) == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += fmt::format("{} {}", formatCount(counts.of(kind)),
+                            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
+        if (counts.untimedOf(kind) > 0) text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
+    }
+    return text.empty() ? "no event" : text;
+}
+
+/// Prints the time to finish the trace and the size of the unread logs when that began. Prints
+/// nothing for a trace that was not just recorded.
+void printClosing(const capture::CollectedRun& run) {
+    if (run.closingNs == 0) return;
+    std::string sentence = fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
+    if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
+        sentence +=
+            fmt::format("; {} of the logs were unread when the program exited", formatBytes(*run.logBytesUnreadAtExit));
+    printMessage(sentence + ".");
+}
+
 /// Reports the content of the trace and its warnings.
 void printRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
     if (outcome.wasEndedByUs)
@@ -158,35 +183,21 @@ void warnOfOwner(const std::string& outputPattern) {
                         folder.empty() || folder == "." ? "This folder" : folder.string(), *owner));
 }
 
-}  // namespace
-
-std::string countsSentence(const capture::ImportCounts& counts) {
-    std::string text;
-    for (int index = 0; index < capture::importedKindCount; ++index) {
-        const auto kind = static_cast<capture::ImportedKind>(index);
-        if (counts.of(kind) == 0) continue;
-        if (!text.empty()) text += ", ";
-        text += fmt::format("{} {}", formatCount(counts.of(kind)),
-                            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
-        if (counts.untimedOf(kind) > 0) text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
-    }
-    return text.empty() ? "no event" : text;
+/// Returns `pattern` with "-%n" before its ending, unless it has a number.
+std::string numberedPattern(const std::string& pattern) {
+    if (capture::isNumbered(pattern)) return pattern;
+    const std::filesystem::path name = pattern;
+    const std::string ending = name.extension().string();
+    return pattern.substr(0, pattern.size() - ending.size()) + "-%n" + ending;
 }
+
+}  // namespace
 
 void printContent(const capture::CollectedRun& run) {
     if (run.processes == 0 && run.threadStates > 0)
         return printMessage(fmt::format("Wrote {}: thread data and no other event.", run.trace.string()));
     printMessage(fmt::format("Wrote {}: {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
                              run.processes, run.processes == 1 ? "" : "es"));
-}
-
-void printClosing(const capture::CollectedRun& run) {
-    if (run.closingNs == 0) return;
-    std::string sentence = fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
-    if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
-        sentence +=
-            fmt::format("; {} of the logs were unread when the program exited", formatBytes(*run.logBytesUnreadAtExit));
-    printMessage(sentence + ".");
 }
 
 void reportWarnings(const capture::CollectedRun& run) {
@@ -310,13 +321,6 @@ int recordRuns(capture::RecordOptions options, int count) {
         }
     }
     return exitOk;
-}
-
-std::string numberedPattern(const std::string& pattern) {
-    if (capture::isNumbered(pattern)) return pattern;
-    const std::filesystem::path name = pattern;
-    const std::string ending = name.extension().string();
-    return pattern.substr(0, pattern.size() - ending.size()) + "-%n" + ending;
 }
 
 }  // namespace lanescope::cli

@@ -10,15 +10,8 @@
 
 namespace lanescope::cli {
 
-/// Returns, for example, "1,234 kernels, 56 memcpys" for the kinds present; "no event" if there are none.
-std::string countsSentence(const capture::ImportCounts& counts);
-
 /// Prints the path and the content of the trace.
 void printContent(const capture::CollectedRun& run);
-
-/// Prints the time to finish the trace and the size of the unread logs when that began. Prints
-/// nothing for a trace that was not just recorded.
-void printClosing(const capture::CollectedRun& run);
 
 /// Prints the warnings about the trace, most severe first; refers to `lanescope info` for long lists.
 void reportWarnings(const capture::CollectedRun& run);
@@ -51,8 +44,5 @@ void printProblem(const RunEnd& end);
 /// first that fails or is interrupted. Reports errors and returns the exit status: that of the last
 /// run, or of the signal. Adds "%n" to a name without it.
 int recordRuns(capture::RecordOptions options, int count);
-
-/// Returns `pattern` with "-%n" before its ending, unless it has a number.
-std::string numberedPattern(const std::string& pattern);
 
 }  // namespace lanescope::cli

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clocks of many machines, for Python's comparison of ranks. The rules are those of
-// entryPoints.cpp.
 // What the Python package calls in this library; nothing else is visible outside. Every function
 // may be called from any thread, but an object may be closed only when nobody uses it. Nothing
 // throws: a failure is null or false, and a sentence in `error` that `lanescopeFree` frees.

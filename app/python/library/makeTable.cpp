@@ -67,6 +67,22 @@ Result<void> Options::checkAllUsed(std::string_view what) const {
 
 namespace {
 
+/// Removes and returns the options `range`, `steps` and `align`, as in `lanescope compare`.
+Result<CompareSelection> takeSelection(Options& options) {
+    CompareSelection selection;
+    selection.range = options.take("range");
+    if (const std::string steps = options.take("steps"); !steps.empty()) {
+        const Result<StepRange> numbers = parseStepNumbers(steps);
+        if (!numbers) return fail("{}.", numbers.error().sentence);
+        selection.numbers = *numbers;
+    }
+    if (const std::string align = options.take("align"); !align.empty()) {
+        const Result<void> parsed = parseAlignment(align, selection);
+        if (!parsed) return fail("{}.", parsed.error().sentence);
+    }
+    return selection;
+}
+
 /// The names of a report's columns.
 enum class ColumnNames : uint8_t {
     Headers,      ///< As in CSV and JSON: "Total Time (ns)".
@@ -675,21 +691,6 @@ Result<TablePtr> makeTable(const report::ComparisonReport& comparison, std::stri
     for (const ReportTable& table : report::comparisonTables(comparison))
         if (table.name == name) return std::make_shared<RowTable>(table, ColumnNames::Headers);
     return fail("Unknown table \"{}\"; choose from: {}.", name, fmt::join(report::comparisonTableNames(), ", "));
-}
-
-Result<CompareSelection> takeSelection(Options& options) {
-    CompareSelection selection;
-    selection.range = options.take("range");
-    if (const std::string steps = options.take("steps"); !steps.empty()) {
-        const Result<StepRange> numbers = parseStepNumbers(steps);
-        if (!numbers) return fail("{}.", numbers.error().sentence);
-        selection.numbers = *numbers;
-    }
-    if (const std::string align = options.take("align"); !align.empty()) {
-        const Result<void> parsed = parseAlignment(align, selection);
-        if (!parsed) return fail("{}.", parsed.error().sentence);
-    }
-    return selection;
 }
 
 Result<report::ComparisonReport> compareWith(const OpenTrace& open, Options& options) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/python/library/Columns.h"
-#include "model/compare/CompareSelection.h"
 #include "model/format/Result.h"
 #include "model/pages/ComparisonReport.h"
 #include "model/pages/ExplanationReport.h"
@@ -57,14 +56,11 @@ Result<TablePtr> makeTable(const OpenTrace& trace, std::string_view name, Option
 /// Returns a table of a comparison by its name.
 Result<TablePtr> makeTable(const report::ComparisonReport& comparison, std::string_view name);
 
-/// Removes and returns the options `range`, `steps` and `align`, as in `lanescope compare`.
-Result<CompareSelection> takeSelection(Options& options);
-
-/// Compares the trace, as the baseline, with other files: options `candidate`, repeatable; those of
-/// `takeSelection`; `spread`, repeatable; and `top`.
+/// Compares the trace, as the baseline, with other files: options `candidate`, repeatable; `range`, `steps` and
+/// `align`, as in `lanescope compare`; `spread`, repeatable; and `top`.
 Result<report::ComparisonReport> compareWith(const OpenTrace& trace, Options& options);
 
-/// Returns the findings of the trace: options of `takeSelection` without `align`, and `mute`, repeatable.
+/// Returns the findings of the trace: options `range` and `steps`, and `mute`, repeatable.
 Result<report::ExplanationReport> explainTrace(const OpenTrace& trace, Options& options);
 
 /// Returns the first `maxRows` rows for display, with the title of each column and its values as numbers.
