@@ -20,7 +20,7 @@ namespace lanescope::views {
 struct ExplainedRun {
     explicit ExplainedRun(analysis::RunSummary made);
 
-    /// Returns true if its steps are clearly steps; else `aboutRun` describes the run.
+    /// Returns true if its steps are clearly steps; else the explanation describes its ranges.
     bool hasPlainSteps() const;
     /// Finds the ranges that the run repeats, and their places, in the events.
     void findRanges(const Trace& trace);

@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLocale>
@@ -31,10 +30,6 @@ using namespace explain;
 
 namespace {
 
-struct AboutRun {
-    Q_DECLARE_TR_FUNCTIONS(AboutRun)
-};
-
 QString idleText(const RunSummary& summary, const explain::Explanation& explanation) {
     for (const explain::WorkerParts& each : explanation.workers) {
         if (each.worker != summary.criticalWorker() || each.meanNs <= 0) continue;
@@ -48,7 +43,7 @@ QString idleText(const RunSummary& summary, const explain::Explanation& explanat
         const bool isServer = summary.kind == StepKind::Request;
         const double share = 100.0 * static_cast<double>(idleNs + (isServer ? pauses.idleNs / steps : 0)) /
                              static_cast<double>(each.meanNs + (isServer ? pauses.ns / steps : 0));
-        return AboutRun::tr("; its GPU is idle %1 % of the time").arg(share, 0, 'f', 1);
+        return ExplanationPanel::tr("; its GPU is idle %1 % of the time").arg(share, 0, 'f', 1);
     }
     return {};
 }
@@ -58,6 +53,19 @@ QString shortened(const QString& name) {
     constexpr qsizetype maximum = 60, end = 20;
     if (name.size() <= maximum) return name;
     return name.left(maximum - end) + QStringLiteral("…") + name.right(end);
+}
+
+/// Describes the repeated work of a program that has no plain steps, such as the requests of a
+/// server: count, duration, and the share of time in which its GPU is idle. Empty for ranges called
+/// steps and without ranges. Contains names of the trace.
+QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation) {
+    if (!run.ranges) return {};
+    const std::string known = knownRangeName(run.ranges->name);
+    return ExplanationPanel::tr("%1 \u00d7 \"%2\": median %3, max %4, median interval %5%6.")
+        .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
+             shortened(toQString(printable(known.empty() ? run.ranges->name : known))),
+             shortDuration(run.ranges->medianNs), shortDuration(run.ranges->longestNs),
+             shortDuration(run.ranges->paceNs), idleText(run.summary, explanation));
 }
 
 constexpr int margin = 6;
@@ -101,16 +109,6 @@ QString detailsText(const Explanation& explanation, const Finding& finding) {
 }
 
 }  // namespace
-
-QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation) {
-    if (!run.ranges) return {};
-    const std::string known = knownRangeName(run.ranges->name);
-    return AboutRun::tr("%1 \u00d7 \"%2\": median %3, max %4, median interval %5%6.")
-        .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
-             shortened(toQString(printable(known.empty() ? run.ranges->name : known))),
-             shortDuration(run.ranges->medianNs), shortDuration(run.ranges->longestNs),
-             shortDuration(run.ranges->paceNs), idleText(run.summary, explanation));
-}
 
 FindingButton::FindingButton(Text text, QWidget* parent) : QAbstractButton(parent), text_(std::move(text)) {
     setFocusPolicy(Qt::StrongFocus);

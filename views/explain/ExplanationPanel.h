@@ -18,11 +18,6 @@ class QVBoxLayout;
 
 namespace lanescope::views {
 
-/// Describes the repeated work of a program that has no plain steps, such as the requests of a
-/// server: count, duration, and the share of time in which its GPU is idle. Empty for ranges called
-/// steps and without ranges. Contains names of the trace.
-QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation);
-
 /// A finding as a link of one line: its gain, then a few words. The tool tip has the whole sentence.
 class FindingButton : public QAbstractButton {
     Q_OBJECT

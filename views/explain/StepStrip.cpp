@@ -29,6 +29,13 @@ QString lineOf(StepPart part, const StepParts& parts) {
         .arg(toQString(name(part)), shortDuration(parts[part]), toQString(percentText(100 * share)));
 }
 
+/// Returns the parts as lines without colours: "CPU-bound idle: 12.33 ms, 69.6 %".
+QStringList partLines(const StepParts& parts) {
+    QStringList lines;
+    for (const StepPart part : explain::partsBySize(parts)) lines << lineOf(part, parts);
+    return lines;
+}
+
 constexpr int markHeight = 6;  // over the bars
 constexpr int border = 2;
 // A bar longer than this many medians is truncated; otherwise a single stall would flatten all others.
@@ -38,12 +45,6 @@ constexpr int wholeHeight = 96;                     // of all rows
 constexpr double maxColumnWidth = 56;
 
 }  // namespace
-
-QStringList partLines(const StepParts& parts) {
-    QStringList lines;
-    for (const StepPart part : explain::partsBySize(parts)) lines << lineOf(part, parts);
-    return lines;
-}
 
 QString partsTip(const QStringList& heading, const StepParts& parts, const Theme& theme, const QStringList& notes) {
     QStringList lines;

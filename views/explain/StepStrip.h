@@ -20,9 +20,6 @@ namespace lanescope::views {
 QString partsTip(const QStringList& heading, const analysis::StepParts& parts, const Theme& theme,
                  const QStringList& notes = {});
 
-/// Returns the parts as lines without colours: "CPU-bound idle: 12.33 ms, 69.6 %".
-QStringList partLines(const analysis::StepParts& parts);
-
 /// Returns "+4.80 ms vs. median: +4.70 ms CPU-bound idle"; without the part if the step is as long as the median.
 QString excessText(const analysis::RunSummary& run, explain::StepPlace place);
 

@@ -2,7 +2,6 @@
 #include "views/flame/FlameChart.h"
 
 #include <QContextMenuEvent>
-#include <QCoreApplication>
 #include <QFontMetrics>
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -21,30 +20,24 @@
 namespace lanescope::views {
 namespace {
 
-struct Translated {
-    Q_DECLARE_TR_FUNCTIONS(FlameTexts)
-};
-
 QString percent(int64_t part, int64_t whole) {
     const double share = whole > 0 ? 100 * double(part) / double(whole) : 0;
     return QStringLiteral("%1 %").arg(share, 0, 'f', share < 1 && share > 0 ? 2 : 1);
 }
 
-QString duration(int64_t ns) { return shortDuration(ns); }
-
 QString kindOf(FrameKind kind) {
     switch (kind) {
-        case FrameKind::All: return Translated::tr("All GPU work");
-        case FrameKind::Function: return Translated::tr("Python function");
-        case FrameKind::LibraryFunction: return Translated::tr("Python function of a package");
-        case FrameKind::Thread: return Translated::tr("Thread that launched for the stack above");
-        case FrameKind::Step: return Translated::tr("Step");
-        case FrameKind::Range: return Translated::tr("NVTX range");
-        case FrameKind::Operator: return Translated::tr("Operator");
-        case FrameKind::Work: return Translated::tr("Ran on a GPU");
+        case FrameKind::All: return FlameChart::tr("All GPU work");
+        case FrameKind::Function: return FlameChart::tr("Python function");
+        case FrameKind::LibraryFunction: return FlameChart::tr("Python function of a package");
+        case FrameKind::Thread: return FlameChart::tr("Thread that launched for the stack above");
+        case FrameKind::Step: return FlameChart::tr("Step");
+        case FrameKind::Range: return FlameChart::tr("NVTX range");
+        case FrameKind::Operator: return FlameChart::tr("Operator");
+        case FrameKind::Work: return FlameChart::tr("Ran on a GPU");
         case FrameKind::Unknown: break;
     }
-    return Translated::tr("Unknown launch");
+    return FlameChart::tr("Unknown launch");
 }
 
 constexpr int minLabelWidth = 26;  // pixels: narrower labels have no room for a word
@@ -70,6 +63,48 @@ void paintLabel(QPainter& painter, const QRect& frame, const QString& text, cons
                      painter.fontMetrics().elidedText(text, Qt::ElideRight, room.width()));
 }
 
+/// Returns the colour of a frame: GPU work as on the timeline, the program's own functions stronger
+/// than those of packages.
+QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme) {
+    const FlameTree::Frame& frame = tree.nodes()[node].frame;
+    const std::string_view name = tree.nameOf(node);
+    switch (frame.kind) {
+        case FrameKind::All: return theme.band;
+        case FrameKind::Function: return shadeOf(theme.colorOf(SliceCategory::CpuFrame), name, theme);
+        case FrameKind::LibraryFunction:
+            return shadeOf(Theme::mix(theme.canvas, theme.colorOf(SliceCategory::CpuFrame), libraryShare), name, theme);
+        case FrameKind::Thread: return theme.colorOf(SliceCategory::CpuLock);
+        case FrameKind::Unknown: return theme.colorOf(SliceCategory::ApiOther);
+        case FrameKind::Step:
+        case FrameKind::Range:
+        case FrameKind::Operator:
+        case FrameKind::Work: break;
+    }
+    return theme.colorOf(frame.category, name);
+}
+
+/// Paints the rows from `firstDepth` that fit into `area`, from its top. With matches, all other
+/// frames are faint.
+void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32_t firstDepth,
+                const FlameMatches& matches, const Theme& theme) {
+    const FlameTree& tree = *places.tree;
+    const bool isSearched = !matches.isMatch.empty();
+    for (int y = area.top(); y <= area.bottom(); y += places.rowHeight, ++firstDepth) {
+        const std::vector<DrawnFrame> row = drawnFrames(places, firstDepth);
+        if (row.empty()) return;
+        for (const DrawnFrame& each : row) {
+            QColor fill = flameColor(tree, each.node, theme);
+            const bool isMatch = isSearched && matches.isMatch[each.node];
+            if (isSearched && !isMatch) fill = Theme::mix(theme.canvas, fill, faintShare);
+            const int gap = each.width > 3 ? 1 : 0;
+            const QRect frame(area.left() + each.x, y, each.width - gap, places.rowHeight - 1);
+            painter.fillRect(frame, fill);
+            if (isMatch) painter.fillRect(QRect(frame.left(), frame.bottom() - 2, frame.width(), 3), theme.searchHit);
+            if (!each.isSeveral) paintLabel(painter, frame, toQString(tree.nameOf(each.node)), theme.textOn(fill));
+        }
+    }
+}
+
 /// Returns the frame of `to` at the path of `node` in `from`, or at the longest existing part of that path.
 uint32_t samePlace(const FlameTree& from, uint32_t node, const FlameTree& to) {
     uint32_t place = 0;
@@ -88,24 +123,24 @@ uint32_t samePlace(const FlameTree& from, uint32_t node, const FlameTree& to) {
 
 QString timeOf(const FlameTree& tree, uint32_t node) {
     const int64_t ns = tree.nodes()[node].totalNs;
-    return QStringLiteral("%1, %2").arg(duration(ns), percent(ns, tree.totalNs()));
+    return QStringLiteral("%1, %2").arg(shortDuration(ns), percent(ns, tree.totalNs()));
 }
 
 QString detailOf(const FlameTree& tree, uint32_t node, uint32_t root) {
     const FlameTree::Node& frame = tree.nodes()[node];
     QStringList lines{kindOf(frame.frame.kind)};
-    lines << Translated::tr("GPU time: %1, %2 of all")
-                 .arg(duration(frame.totalNs), percent(frame.totalNs, tree.totalNs()));
+    lines << FlameChart::tr("GPU time: %1, %2 of all")
+                 .arg(shortDuration(frame.totalNs), percent(frame.totalNs, tree.totalNs()));
     if (root != 0 && node != root)
-        lines << Translated::tr("%1 of what is shown").arg(percent(frame.totalNs, tree.nodes()[root].totalNs));
+        lines << FlameChart::tr("%1 of what is shown").arg(percent(frame.totalNs, tree.nodes()[root].totalNs));
     if (frame.frame.kind != FrameKind::Work && frame.selfNs > 0)
-        lines << Translated::tr("in no frame below: %1").arg(duration(frame.selfNs));
-    if (frame.childCount > 0) lines << Translated::tr("%n frame(s) below", nullptr, static_cast<int>(frame.childCount));
+        lines << FlameChart::tr("in no frame below: %1").arg(shortDuration(frame.selfNs));
+    if (frame.childCount > 0) lines << FlameChart::tr("%n frame(s) below", nullptr, static_cast<int>(frame.childCount));
     return lines.join(QLatin1Char('\n'));
 }
 
 QString stackOf(const FlameTree& tree, uint32_t node) {
-    QString text = Translated::tr("GPU time\t%1\tns\t%2\n")
+    QString text = FlameChart::tr("GPU time\t%1\tns\t%2\n")
                        .arg(tree.nodes()[node].totalNs)
                        .arg(percent(tree.nodes()[node].totalNs, tree.totalNs()));
     for (uint32_t at = node; at != noIndex && at != 0; at = tree.nodes()[at].parent)
@@ -114,10 +149,10 @@ QString stackOf(const FlameTree& tree, uint32_t node) {
 }
 
 QString textOf(const FlameTree& tree, const FlameMatches& matches) {
-    return Translated::tr("%1, %2, %3 of GPU time")
-        .arg(matches.frames == 1 ? Translated::tr("1 frame")
-                                 : Translated::tr("%1 frames").arg(QLocale(QLocale::English).toString(matches.frames)),
-             duration(matches.ns), percent(matches.ns, tree.totalNs()));
+    return FlameChart::tr("%1, %2, %3 of GPU time")
+        .arg(matches.frames == 1 ? FlameChart::tr("1 frame")
+                                 : FlameChart::tr("%1 frames").arg(QLocale(QLocale::English).toString(matches.frames)),
+             shortDuration(matches.ns), percent(matches.ns, tree.totalNs()));
 }
 
 QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool isByLine) {
@@ -201,44 +236,6 @@ std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth) {
         frame = end;
     }
     return drawn;
-}
-
-QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme) {
-    const FlameTree::Frame& frame = tree.nodes()[node].frame;
-    const std::string_view name = tree.nameOf(node);
-    switch (frame.kind) {
-        case FrameKind::All: return theme.band;
-        case FrameKind::Function: return shadeOf(theme.colorOf(SliceCategory::CpuFrame), name, theme);
-        case FrameKind::LibraryFunction:
-            return shadeOf(Theme::mix(theme.canvas, theme.colorOf(SliceCategory::CpuFrame), libraryShare), name, theme);
-        case FrameKind::Thread: return theme.colorOf(SliceCategory::CpuLock);
-        case FrameKind::Unknown: return theme.colorOf(SliceCategory::ApiOther);
-        case FrameKind::Step:
-        case FrameKind::Range:
-        case FrameKind::Operator:
-        case FrameKind::Work: break;
-    }
-    return theme.colorOf(frame.category, name);
-}
-
-void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32_t firstDepth,
-                const FlameMatches& matches, const Theme& theme) {
-    const FlameTree& tree = *places.tree;
-    const bool isSearched = !matches.isMatch.empty();
-    for (int y = area.top(); y <= area.bottom(); y += places.rowHeight, ++firstDepth) {
-        const std::vector<DrawnFrame> row = drawnFrames(places, firstDepth);
-        if (row.empty()) return;
-        for (const DrawnFrame& each : row) {
-            QColor fill = flameColor(tree, each.node, theme);
-            const bool isMatch = isSearched && matches.isMatch[each.node];
-            if (isSearched && !isMatch) fill = Theme::mix(theme.canvas, fill, faintShare);
-            const int gap = each.width > 3 ? 1 : 0;
-            const QRect frame(area.left() + each.x, y, each.width - gap, places.rowHeight - 1);
-            painter.fillRect(frame, fill);
-            if (isMatch) painter.fillRect(QRect(frame.left(), frame.bottom() - 2, frame.width(), 3), theme.searchHit);
-            if (!each.isSeveral) paintLabel(painter, frame, toQString(tree.nameOf(each.node)), theme.textOn(fill));
-        }
-    }
 }
 
 FlameChart::FlameChart(QWidget* parent) : QAbstractScrollArea(parent) {

@@ -15,8 +15,6 @@
 #include "views/theme/Theme.h"
 #include "views/timeline/HoverTip.h"
 
-class QPainter;
-
 namespace lanescope::views {
 
 // Texts about the frames of a flame graph. Any thread.
@@ -60,15 +58,6 @@ struct DrawnFrame {
 /// Returns the drawn frames of a row: at most one per pixel, so that the cost does not grow with the tree. Each pixel
 /// shows all frames at least as wide; narrower ones share one. O(width * log n).
 std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth);
-
-/// Returns the colour of a frame: GPU work as on the timeline, the program's own functions stronger
-/// than those of packages.
-QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme);
-
-/// Paints the rows from `firstDepth` that fit into `area`, from its top. With matches, all other
-/// frames are faint. GUI thread.
-void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32_t firstDepth,
-                const FlameMatches& matches, const Theme& theme);
 
 using FlameTreePtr = std::shared_ptr<const FlameTree>;
 

@@ -56,6 +56,13 @@ std::vector<float> meanActivity(const Trace& trace, TimeRange range, int pixelWi
     return mean;
 }
 
+/// Uses the summary lanes of GPUs and processes if present, else all streams and threads. O(pixels
+/// * lanes), independent of the number of events.
+OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth) {
+    return {meanActivity(trace, range, pixelWidth, {TrackKind::Gpu, TrackKind::Stream}),
+            meanActivity(trace, range, pixelWidth, {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
+}
+
 constexpr int topInset = 5;
 constexpr int chartGap = 3;
 constexpr int bottomInset = 4;
@@ -94,11 +101,6 @@ void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, do
 constexpr double gripWidth = 5;
 
 }  // namespace
-
-OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth) {
-    return {meanActivity(trace, range, pixelWidth, {TrackKind::Gpu, TrackKind::Stream}),
-            meanActivity(trace, range, pixelWidth, {TrackKind::Process, TrackKind::ThreadApi, TrackKind::Thread})};
-}
 
 void OverviewPainter::update(const TimelineState& state, int width, const TimelineState* companion) {
     const TimeRange range = state.range().limits();

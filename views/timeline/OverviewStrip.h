@@ -20,10 +20,6 @@ struct OverviewActivity {
     std::vector<float> cpu;
 };
 
-/// Uses the summary lanes of GPUs and processes if present, else all streams and threads. O(pixels
-/// * lanes), independent of the number of events.
-OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth);
-
 /// Paints the whole trace as two thin activity charts, with the visible part bright: GPUs above and
 /// CPUs below, or the GPUs of both traces with a companion. Caches the charts for one width.
 class OverviewPainter {

@@ -43,6 +43,26 @@ void hide(TimelineState& state, const std::vector<bool>& tracks) {
     state.tracks().setCurrent(top ? top->track : noIndex);
 }
 
+/// Scrolls as little as possible to the row of `track`.
+void scrollTrackIntoView(TimelineState& state, uint32_t track) {
+    const LayoutRow* row = state.tracks().layout().rowOf(track);
+    const int pinned = state.scroll().pinnedHeight();
+    if (!row || row->top < pinned) return;
+    if (row->top < state.scroll().y() + pinned) {
+        state.scroll().setY(row->top - pinned);
+    } else if (row->bottom() > state.scroll().y() + state.scroll().viewportHeight()) {
+        state.scroll().setY(std::min(row->top - pinned, row->bottom() - state.scroll().viewportHeight()));
+    }
+}
+
+/// Shows a hidden track again and scrolls to it.
+void showTrack(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    state.tracks().reveal(track);
+    state.tracks().setCurrent(track);
+    scrollTrackIntoView(state, track);
+}
+
 constexpr size_t maxListed = 40;
 constexpr int maxNameLength = 60;
 
@@ -82,13 +102,6 @@ void hideTrack(TimelineState& state, uint32_t track) {
     state.tracks().arrange([&](TrackLayout& layout) { layout.setHidden(track, true); });
     const LayoutRow* next = state.tracks().layout().rowAt(top);
     state.tracks().setCurrent(next ? next->track : noIndex);
-}
-
-void showTrack(TimelineState& state, uint32_t track) {
-    if (!isTrack(state, track)) return;
-    state.tracks().reveal(track);
-    state.tracks().setCurrent(track);
-    scrollTrackIntoView(state, track);
 }
 
 void showAllTracks(TimelineState& state) {
@@ -154,17 +167,6 @@ void unfoldOrEnter(TimelineState& state, bool isDeep) {
     if (const LayoutRow* next = row + 1; next->depth > row->depth) {
         state.tracks().setCurrent(next->track);
         scrollTrackIntoView(state, next->track);
-    }
-}
-
-void scrollTrackIntoView(TimelineState& state, uint32_t track) {
-    const LayoutRow* row = state.tracks().layout().rowOf(track);
-    const int pinned = state.scroll().pinnedHeight();
-    if (!row || row->top < pinned) return;
-    if (row->top < state.scroll().y() + pinned) {
-        state.scroll().setY(row->top - pinned);
-    } else if (row->bottom() > state.scroll().y() + state.scroll().viewportHeight()) {
-        state.scroll().setY(std::min(row->top - pinned, row->bottom() - state.scroll().viewportHeight()));
     }
 }
 

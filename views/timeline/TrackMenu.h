@@ -18,8 +18,6 @@ void toggleFold(TimelineState& state, uint32_t track, bool isDeep);
 void togglePinned(TimelineState& state, uint32_t track);
 /// Hides the track; the row that takes its place becomes the current one.
 void hideTrack(TimelineState& state, uint32_t track);
-/// Shows a hidden track again and scrolls to it.
-void showTrack(TimelineState& state, uint32_t track);
 void showAllTracks(TimelineState& state);
 /// Hides all tracks without events in the visible range; of two counterparts both or none. `companion` may be null.
 void hideEmptyTracks(TimelineState& state, TimelineState* companion);
@@ -31,8 +29,6 @@ void stepCurrentTrack(TimelineState& state, int direction);
 /// Works as in a tree: left folds or goes to the group, right unfolds or goes into it.
 void foldOrLeave(TimelineState& state, bool isDeep);
 void unfoldOrEnter(TimelineState& state, bool isDeep);
-/// Scrolls as little as possible to the row of `track`.
-void scrollTrackIntoView(TimelineState& state, uint32_t track);
 
 /// The commands for one track and for all tracks, for the labels. Each entry shows its key.
 class TrackMenu : public QMenu {

@@ -35,9 +35,10 @@ uint32_t processOf(const Trace& trace, const Track& track) {
 constexpr double hatchDistance = 8;
 constexpr int unknownFill = 14, unknownLine = 60;  // opacity of 255
 
-/// Draws 45-degree lines that continue from one area to the next. Lines instead of a brush, which
+/// Fills `area` and draws 45-degree lines that continue from one area to the next. Lines instead of a brush, which
 /// SVG pictures do not support.
-void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
+void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line) {
+    painter.fillRect(area, fill);
     QVector<QLineF> lines;
     const double first = std::ceil((area.left() + area.top()) / hatchDistance) * hatchDistance;
     for (double sum = first; sum < area.right() + area.bottom(); sum += hatchDistance) {
@@ -45,7 +46,7 @@ void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
         const double right = std::min(area.right(), sum - area.top());
         if (right > left) lines.append(QLineF(left, sum - left, right, sum - right));
     }
-    painter.setPen(QPen(color, 1));
+    painter.setPen(QPen(line, 1));
     painter.drawLines(lines);
 }
 
@@ -125,11 +126,6 @@ const WarningPlace* endAt(const TimelineState& state, uint32_t track, double x, 
         if (place.isEnd && place.process == process && x >= at - reach && x <= at + reach + flagSize) return &place;
     }
     return nullptr;
-}
-
-void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line) {
-    painter.fillRect(area, fill);
-    hatch(painter, area, line);
 }
 
 void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme) {

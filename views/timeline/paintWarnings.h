@@ -25,10 +25,7 @@ void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackS
 void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme, const TimeScale& scale, double top,
                      double height);
 
-/// Fills `area` with `fill` and 45-degree lines that continue from one area to the next.
-void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line);
-
-/// Does the same in the colours of unrecorded times.
+/// Fills and hatches `area` in the colours of unrecorded times.
 void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme);
 
 }  // namespace lanescope::views
