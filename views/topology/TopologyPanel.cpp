@@ -48,8 +48,6 @@ QString useText(const LinkUse& use) {
     return text;
 }
 
-QString connectionText(const LinkUse& use) { return toQString(wordFor(use.connection)); }
-
 namespace {
 
 constexpr double thinnest = 1.5, thickest = 12;
@@ -167,13 +165,19 @@ QPoint TopologyGraph::edgePosition(int edge) const {
     return (centers[at.from] * 0.68 + centers[at.to] * 0.32).toPoint();
 }
 
+QStringList TopologyGraph::directionsOf(const Edge& edge) const {
+    QStringList lines;
+    const int64_t from = answer_->gpus[edge.from], to = answer_->gpus[edge.to];
+    if (edge.there) lines << QStringLiteral("%1 \u2192 %2: %3").arg(from).arg(to).arg(useText(*edge.there));
+    if (edge.back) lines << QStringLiteral("%1 \u2192 %2: %3").arg(to).arg(from).arg(useText(*edge.back));
+    return lines;
+}
+
 QString TopologyGraph::edgeText(int edge) const {
     const Edge& at = edges_[static_cast<size_t>(edge)];
     const int64_t from = answer_->gpus[at.from], to = answer_->gpus[at.to];
-    QStringList parts{tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(connectionText(at.either()))};
-    if (at.there) parts << QStringLiteral("%1 \u2192 %2: %3").arg(from).arg(to).arg(useText(*at.there));
-    if (at.back) parts << QStringLiteral("%1 \u2192 %2: %3").arg(to).arg(from).arg(useText(*at.back));
-    return parts.join(QStringLiteral("; "));
+    const QString whole = tr("GPU %1 and GPU %2: %3").arg(from).arg(to).arg(toQString(wordFor(at.either().connection)));
+    return (QStringList{whole} + directionsOf(at)).join(QStringLiteral("; "));
 }
 
 std::optional<int> TopologyGraph::edgeAt(QPointF position) const {
@@ -255,16 +259,7 @@ void TopologyGraph::paintEdge(QPainter& painter, int index, const std::vector<QP
 
 void TopologyGraph::paintEdgeLabel(QPainter& painter, int index, const std::vector<QPointF>& centers) const {
     const Edge& edge = edges_[static_cast<size_t>(index)];
-    QStringList lines{connectionText(edge.either())};
-    const auto add = [&](const LinkUse* use, size_t from, size_t to) {
-        if (use)
-            lines << QStringLiteral("%1 \u2192 %2: %3")
-                         .arg(answer_->gpus[from])
-                         .arg(answer_->gpus[to])
-                         .arg(useText(*use));
-    };
-    add(edge.there, edge.from, edge.to);
-    add(edge.back, edge.to, edge.from);
+    const QStringList lines = QStringList{toQString(wordFor(edge.either().connection))} + directionsOf(edge);
     const QFontMetricsF metrics(font());
     double textWidth = 0;
     for (const QString& line : lines) textWidth = std::max(textWidth, metrics.horizontalAdvance(line));
@@ -294,10 +289,8 @@ void TopologyGraph::paintNode(QPainter& painter, size_t node, QPointF center) co
     painter.setBrush(Theme::mix(theme_.canvas, theme_.busyGpu, 0.25));
     painter.drawRoundedRect(box, 6, 6);
     const int64_t gpu = answer_->gpus[node];
-    const auto& affinities = answer_->trace->interconnect.affinities;
-    const auto affinity =
-        std::find_if(affinities.begin(), affinities.end(), [gpu](const GpuAffinity& each) { return each.gpu == gpu; });
-    const bool hasNode = affinity != affinities.end() && affinity->numaNode >= 0;
+    const GpuAffinity* const affinity = affinityOf(*answer_->trace, gpu);
+    const bool hasNode = affinity && affinity->numaNode >= 0;
     const QRectF upper(box.left(), box.top(), box.width(), box.height() / (hasNode ? 2 : 1));
     drawText(painter, strong(font()), theme_.text, upper.adjusted(0, hasNode ? 3 : 0, 0, 0), Qt::AlignCenter,
              QStringLiteral("GPU %1").arg(gpu));
@@ -385,14 +378,10 @@ const GpuConnection* TopologyMatrix::connectionAt(const QModelIndex& index) cons
     return pair ? connectionOf(*answer_->trace, pair->first, pair->second) : nullptr;
 }
 
-const GpuAffinity* TopologyMatrix::affinityOf(int row) const {
-    return lanescope::affinityOf(*answer_->trace, answer_->gpus[static_cast<size_t>(row)]);
-}
-
 QString TopologyMatrix::text(const QModelIndex& index) const {
     const QString unknown = QStringLiteral("?");
     if (index.column() >= gpuCount()) {
-        const GpuAffinity* affinity = affinityOf(index.row());
+        const GpuAffinity* affinity = affinityOf(*answer_->trace, answer_->gpus[static_cast<size_t>(index.row())]);
         if (index.column() == gpuCount())
             return affinity && !affinity->cpus.empty() ? toQString(affinity->cpus) : unknown;
         return affinity && affinity->numaNode >= 0 ? QString::number(affinity->numaNode) : unknown;
@@ -473,6 +462,15 @@ QLabel* plainLabel(QWidget* parent) {
     return label;
 }
 
+QToolButton* describedButton(QWidget* parent, const QString& text, const QString& toolTip) {
+    auto* button = new QToolButton(parent);
+    button->setText(text);
+    button->setToolTip(toolTip);
+    button->setAccessibleDescription(toolTip);
+    button->setFocusPolicy(Qt::StrongFocus);
+    return button;
+}
+
 }  // namespace
 
 TopologyPanel::TopologyPanel(QWidget* parent)
@@ -534,9 +532,9 @@ QWidget* TopologyPanel::makeGraph() {
     auto* layout = columnIn(page);
     graph_ = new TopologyGraph(page);
     edge_ = plainLabel(page);
-    copiesButton_ = addButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
-    largestButton_ = addButton(page, tr("Largest"), tr("Shows the largest copy of the two GPUs on the timeline"));
-    slowestButton_ = addButton(
+    copiesButton_ = describedButton(page, tr("Its copies"), tr("Filters the bandwidth table to these two GPUs"));
+    largestButton_ = describedButton(page, tr("Largest"), tr("Shows the largest copy of the two GPUs on the timeline"));
+    slowestButton_ = describedButton(
         page, tr("Slowest"),
         tr("Shows the copy of the two GPUs with the least GB/s, of those of at least 1 MiB, on the timeline"));
     copiesButton_->setObjectName("copies");
@@ -560,15 +558,6 @@ QWidget* TopologyPanel::makeGraph() {
         if (const LinkUse* use = graph_->selectedUse()) emit eventActivated(use->slowest);
     });
     return page;
-}
-
-QToolButton* TopologyPanel::addButton(QWidget* parent, const QString& text, const QString& toolTip) {
-    auto* button = new QToolButton(parent);
-    button->setText(text);
-    button->setToolTip(toolTip);
-    button->setAccessibleDescription(toolTip);
-    button->setFocusPolicy(Qt::StrongFocus);
-    return button;
 }
 
 void TopologyPanel::showEdge() {
@@ -681,15 +670,12 @@ void TopologyPanel::fitMatrixHeight() {
 }
 
 void TopologyPanel::activatePair(qint64 gpu, qint64 peer) {
-    const auto indexOf = [this](int64_t number) {
-        const auto found = std::find_if(trace_->gpus.begin(), trace_->gpus.end(),
-                                        [number](const Gpu& each) { return each.id == number; });
-        return static_cast<quint32>(found - trace_->gpus.begin());
-    };
     if (!trace_) return;
-    const quint32 from = indexOf(gpu), to = indexOf(peer);
+    const auto indexOf = [this](const Gpu* each) { return static_cast<quint32>(each - trace_->gpus.data()); };
+    const Gpu* const from = gpuNumbered(*trace_, gpu);
+    const Gpu* const to = gpuNumbered(*trace_, peer);
     // A GPU that the run did not use has no copies to show.
-    if (from < trace_->gpus.size() && to < trace_->gpus.size()) emit pairActivated(from, to);
+    if (from && to) emit pairActivated(indexOf(from), indexOf(to));
 }
 
 void TopologyPanel::selectPair(const QModelIndex& index) {

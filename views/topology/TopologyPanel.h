@@ -18,6 +18,9 @@
 #include "views/theme/PaintedWidget.h"
 #include "views/theme/Theme.h"
 
+class QTableView;
+class QToolButton;
+
 namespace lanescope::views {
 
 /// The connections of a trace's GPUs, and the traffic of their links in a range.
@@ -33,9 +36,6 @@ std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace, std::option
 
 /// Returns, for example, "12.3 GiB at 391 GB/s, 82 % of 478" or "no copies".
 QString useText(const LinkUse& use);
-/// Returns, for example, "NV18", "NVSwitch", "PIX"; "?" if the trace does not contain it.
-QString connectionText(const LinkUse& use);
-
 /// The GPUs as nodes, their connections as edges: the thicker the more bytes, the stronger the colour the closer to the
 /// peak. A click or the cursor keys select an edge, a double click or Enter requests its copies.
 class TopologyGraph : public PaintedWidget {
@@ -85,6 +85,8 @@ class TopologyGraph : public PaintedWidget {
     void keyPressEvent(QKeyEvent* event) override;
 
   private:
+    /// Returns a line for each direction with a use.
+    QStringList directionsOf(const Edge& edge) const;
     std::vector<QPointF> nodeCenters() const;
     QSizeF nodeSize() const;
     std::optional<int> edgeAt(QPointF position) const;
@@ -100,13 +102,6 @@ class TopologyGraph : public PaintedWidget {
     int64_t maxBytes_ = 0;
     std::optional<int> selected_, hovered_;
 };
-
-}  // namespace lanescope::views
-
-class QTableView;
-class QToolButton;
-
-namespace lanescope::views {
 
 /// The connection of each GPU pair, in the terms of `nvidia-smi topo -m`, and the near CPUs and
 /// NUMA node of each GPU. GUI thread.
@@ -131,7 +126,6 @@ class TopologyMatrix : public QAbstractTableModel {
   private:
     int gpuCount() const { return answer_ ? static_cast<int>(answer_->gpus.size()) : 0; }
     const GpuConnection* connectionAt(const QModelIndex& index) const;
-    const GpuAffinity* affinityOf(int row) const;
     QString text(const QModelIndex& index) const;
     QString toolTip(const QModelIndex& index) const;
 
@@ -179,7 +173,6 @@ class TopologyPanel : public ComputedPanel {
     void activatePair(qint64 gpu, qint64 peer);
     void selectPair(const QModelIndex& index);
     void showEdge();
-    QToolButton* addButton(QWidget* parent, const QString& text, const QString& toolTip);
 
     TracePtr trace_;
     std::shared_ptr<const TopologyAnswer> answer_;
