@@ -151,25 +151,14 @@ bool DocumentTabs::isLoading() const {
 }
 
 void DocumentTabs::openTrace(const std::filesystem::path& path) {
-    for (TracePage* page : tracePages()) {
-        if (isSameFile(page->trace()->path, path)) {
-            setCurrentWidget(page);
-            return;
-        }
-    }
-    for (FleetPage* page : pages<FleetPage>()) {
-        if (isSameFile(page->report().path, path)) {
-            setCurrentWidget(page);
-            return;
-        }
-    }
+    for (TracePage* page : tracePages())
+        if (isSameFile(page->trace()->path, path)) return setCurrentWidget(page);
+    for (FleetPage* page : pages<FleetPage>())
+        if (isSameFile(page->report().path, path)) return setCurrentWidget(page);
     // A trace that is being loaded is not loaded a second time.
-    for (LoadPage* page : pages<LoadPage>()) {
-        if (page->paths().size() == 1 && page->isLoading() && isSameFile(page->paths().front(), path)) {
-            setCurrentWidget(page);
-            return;
-        }
-    }
+    for (LoadPage* page : pages<LoadPage>())
+        if (page->paths().size() == 1 && page->isLoading() && isSameFile(page->paths().front(), path))
+            return setCurrentWidget(page);
     if (const auto live = liveTraceAt(path))
         followTrace(*live);
     else
@@ -217,11 +206,7 @@ void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& file
     load(new LoadPage(files, {.baselineRuns = baselineRuns, .ssh = ssh_}));
 }
 
-void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
-    load(new LoadPage(files, {.areOneTrace = true}));
-}
-
-void DocumentTabs::openPart(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut) {
+void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut) {
     load(new LoadPage(files, {.areOneTrace = true, .cut = cut}));
 }
 
@@ -269,7 +254,7 @@ void DocumentTabs::load(LoadPage* page) {
     connect(page, &LoadPage::reportLoaded, this, [this, page](const fleet::FleetReportPtr& report) {
         emit traceOpened(toQString(page->paths().front()));
         auto* fleet = new FleetPage(report);
-        connect(fleet, &FleetPage::openRequested, this, &DocumentTabs::openPart);
+        connect(fleet, &FleetPage::openRequested, this, &DocumentTabs::openMerged);
         replace(page, fleet);
     });
     // First, so that a connection begins while the page is built.

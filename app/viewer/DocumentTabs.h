@@ -21,6 +21,7 @@
 class QPushButton;
 
 namespace lanescope::views {
+class LatestJob;
 class ReportView;
 class TimelineView;
 }  // namespace lanescope::views
@@ -85,15 +86,6 @@ class DocumentPage : public QWidget {
     void tablesRequested();
 };
 
-}  // namespace lanescope::viewer
-
-namespace lanescope::views {
-class LatestJob;
-}
-
-namespace lanescope::viewer {
-
-class DocumentPage;
 class LoadPage;
 class TracePage;
 
@@ -134,10 +126,9 @@ class DocumentTabs : public QTabWidget {
     /// Loads two or more files and compares the first with the others in a new tab; or the first
     /// `baselineRuns` as runs of one program with the others as runs of another.
     void openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns = 0);
-    /// Loads the files as one trace, of the ranks of a job, in a new tab.
-    void openMerged(const std::vector<std::filesystem::path>& files);
-    /// Does the same for only some ranks and steps; also for one file.
-    void openPart(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut);
+    /// Loads the files as one trace, of the ranks of a job, in a new tab; `cut` selects some ranks and steps, also of
+    /// one file.
+    void openMerged(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut = {});
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

@@ -5,7 +5,6 @@
 #include <QFrame>
 #include <QObject>
 #include <QString>
-#include <QStyledItemDelegate>
 #include <functional>
 #include <memory>
 #include <string>
@@ -149,15 +148,6 @@ class FinderModel : public QAbstractListModel {
     std::vector<Match> matches_;
     size_t nextName_ = 0;
     QTimer* more_;
-};
-
-/// Paints a row of the finder: the name, its kind, and its keys at the right; elided instead of clipped.
-class FinderDelegate : public QStyledItemDelegate {
-    Q_OBJECT
-  public:
-    using QStyledItemDelegate::QStyledItemDelegate;
-    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
-    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
 
 /// Finds commands, tracks, marks and names by a few letters, with the keyboard only.

@@ -22,7 +22,6 @@ class QProgressBar;
 class QPushButton;
 
 namespace lanescope::views {
-class AnswerPreview;
 class LatestJob;
 struct Theme;
 }  // namespace lanescope::views

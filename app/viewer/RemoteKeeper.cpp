@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/RemoteKeeper.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QTimer>
@@ -14,6 +13,7 @@
 #include "model/remote/RemoteTrace.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::viewer {
 
@@ -30,10 +30,8 @@ RemoteKeeper::RemoteKeeper(TracePage& page)
     setObjectName("liveBar");
     setAttribute(Qt::WA_StyledBackground);
     again_->setObjectName("reconnect");
-    text_->setTextFormat(Qt::PlainText);
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(14, 3, 6, 4);
+    auto* layout = rowIn(this, {14, 3, 6, 4}, -1);
     layout->addWidget(text_, 1);
     layout->addWidget(again_, 0, Qt::AlignTop);
     hide();

@@ -3,7 +3,6 @@
 
 #include <QAction>
 #include <QActionGroup>
-#include <QCoreApplication>
 #include <QMenu>
 #include <QMenuBar>
 #include <QPointer>
@@ -33,11 +32,7 @@ namespace {
 constexpr double zoomStep = 1.6;
 constexpr double panStep = 0.2;  // of the visible range
 
-struct Translated {
-    Q_DECLARE_TR_FUNCTIONS(TimelineCommands)
-};
-
-QString tr(const char* text) { return Translated::tr(text); }
+QString tr(const char* text) { return ViewerActions::tr(text); }
 
 void zoomMiddle(TimelineView& timeline, double factor) {
     const TimeRange range = timeline.state().range().axis().range();

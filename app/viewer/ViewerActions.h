@@ -22,8 +22,11 @@ class QMenuBar;
 class QToolBar;
 
 namespace lanescope::views {
+class LatestJob;
+class MarkStore;
+class TimelineMarks;
 class TimelineView;
-}
+}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
@@ -118,20 +121,6 @@ class ViewerActions : public QObject {
     QActionGroup* themes_;
     QActionGroup* choices_;
 };
-
-}  // namespace lanescope::viewer
-
-class QAction;
-class QMenuBar;
-
-namespace lanescope::views {
-class LatestJob;
-class MarkStore;
-class TimelineMarks;
-class TimelineView;
-}  // namespace lanescope::views
-
-namespace lanescope::viewer {
 
 /// Loads the marks of a trace and saves changes in the file next to it, off the GUI thread and one
 /// write after the other. Each write also merges changes by other viewers.

@@ -56,35 +56,32 @@ QByteArray svgOf(QWidget& widget) {
 }
 
 struct Translated {
-    Q_DECLARE_TR_FUNCTIONS(PanelExport)
-};
-
-struct Words {
-    Q_DECLARE_TR_FUNCTIONS(SharePage)
+    Q_DECLARE_TR_FUNCTIONS(Export)
 };
 
 /// The part of a page that is shown in full, and the names that it keeps.
 class ShareDialog : public QDialog {
   public:
     ShareDialog(const TracePage& page, QWidget* parent) : QDialog(parent) {
-        setWindowTitle(Words::tr("Share page"));
+        setWindowTitle(Translated::tr("Share page"));
         const auto add = [this](const QString& text, std::optional<TimeRange> range) {
             parts_->addItem(range ? text.arg(views::shortDuration(range->durationNs())) : text);
             ranges_.push_back(range);
         };
         const views::TimelineView& timeline = page.timeline();
-        add(Words::tr("Visible range, %1"), timeline.state().range().visible());
-        if (const auto selected = timeline.state().selection().range()) add(Words::tr("Selected range, %1"), selected);
-        add(Words::tr("Three steps around the largest finding"), std::nullopt);
+        add(Translated::tr("Visible range, %1"), timeline.state().range().visible());
+        if (const auto selected = timeline.state().selection().range())
+            add(Translated::tr("Selected range, %1"), selected);
+        add(Translated::tr("Three steps around the largest finding"), std::nullopt);
         auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
-        buttons->addButton(Words::tr("&Write…"), QDialogButtonBox::AcceptRole)->setDefault(true);
+        buttons->addButton(Translated::tr("&Write…"), QDialogButtonBox::AcceptRole)->setDefault(true);
         connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
         connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
         auto* layout = new QFormLayout(this);
-        layout->addRow(
-            new QLabel(Words::tr("Writes one HTML file that any browser opens: the whole run coarsely, and\nthe chosen "
-                                 "part with every slice.")));
-        layout->addRow(Words::tr("In &full:"), parts_);
+        layout->addRow(new QLabel(
+            Translated::tr("Writes one HTML file that any browser opens: the whole run coarsely, and\nthe chosen "
+                           "part with every slice.")));
+        layout->addRow(Translated::tr("In &full:"), parts_);
         layout->addRow(anonymous_);
         layout->addRow(buttons);
     }
@@ -98,7 +95,7 @@ class ShareDialog : public QDialog {
 
   private:
     views::DropDown* const parts_ = new views::DropDown(this);
-    QCheckBox* const anonymous_ = new QCheckBox(Words::tr("&Omit folders, and names of hosts and users"), this);
+    QCheckBox* const anonymous_ = new QCheckBox(Translated::tr("&Omit folders, and names of hosts and users"), this);
     std::vector<std::optional<TimeRange>> ranges_;
 };
 
@@ -186,19 +183,19 @@ void sharePage(TracePage& page, const QString& folder, const std::function<void(
     if (!trace) return;
     ShareDialog dialog(page, page.window());
     if (dialog.exec() != QDialog::Accepted) return;
-    const QString path = QFileDialog::getSaveFileName(page.window(), Words::tr("Share page"), folder + "/page.html",
-                                                      Words::tr("Pages (*.html)"));
+    const QString path = QFileDialog::getSaveFileName(page.window(), Translated::tr("Share page"),
+                                                      folder + "/page.html", Translated::tr("Pages (*.html)"));
     if (path.isEmpty()) return;
     auto* job = new views::LatestJob(&page);
     QObject::connect(job, &views::LatestJob::finished, job, &QObject::deleteLater);
     QObject::connect(job, &views::LatestJob::ranOutOfMemory, &page,
-                     [report] { report(Words::tr("There is not enough memory to write this page.")); });
+                     [report] { report(Translated::tr("There is not enough memory to write this page.")); });
     job->start([trace, path, report, request = dialog.request()]() -> views::LatestJob::Publish {
         const Result<std::string> text = report::tracePage(*trace, request);
         const Result<void> written =
             text ? saveFile(path.toStdString(), QByteArray::fromStdString(*text)) : fail(text.error());
         const QString sentence =
-            written ? Words::tr("Written: %1").arg(path) : views::toQString(written.error().sentence);
+            written ? Translated::tr("Written: %1").arg(path) : views::toQString(written.error().sentence);
         return [report, sentence] { report(sentence); };
     });
 }
