@@ -13,7 +13,6 @@
 #include <cstring>
 #include <new>
 #include <string_view>
-#include <utility>
 
 #include "app/cli/Output.h"
 #include "app/cli/recordRun.h"

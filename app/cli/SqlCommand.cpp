@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/commands.h"
 
-#include <cstdio>
 #include <memory>
 
 #include "app/cli/Output.h"

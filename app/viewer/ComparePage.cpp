@@ -5,7 +5,6 @@
 #include "app/viewer/HitNavigator.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
-#include "views/details/DetailsPanel.h"
 #include "views/jobs/LazyTab.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"

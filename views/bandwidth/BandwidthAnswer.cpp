@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/analysis/stepRanges.h"
-#include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Track.h"
 #include "views/text/shownText.h"

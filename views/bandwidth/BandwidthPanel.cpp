@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/bandwidth/BandwidthPanel.h"
 
-#include <QAbstractItemView>
 #include <QCompleter>
 #include <QEvent>
 #include <QHBoxLayout>

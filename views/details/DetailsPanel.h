@@ -12,6 +12,9 @@
 
 #include "model/trace/Trace.h"
 
+class QStackedWidget;
+class QToolButton;
+
 namespace lanescope::views {
 
 /// A read-only page of headings, facts and links. Long names wrap at useful places, and everything
@@ -83,13 +86,6 @@ class DetailsPanel : public QWidget {
     EventRef event_;
     FactSheet* sheet_;
 };
-
-}  // namespace lanescope::views
-
-class QStackedWidget;
-class QToolButton;
-
-namespace lanescope::views {
 
 /// A panel over one edge of an area of its parent, for details of a selection. It covers content instead of moving it,
 /// is as high as its text and as wide as the user drags it. GUI thread.

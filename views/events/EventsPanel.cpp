@@ -15,10 +15,8 @@
 #include <iterator>
 #include <memory>
 
-#include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "views/jobs/LatestJob.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
@@ -47,8 +45,6 @@ const std::vector<EventKind>& kindsOffered() {
 QString number(int64_t count) { return toQString(formatCount(count)); }
 
 }  // namespace
-
-EventTableModel::EventTableModel(QObject* parent) : QAbstractTableModel(parent) {}
 
 void EventTableModel::showWindow(TracePtr trace, const EventWindow& window, bool isDescending) {
     beginResetModel();

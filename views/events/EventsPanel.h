@@ -26,7 +26,7 @@ class EventTableModel : public QAbstractTableModel {
     /// Max rows of a table; Qt's tables store data for each row.
     static constexpr int64_t maxRows = 1'000'000;
 
-    explicit EventTableModel(QObject* parent = nullptr);
+    using QAbstractTableModel::QAbstractTableModel;
 
     /// Shows a window from its first event, or from its last one backwards.
     void showWindow(TracePtr trace, const EventWindow& window, bool isDescending);
@@ -60,8 +60,6 @@ class EventTableModel : public QAbstractTableModel {
     int rows_ = 0;
     mutable Page pages_[4];
 };
-
-class LatestJob;
 
 /// The events of the selected range, else of the visible one, as a table that follows it. In order
 /// of start it shows any range at once. Other orders and filters are computed off the GUI thread

@@ -8,7 +8,6 @@
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "model/analysis/shownNumbers.h"

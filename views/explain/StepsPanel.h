@@ -61,7 +61,6 @@ class RankLens : public StepMap {
     int labelWidth_ = 0;
 };
 
-class LatestJob;
 class ReportPanel;
 class ReportView;
 class StepsModel;

@@ -3,7 +3,6 @@
 
 #include <QContextMenuEvent>
 #include <QFontMetrics>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLocale>
 #include <QPainter>

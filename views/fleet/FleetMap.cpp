@@ -133,8 +133,7 @@ FleetMap::Band FleetMap::band(bool isWorst) const {
     if (isWorst) return {worst_, {left, top, wide, worstHigh}};
     const int begin = worst_.empty() ? top : top + worstHigh + line + 10;
     const int end = height() - 2 * line - 18;
-    Band all;
-    all.rows.assign(ordered_.rows.begin(), ordered_.rows.end());
+    Band all{{ordered_.rows.begin(), ordered_.rows.end()}, {}};
     const int maximum = static_cast<int>(std::min<size_t>(all.rows.size(), 4096)) * (line + 4);
     all.area = {left, begin, wide, std::max(1, std::min(end - begin, maximum))};
     return all;
@@ -496,11 +495,8 @@ void FleetMap::paintLosses(QPainter& painter) const {
     for (const ReportRank& rank : report_->ranks) maximum = std::max(maximum, rank.lostNs);
     if (maximum <= 0) return;
     const int left = all.area.right() + 8, wide = width() - left - 8;
-    const size_t rows = all.rows.size();
     for (int y = 0; y < all.area.height(); ++y) {
-        const size_t first = static_cast<size_t>(y) * rows / static_cast<size_t>(all.area.height());
-        const size_t end =
-            std::clamp(static_cast<size_t>(y + 1) * rows / static_cast<size_t>(all.area.height()), first + 1, rows);
+        const auto [first, end] = sharing(y, all.area.height(), all.rows.size());
         double lost = 0;
         bool isNamed = false;
         for (size_t place = first; place < end; ++place) {
@@ -563,7 +559,7 @@ void FleetMap::paintLegend(QPainter& painter) const {
     const QRect grey(x + 8, top + 2, line - 4, line - 4);
     const QString nothing = tr("not recorded");
     if (grey.right() + fontMetrics().horizontalAdvance(nothing) + 8 > width()) return;
-    painter.fillRect(grey, colorOf(std::numeric_limits<float>::quiet_NaN()));
+    painter.fillRect(grey, colorOf(unknown));
     x = grey.right() + 6;
     write(nothing);
 }

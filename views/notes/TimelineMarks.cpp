@@ -368,10 +368,9 @@ bool MarkStrip::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
         const Mark* mark = markAt(help->pos());
-        QToolTip::showText(help->globalPos(),
-                           mark ? plainToolTip(tipOf(*mark)).replace('\n', "<br>")
-                                : tr("Double click sets a mark here; M marks what is selected."),
-                           this);
+        QToolTip::showText(
+            help->globalPos(),
+            mark ? plainToolTip(tipOf(*mark)) : tr("Double click sets a mark here; M marks what is selected."), this);
         return true;
     }
     return QWidget::event(event);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/roofline/RooflinePanel.h"
 
-#include <fmt/format.h>
-
 #include <QComboBox>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QSplitter>
-#include <QTableView>
 #include <QToolTip>
 #include <algorithm>
 #include <array>

@@ -8,10 +8,12 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSplitter>
-#include <QTextBlock>
 #include <QTimer>
 #include <QTreeWidget>
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
 
 #include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
@@ -56,6 +58,53 @@ std::optional<int64_t> timeIn(const ReportTable& table, int row, std::initialize
 }
 
 }  // namespace
+
+/// A file that is opened on its first query. Used by worker threads, one at a time; stopped from any thread.
+struct SqlPanel::Source {
+  public:
+    Source(std::filesystem::path path, std::shared_ptr<const RemoteIndex> remote)
+        : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial"), remote_(std::move(remote)) {}
+
+    Result<std::vector<QueryTable>> tables() {
+        const std::lock_guard lock(mutex_);
+        if (remote_) return remote_->tables();
+        if (auto opened = open(); !opened) return fail(opened.error());
+        auto found = query_->tables();
+        letGo();
+        return found;
+    }
+    Result<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits) {
+        const std::lock_guard lock(mutex_);
+        if (remote_) return remote_->query(sql, limits, [this] { return !isStopped_.load(); });
+        if (auto opened = open(); !opened) return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
+        auto result = query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
+        letGo();
+        return result;
+    }
+    /// Interrupts the running query and rejects all further ones until `goOn`.
+    void stop() { isStopped_ = true; }
+    void goOn() { isStopped_ = false; }
+
+  private:
+    Result<void> open() {
+        if (query_) return {};
+        auto opened = TimedQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
+        if (!opened) return fail(opened.error());
+        query_.emplace(std::move(*opened));
+        return {};
+    }
+    /// Closes a file that is still being written, so that its writer is not blocked.
+    void letGo() {
+        if (isBeingWritten_) query_.reset();
+    }
+
+    std::filesystem::path path_;
+    bool isBeingWritten_;
+    std::shared_ptr<const RemoteIndex> remote_;  ///< Null for a file on this machine.
+    std::atomic<bool> isStopped_ = false;
+    std::mutex mutex_;
+    std::optional<TimedQuery> query_;
+};
 
 SqlPanel::SqlPanel(QWidget* parent)
     : Panel(parent),
@@ -123,8 +172,6 @@ void SqlPanel::build() {
         button->setMenu(new QMenu(button));
         button->menu()->setToolTipsVisible(true);
     }
-    status_->setTextFormat(Qt::PlainText);
-    status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     answer_->setTotalShown(false);  // the status has it, with the time
     answer_->setEmptyText(tr("Results. Double-click a row with a \"start\" column to go there."));
@@ -157,24 +204,17 @@ void SqlPanel::showEvent(QShowEvent* event) {
 }
 
 bool SqlPanel::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == editor_ && event->type() == QEvent::KeyPress) {
+    const bool isPressed = event->type() == QEvent::KeyPress;
+    if (watched == editor_ && (isPressed || event->type() == QEvent::ShortcutOverride)) {
         const auto* key = static_cast<QKeyEvent*>(event);
         const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
         if (isEnter && key->modifiers().testFlag(Qt::ControlModifier)) {
-            run();
+            // The window also uses Ctrl+Enter, for the timeline.
+            isPressed ? run() : event->accept();
             return true;
         }
-        if (key->key() == Qt::Key_Escape && isRunning_) {
+        if (isPressed && key->key() == Qt::Key_Escape && isRunning_) {
             stop();
-            return true;
-        }
-    }
-    // The window also uses Ctrl+Enter, for the timeline.
-    if (watched == editor_ && event->type() == QEvent::ShortcutOverride) {
-        const auto* key = static_cast<QKeyEvent*>(event);
-        const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
-        if (isEnter && key->modifiers().testFlag(Qt::ControlModifier)) {
-            event->accept();
             return true;
         }
     }
@@ -325,32 +365,6 @@ void SqlPanel::activateRow(int row) {
     if (!start) return;
     const auto end = timeIn(table, row, {"end", "endNs"});
     emit placeActivated({*start, std::max(*start, end.value_or(*start))});
-}
-
-Result<void> SqlPanel::Source::open() {
-    if (query_) return {};
-    auto opened = TimedQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
-    if (!opened) return fail(opened.error());
-    query_.emplace(std::move(*opened));
-    return {};
-}
-
-Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
-    const std::lock_guard lock(mutex_);
-    if (remote_) return remote_->tables();
-    if (auto opened = open(); !opened) return fail(opened.error());
-    auto found = query_->tables();
-    letGo();
-    return found;
-}
-
-Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql, const QueryLimits& limits) {
-    const std::lock_guard lock(mutex_);
-    if (remote_) return remote_->query(sql, limits, [this] { return !isStopped_.load(); });
-    if (auto opened = open(); !opened) return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
-    auto result = query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
-    letGo();
-    return result;
 }
 
 void SqlPanel::arrange() {

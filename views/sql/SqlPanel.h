@@ -4,11 +4,8 @@
 #include <QLabel>
 #include <QStringList>
 #include <QWidget>
-#include <atomic>
 #include <filesystem>
 #include <memory>
-#include <mutex>
-#include <optional>
 
 #include "model/format/TimeRange.h"
 #include "model/query/TraceQuery.h"
@@ -23,7 +20,6 @@ class QTreeWidget;
 
 namespace lanescope::views {
 
-class LatestJob;
 class ReportView;
 struct Theme;
 
@@ -114,33 +110,6 @@ class SqlPanel : public Panel {
     ReportView* answer_;
     QSplitter* parts_ = nullptr;  ///< Query and result.
     QSplitter* split_;
-};
-
-/// A file that is opened on its first query. Used by worker threads, one at a time; stopped from any thread.
-struct SqlPanel::Source {
-  public:
-    Source(std::filesystem::path path, std::shared_ptr<const RemoteIndex> remote)
-        : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial"), remote_(std::move(remote)) {}
-
-    Result<std::vector<QueryTable>> tables();
-    Result<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
-    /// Interrupts the running query and rejects all further ones until `goOn`.
-    void stop() { isStopped_ = true; }
-    void goOn() { isStopped_ = false; }
-
-  private:
-    Result<void> open();
-    /// Closes a file that is still being written, so that its writer is not blocked.
-    void letGo() {
-        if (isBeingWritten_) query_.reset();
-    }
-
-    std::filesystem::path path_;
-    bool isBeingWritten_;
-    std::shared_ptr<const RemoteIndex> remote_;  ///< Null for a file on this machine.
-    std::atomic<bool> isStopped_ = false;
-    std::mutex mutex_;
-    std::optional<TimedQuery> query_;
 };
 
 }  // namespace lanescope::views

@@ -17,7 +17,6 @@
 #include "model/trace/kinds/eventFacts.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/layouts.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {

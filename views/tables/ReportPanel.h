@@ -17,8 +17,8 @@
 #include "views/tables/Panel.h"
 #include "views/theme/layouts.h"
 
-class QComboBox;
-class QLabel;
+class QSplitter;
+class QToolButton;
 
 namespace lanescope::views {
 
@@ -78,19 +78,10 @@ class ReportPanel : public ComputedPanel {
     QLabel* notes_;  ///< The notes of the report, below it; hidden without any.
 };
 
-}  // namespace lanescope::views
-
-class QSplitter;
-class QToolButton;
-
-namespace lanescope::views {
-
 /// Returns events as rows to choose from, in the given order: kind, start, duration, name. At most
 /// `maxHitRows`, because longer lists are not read.
 ReportTable hitTable(const Trace& trace, std::span<const EventRef> events);
 inline constexpr size_t maxHitRows = 20'000;
-
-class ReportView;
 
 /// Statistics of the selected time range, updated while it is dragged: GPU utilization, names by
 /// time, rates of memory copies. Counts off the GUI thread and only while visible.

@@ -51,8 +51,6 @@ QString exactText(const Cell& cell) {
 
 }  // namespace
 
-ReportModel::ReportModel(QObject* parent) : QAbstractTableModel(parent) {}
-
 void ReportModel::setTable(ReportTable table) {
     beginResetModel();
     table_ = std::move(table);
@@ -182,8 +180,17 @@ std::vector<int> rowNumbers(const QAbstractItemModel& model, const QModelIndexLi
     return numbers;
 }
 
-/// Returns the rows as `tabSeparated` does, with the texts of a role.
-QString separated(const QAbstractItemModel& model, const QModelIndexList& rows, int role) {
+constexpr int minNameCharacters = 28;
+
+bool sameColumns(const ReportTable& a, const ReportTable& b) {
+    return std::equal(
+        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
+}
+
+}  // namespace
+
+QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows, int role) {
     QStringList lines;
     QStringList cells;
     for (int column = 0; column < model.columnCount(); ++column) {
@@ -200,20 +207,6 @@ QString separated(const QAbstractItemModel& model, const QModelIndexList& rows, 
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
 }
 
-constexpr int minNameCharacters = 28;
-
-bool sameColumns(const ReportTable& a, const ReportTable& b) {
-    return std::equal(
-        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
-        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
-}
-
-}  // namespace
-
-QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows) {
-    return separated(model, rows, Qt::DisplayRole);
-}
-
 void styleTable(QTableView& table) {
     table.setSelectionBehavior(QAbstractItemView::SelectRows);
     table.setAlternatingRowColors(true);
@@ -226,8 +219,6 @@ void styleTable(QTableView& table) {
     table.verticalHeader()->setDefaultSectionSize(table.parentWidget()->fontMetrics().height() + 9);
     table.horizontalHeader()->setHighlightSections(false);
 }
-
-ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
 
 QRectF ShareBarDelegate::segmentsArea(const QRect& cell) {
     constexpr int height = 6, margin = 8;
@@ -381,7 +372,7 @@ void ReportView::addControl(QWidget* control) { top_->insertWidget(1, control); 
 
 void ReportView::copySelection() const {
     QApplication::clipboard()->setText(
-        separated(*filter_, table_->selectionModel()->selectedRows(), ReportModel::CopyRole));
+        tabSeparated(*filter_, table_->selectionModel()->selectedRows(), ReportModel::CopyRole));
 }
 
 void ReportView::fitColumns() {

@@ -3,7 +3,6 @@
 
 #include <QAbstractTableModel>
 #include <QColor>
-#include <QMetaType>
 #include <QModelIndexList>
 #include <QSortFilterProxyModel>
 #include <QString>
@@ -12,6 +11,11 @@
 #include <QWidget>
 
 #include "model/text/ReportTable.h"
+
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QTableView;
 
 namespace lanescope::views {
 
@@ -34,7 +38,7 @@ class ReportModel : public QAbstractTableModel {
         CopyRole,                 ///< Text of the exact value in the unit of the header's `CopyRole`.
     };
 
-    explicit ReportModel(QObject* parent = nullptr);
+    using QAbstractTableModel::QAbstractTableModel;
 
     /// Replaces all rows. Pads short rows with empty cells.
     virtual void setTable(ReportTable table);
@@ -75,36 +79,21 @@ class ReportFilter : public QSortFilterProxyModel {
     QStringList groups_;
 };
 
-}  // namespace lanescope::views
-
-Q_DECLARE_METATYPE(QList<lanescope::views::BarSegment>)
-
-class QAbstractItemModel;
-class QHBoxLayout;
-class QLabel;
-class QLineEdit;
-class QTableView;
-
-namespace lanescope::views {
-
 /// Returns rows of a view as text that spreadsheets paste: a header line, then one line per row,
-/// cells separated by tabs. Tabs and line breaks inside a cell become spaces. Returns all rows of
-/// `model` if `rows` is empty, in the order of the view.
-QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows);
+/// cells separated by tabs, with the texts of a role. Tabs and line breaks inside a cell become spaces. Returns all
+/// rows of `model` if `rows` is empty, in the order of the view.
+QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows, int role = Qt::DisplayRole);
 
 /// Draws a thin bar under cells that have a `ReportModel::ShareRole` or `SegmentsRole`.
 class ShareBarDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:
-    explicit ShareBarDelegate(QObject* parent = nullptr);
+    using QStyledItemDelegate::QStyledItemDelegate;
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     /// Returns the place of the stacked bar in a cell.
     static QRectF segmentsArea(const QRect& cell);
 };
-
-class ReportFilter;
-class ReportModel;
 
 /// Makes a table, which has a parent, one of plain rows without a grid.
 void styleTable(QTableView& table);

@@ -9,6 +9,8 @@
 
 #include "views/theme/Theme.h"
 
+class QCustomPlot;
+
 namespace lanescope::views {
 
 /// A widget that paints itself in the colours of a theme.
@@ -36,12 +38,6 @@ class PaintedWidget : public QWidget {
 
     Theme theme_ = Theme::light();
 };
-
-}  // namespace lanescope::views
-
-class QCustomPlot;
-
-namespace lanescope::views {
 
 /// A widget filled by one plot. It gets the keyboard focus and shows it. A subclass calls `rebuild`
 /// at the end of its constructor.

@@ -7,7 +7,6 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QToolButton>
-#include <QWidget>
 #include <algorithm>
 #include <utility>
 

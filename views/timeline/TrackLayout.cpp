@@ -3,7 +3,6 @@
 
 #include <QStringList>
 #include <QThread>
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <new>
