@@ -60,6 +60,12 @@ std::function<void(View&)> call(void (Commands::*function)(Parameters...), Argum
     return [=](View& view) { (view.commands().*function)(arguments...); };
 }
 
+/// Returns a call of a move of the timeline.
+template <class... Parameters, class... Arguments>
+std::function<void(View&)> call(void (TimelineNavigator::*function)(Parameters...), Arguments... arguments) {
+    return [=](View& view) { (view.commands().navigator().*function)(arguments...); };
+}
+
 /// Returns the command with a separator before it.
 TimelineCommand grouped(TimelineCommand command) {
     command.startsGroup = true;
@@ -104,9 +110,9 @@ std::vector<TimelineCommand> viewCommands() {
         {tr("Zoom &out"), {Qt::Key_S}, [](View& view) { zoomMiddle(view, 1 / zoomStep); }, "zoom-out"},
         {tr("Zoom to the &selection"),
          {Qt::Key_F, Qt::CTRL | Qt::Key_Return},
-         call(&Commands::zoomToSelection),
+         call(&TimelineNavigator::zoomToSelection),
          "zoom-selection"},
-        {tr("Zoom to the selected &event"), {Qt::Key_Return}, call(&Commands::zoomToEvent)},
+        {tr("Zoom to the selected &event"), {Qt::Key_Return}, call(&TimelineNavigator::zoomToEvent)},
         grouped({tr("&Back to the view before"),
                  {Qt::Key_Z, Qt::Key_Backspace},
                  [](View& view) { view.history().back(); }}),
@@ -133,12 +139,12 @@ std::vector<TimelineCommand> goCommands() {
         {tr("&Previous slice (including sub-pixel)"),
          {Qt::Key_Comma},
          call(&Commands::selectNeighbour, -1, SliceStep::Single)},
-        {tr("&First slice of the lane"), {Qt::Key_Home}, call(&Commands::selectEndOfLane, -1)},
-        {tr("L&ast slice of the lane"), {Qt::Key_End}, call(&Commands::selectEndOfLane, 1)},
-        {tr("Lane &above"), {Qt::Key_Up}, call(&Commands::selectAdjacentLane, -1)},
-        {tr("Lane &below"), {Qt::Key_Down}, call(&Commands::selectAdjacentLane, 1)},
-        grouped({tr("Go to the work it laun&ched"), {Qt::Key_E}, call(&Commands::followFlow, 1)}),
-        {tr("Go to &its launch"), {Qt::Key_Q}, call(&Commands::followFlow, -1)},
+        {tr("&First slice of the lane"), {Qt::Key_Home}, call(&TimelineNavigator::selectEndOfLane, -1)},
+        {tr("L&ast slice of the lane"), {Qt::Key_End}, call(&TimelineNavigator::selectEndOfLane, 1)},
+        {tr("Lane &above"), {Qt::Key_Up}, call(&TimelineNavigator::selectAdjacentLane, -1)},
+        {tr("Lane &below"), {Qt::Key_Down}, call(&TimelineNavigator::selectAdjacentLane, 1)},
+        grouped({tr("Go to the work it laun&ched"), {Qt::Key_E}, call(&TimelineNavigator::followFlow, 1)}),
+        {tr("Go to &its launch"), {Qt::Key_Q}, call(&TimelineNavigator::followFlow, -1)},
         {tr("Same place in the &other run"), {Qt::Key_B}, call(&Commands::selectCounterpart)},
         grouped({tr("A page of tracks &up"), {Qt::Key_PageUp}, call(&Commands::scrollPages, -1)}),
         {tr("A page of tracks &down"), {Qt::Key_PageDown}, call(&Commands::scrollPages, 1)},

@@ -76,14 +76,12 @@ void TimelineCommands::setCompanion(TimelineState* companion, PairedRows* rows) 
 
 TimelineState& TimelineCommands::active() const { return rows_ ? rows_->active() : state_; }
 
+TimelineNavigator TimelineCommands::navigator() const { return TimelineNavigator(active()); }
+
 TimelineState& TimelineCommands::trackState() const {
     const bool isCompanions = companion_ && companion_->tracks().current() != noIndex;
     return isCompanions ? *companion_ : state_;
 }
-
-void TimelineCommands::zoomToSelection() { TimelineNavigator(active()).zoomToSelection(); }
-
-void TimelineCommands::zoomToEvent() { TimelineNavigator(active()).zoomToEvent(); }
 
 void TimelineCommands::scrollPages(int direction) {
     const int page = std::max(1, state_.scroll().viewportHeight() * 7 / 8);
@@ -98,18 +96,12 @@ void TimelineCommands::restoreDefaults() {
 }
 
 void TimelineCommands::selectNeighbour(int direction, SliceStep step) {
-    TimelineNavigator(active()).selectNeighbour(direction, step, canvas_.width());
+    navigator().selectNeighbour(direction, step, canvas_.width());
 }
-
-void TimelineCommands::selectEndOfLane(int direction) { TimelineNavigator(active()).selectEndOfLane(direction); }
-
-void TimelineCommands::selectAdjacentLane(int direction) { TimelineNavigator(active()).selectAdjacentLane(direction); }
 
 void TimelineCommands::selectCounterpart() {
     if (rows_) rows_->selectCounterpart();
 }
-
-void TimelineCommands::followFlow(int direction) { TimelineNavigator(active()).followFlow(direction); }
 
 void TimelineCommands::selectTimeOfEvent() {
     const TimelineState& state = active();

@@ -21,6 +21,7 @@ class OverviewStrip;
 class PairedRows;
 class TimelineCorner;
 class TimeRuler;
+class TimelineNavigator;
 class TrackCanvas;
 class TrackFilterBar;
 enum class SliceStep : uint8_t;
@@ -64,13 +65,11 @@ class TimelineCommands {
     void setCompanion(TimelineState* companion, PairedRows* rows);
     /// Returns the state of the selected event.
     TimelineState& active() const;
+    /// Returns the moves of this state.
+    TimelineNavigator navigator() const;
 
     /// Shows the whole trace.
     void fit() { state_.range().axis().fit(); }
-    /// Zooms to the selected range, else to the selected event, else out to everything.
-    void zoomToSelection();
-    /// Zooms to the selected event, also if a range is selected; does nothing without one.
-    void zoomToEvent();
     /// Scrolls nearly a screen of tracks up (-1) or down (+1).
     void scrollPages(int direction);
     void scrollToTop() { state_.scroll().setY(0); }
@@ -80,14 +79,8 @@ class TimelineCommands {
 
     /// Selects the next (+1) or previous (-1) slice of the lane; see `TimelineNavigator`.
     void selectNeighbour(int direction, SliceStep step);
-    /// Selects the first (-1) or last (+1) slice of the lane.
-    void selectEndOfLane(int direction);
-    /// Selects the nearest slice in the lane above (-1) or below (+1).
-    void selectAdjacentLane(int direction);
     /// With a companion: selects the same place of the other trace.
     void selectCounterpart();
-    /// Selects the effect of the selected event (+1) or its cause (-1).
-    void followFlow(int direction);
     /// Selects the time of the selected event or gap as the range; clears the range if it is selected already.
     void selectTimeOfEvent();
     void clearSelection();

@@ -53,10 +53,10 @@ bool moveSelection(TimelineView& view, int key) {
         case Qt::Key_Right: view.commands().selectNeighbour(1, SliceStep::Visible); return true;
         case Qt::Key_Comma: view.commands().selectNeighbour(-1, SliceStep::Single); return true;
         case Qt::Key_Period: view.commands().selectNeighbour(1, SliceStep::Single); return true;
-        case Qt::Key_Home: view.commands().selectEndOfLane(-1); return true;
-        case Qt::Key_End: view.commands().selectEndOfLane(1); return true;
-        case Qt::Key_Up: view.commands().selectAdjacentLane(-1); return true;
-        case Qt::Key_Down: view.commands().selectAdjacentLane(1); return true;
+        case Qt::Key_Home: view.commands().navigator().selectEndOfLane(-1); return true;
+        case Qt::Key_End: view.commands().navigator().selectEndOfLane(1); return true;
+        case Qt::Key_Up: view.commands().navigator().selectAdjacentLane(-1); return true;
+        case Qt::Key_Down: view.commands().navigator().selectAdjacentLane(1); return true;
         case Qt::Key_B: view.commands().selectCounterpart(); return true;
         default: return false;
     }
@@ -139,15 +139,15 @@ bool handleTimelineKey(TimelineView& view, const QKeyEvent& event) {
     if (moveSelection(view, event.key())) return true;
     const bool isShifted = event.modifiers() & Qt::ShiftModifier;
     switch (event.key()) {
-        case Qt::Key_F: view.commands().zoomToSelection(); return true;
+        case Qt::Key_F: view.commands().navigator().zoomToSelection(); return true;
         case Qt::Key_0: view.commands().fit(); return true;
         case Qt::Key_Z:
         case Qt::Key_Backspace: isShifted ? view.history().forward() : view.history().back(); return true;
         case Qt::Key_Return:
-        case Qt::Key_Enter: view.commands().zoomToEvent(); return true;
-        case Qt::Key_G: view.commands().followFlow(isShifted ? -1 : 1); return true;
-        case Qt::Key_E: view.commands().followFlow(1); return true;
-        case Qt::Key_Q: view.commands().followFlow(-1); return true;
+        case Qt::Key_Enter: view.commands().navigator().zoomToEvent(); return true;
+        case Qt::Key_G: view.commands().navigator().followFlow(isShifted ? -1 : 1); return true;
+        case Qt::Key_E: view.commands().navigator().followFlow(1); return true;
+        case Qt::Key_Q: view.commands().navigator().followFlow(-1); return true;
         case Qt::Key_Escape: view.commands().clearSelection(); return true;
         case Qt::Key_PageUp: view.commands().scrollPages(-1); return true;
         case Qt::Key_PageDown: view.commands().scrollPages(1); return true;
