@@ -36,35 +36,6 @@ namespace lanescope::cli {
 
 namespace {
 
-/// Answers browsers with the page of one trace, one request at a time. The address of the page has a secret, any other
-/// path and host name is refused. Nothing of a request is trusted.
-class WebDoor {
-  public:
-    /// Listens at an IP address of this machine; port 0 for any free one.
-    static Result<WebDoor> open(const std::string& address, uint16_t port);
-
-    const std::string& address() const { return address_; }
-    uint16_t port() const { return port_; }
-    /// Returns the address of the page.
-    std::string url() const;
-
-    using PageMaker = std::function<Result<std::string>(const report::TimelineRequest& request)>;
-    /// Serves until the process ends.
-    void serve(const PageMaker& makePage) const;
-    /// Returns the whole answer to the head of a request.
-    std::string answerTo(std::string_view head, const PageMaker& makePage) const;
-
-  private:
-    WebDoor(UniqueFd socket, std::string address, uint16_t port, std::string secret)
-        : socket_(std::move(socket)), address_(std::move(address)), port_(port), secret_(std::move(secret)) {}
-    bool isOwnHost(std::string_view host) const;
-
-    UniqueFd socket_;
-    std::string address_;
-    uint16_t port_;
-    std::string secret_;
-};
-
 using Clock = std::chrono::steady_clock;
 constexpr size_t maxHeadBytes = 8192;
 constexpr std::chrono::seconds maxHeadWait{5}, maxAnswerWait{60};
@@ -154,69 +125,91 @@ Result<report::TimelineRequest> requestOf(std::string_view query) {
     return request;
 }
 
-Result<WebDoor> WebDoor::open(const std::string& address, uint16_t port) {
-    sockaddr_in6 six{};
-    sockaddr_in four{};
-    six.sin6_family = AF_INET6;
-    four.sin_family = AF_INET;
-    six.sin6_port = four.sin_port = htons(port);
-    const bool isFour = ::inet_pton(AF_INET, address.c_str(), &four.sin_addr) == 1;
-    if (!isFour && ::inet_pton(AF_INET6, address.c_str(), &six.sin6_addr) != 1)
-        return fail("--address: \"{}\" is no IP address. Use 127.0.0.1, or one of this machine.", address);
-    auto* const place = isFour ? reinterpret_cast<sockaddr*>(&four) : reinterpret_cast<sockaddr*>(&six);
-    socklen_t size = isFour ? sizeof four : sizeof six;
-    UniqueFd socket(::socket(place->sa_family, SOCK_STREAM, 0));
-    constexpr int maxWaiting = 16;
-    if (socket < 0 || ::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0 || ::bind(socket, place, size) != 0 ||
-        ::listen(socket, maxWaiting) != 0 || ::getsockname(socket, place, &size) != 0)
-        return fail("{}:{}: cannot listen there: {}. Choose another --address or --port.", address, port,
-                    std::strerror(errno));
-    const auto one = system::randomNumber(), other = system::randomNumber();
-    if (!one || !other) return fail("No random numbers for the secret of the address. Try again.");
-    return WebDoor(std::move(socket), address, ntohs(isFour ? four.sin_port : six.sin6_port),
-                   fmt::format("{:016x}{:016x}", *one, *other));
-}
-
-std::string WebDoor::url() const {
-    const bool isSix = address_.find(':') != std::string::npos;
-    return fmt::format("http://{}:{}/{}/", isSix ? "[" + address_ + "]" : address_, port_, secret_);
-}
-
-void WebDoor::serve(const PageMaker& makePage) const {
-    ::signal(SIGPIPE, SIG_IGN);
-    for (;;) {
-        const UniqueFd connection(::accept(socket_, nullptr, nullptr));
-        if (connection < 0 && errno != EINTR && errno != ECONNABORTED) ::poll(nullptr, 0, 100);
-        if (connection < 0) continue;
-        if (const auto head = readHead(connection)) sendAll(connection, answerTo(*head, makePage));
+/// Answers browsers with the page of one trace, one request at a time. The address of the page has a secret, any other
+/// path and host name is refused. Nothing of a request is trusted.
+class WebDoor {
+  public:
+    /// Listens at an IP address of this machine; port 0 for any free one.
+    static Result<WebDoor> open(const std::string& address, uint16_t port) {
+        sockaddr_in6 six{};
+        sockaddr_in four{};
+        six.sin6_family = AF_INET6;
+        four.sin_family = AF_INET;
+        six.sin6_port = four.sin_port = htons(port);
+        const bool isFour = ::inet_pton(AF_INET, address.c_str(), &four.sin_addr) == 1;
+        if (!isFour && ::inet_pton(AF_INET6, address.c_str(), &six.sin6_addr) != 1)
+            return fail("--address: \"{}\" is no IP address. Use 127.0.0.1, or one of this machine.", address);
+        auto* const place = isFour ? reinterpret_cast<sockaddr*>(&four) : reinterpret_cast<sockaddr*>(&six);
+        socklen_t size = isFour ? sizeof four : sizeof six;
+        UniqueFd socket(::socket(place->sa_family, SOCK_STREAM, 0));
+        constexpr int maxWaiting = 16;
+        if (socket < 0 || ::fcntl(socket, F_SETFD, FD_CLOEXEC) != 0 || ::bind(socket, place, size) != 0 ||
+            ::listen(socket, maxWaiting) != 0 || ::getsockname(socket, place, &size) != 0)
+            return fail("{}:{}: cannot listen there: {}. Choose another --address or --port.", address, port,
+                        std::strerror(errno));
+        const auto one = system::randomNumber(), other = system::randomNumber();
+        if (!one || !other) return fail("No random numbers for the secret of the address. Try again.");
+        return WebDoor(std::move(socket), address, ntohs(isFour ? four.sin_port : six.sin6_port),
+                       fmt::format("{:016x}{:016x}", *one, *other));
     }
-}
 
-/// Another site can lead a browser here by a name that it resolves to this address.
-bool WebDoor::isOwnHost(std::string_view host) const {
-    const size_t colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
-    host = host.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    return host == "127.0.0.1" || host == "localhost" || host == "::1" || host == address_;
-}
+    const std::string& address() const { return address_; }
+    uint16_t port() const { return port_; }
+    /// Returns the address of the page.
+    std::string url() const {
+        const bool isSix = address_.find(':') != std::string::npos;
+        return fmt::format("http://{}:{}/{}/", isSix ? "[" + address_ + "]" : address_, port_, secret_);
+    }
 
-std::string WebDoor::answerTo(std::string_view head, const PageMaker& makePage) const {
-    const std::string_view line = head.substr(0, head.find("\r\n"));
-    const size_t first = line.find(' '), second = line.find(' ', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos || line.substr(second + 1, 7) != "HTTP/1.")
-        return refusal("400 Bad Request");
-    const auto host = headerOf(head, "host");
-    if (!host || !isOwnHost(*host)) return refusal("403 Forbidden");
-    if (line.substr(0, first) != "GET") return refusal("405 Method Not Allowed");
-    const std::string_view target = line.substr(first + 1, second - first - 1);
-    const std::string_view path = target.substr(0, target.find('?'));
-    if (!isEqual(path, fmt::format("/{}/", secret_))) return refusal("404 Not Found");
-    const Result<report::TimelineRequest> request =
-        requestOf(path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view());
-    const Result<std::string> page = request ? makePage(*request) : fail(request.error());
-    if (!page) return answer("400 Bad Request", "text/plain", printable(page.error().sentence) + "\n");
-    return answer("200 OK", "text/html", *page);
-}
+    using PageMaker = std::function<Result<std::string>(const report::TimelineRequest& request)>;
+    /// Serves until the process ends.
+    void serve(const PageMaker& makePage) const {
+        ::signal(SIGPIPE, SIG_IGN);
+        for (;;) {
+            const UniqueFd connection(::accept(socket_, nullptr, nullptr));
+            if (connection < 0 && errno != EINTR && errno != ECONNABORTED) ::poll(nullptr, 0, 100);
+            if (connection < 0) continue;
+            if (const auto head = readHead(connection)) sendAll(connection, answerTo(*head, makePage));
+        }
+    }
+
+  private:
+    WebDoor(UniqueFd socket, std::string address, uint16_t port, std::string secret)
+        : socket_(std::move(socket)), address_(std::move(address)), port_(port), secret_(std::move(secret)) {}
+
+    /// Another site can lead a browser here by a name that it resolves to this address.
+    bool isOwnHost(std::string_view host) const {
+        const size_t colon = host.find(':', host.starts_with('[') ? host.find(']') : 0);
+        host = host.substr(0, colon);
+        if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+        return host == "127.0.0.1" || host == "localhost" || host == "::1" || host == address_;
+    }
+
+    /// Returns the whole answer to the head of a request.
+    std::string answerTo(std::string_view head, const PageMaker& makePage) const {
+        const std::string_view line = head.substr(0, head.find("\r\n"));
+        const size_t first = line.find(' '), second = line.find(' ', first + 1);
+        if (first == std::string_view::npos || second == std::string_view::npos ||
+            line.substr(second + 1, 7) != "HTTP/1.")
+            return refusal("400 Bad Request");
+        const auto host = headerOf(head, "host");
+        if (!host || !isOwnHost(*host)) return refusal("403 Forbidden");
+        if (line.substr(0, first) != "GET") return refusal("405 Method Not Allowed");
+        const std::string_view target = line.substr(first + 1, second - first - 1);
+        const std::string_view path = target.substr(0, target.find('?'));
+        if (!isEqual(path, fmt::format("/{}/", secret_))) return refusal("404 Not Found");
+        const Result<report::TimelineRequest> request =
+            requestOf(path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view());
+        const Result<std::string> page = request ? makePage(*request) : fail(request.error());
+        if (!page) return answer("400 Bad Request", "text/plain", printable(page.error().sentence) + "\n");
+        return answer("200 OK", "text/html", *page);
+    }
+
+    UniqueFd socket_;
+    std::string address_;
+    uint16_t port_;
+    std::string secret_;
+};
 
 constexpr const char* viewerName = "lanescope-viewer";
 
@@ -271,10 +264,10 @@ Result<void> serveBrowser(const ViewOptions& options) {
 
 /// Replaces this process by the viewer, which compares two files; returns only if that fails.
 Error becomeViewer(const std::vector<std::string>& files) {
-    std::vector<char*> arguments{const_cast<char*>(viewerName)};
-    if (files.size() == 2) arguments.push_back(const_cast<char*>("--compare"));
-    for (const std::string& file : files) arguments.push_back(const_cast<char*>(file.c_str()));
-    arguments.push_back(nullptr);
+    std::vector<std::string> words{viewerName};
+    if (files.size() == 2) words.emplace_back("--compare");
+    words.insert(words.end(), files.begin(), files.end());
+    const std::vector<char*> arguments = pointersTo(words);
 
     // The viewer of the same build is installed next to this program; it is tried first.
     const std::filesystem::path self = system::ownProgram();
