@@ -19,6 +19,7 @@
 #include "model/answers/FolderGate.h"
 #include "model/answers/answerTool.h"
 #include "model/format/Subprocess.h"
+#include "model/format/UniqueFd.h"
 #include "model/format/files.h"
 #include "model/system/system.h"
 
@@ -68,11 +69,7 @@ class McpServer {
 
     void write(const Json& message) {
         const std::string line = lineOf(message) + "\n";
-        for (size_t at = 0; at < line.size() && isWritable_;) {
-            const ssize_t written = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
-            if (written > 0) at += static_cast<size_t>(written);
-            if (written < 0 && errno != EINTR) isWritable_ = false;
-        }
+        isWritable_ = isWritable_ && writeAll(STDOUT_FILENO, line.data(), line.size());
     }
 
     void readInput() {
@@ -183,12 +180,7 @@ class McpServer {
     void answerInChild(int output) const {
         const Result<std::string> answer = answerTool(call_.tool, call_.arguments, gate_);
         const std::string text = answer ? answerMark + *answer : errorMark + answer.error().sentence;
-        for (size_t at = 0; at < text.size();) {
-            const ssize_t written = ::write(output, text.data() + at, text.size() - at);
-            if (written <= 0 && errno != EINTR) ::_exit(exitFailed);
-            if (written > 0) at += static_cast<size_t>(written);
-        }
-        ::_exit(exitOk);
+        ::_exit(writeAll(output, text.data(), text.size()) ? exitOk : exitFailed);
     }
 
     /// Returns false at the end of the child's output.
