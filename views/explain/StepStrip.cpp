@@ -408,11 +408,7 @@ void StepStrip::paintEvent(QPaintEvent*) {
         }
     }
     painter.fillRect(QRect(0, height() - 1, width(), 1), theme_.separator);
-    if (hasFocus()) {
-        painter.setPen(QPen(theme_.accent, 2));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRect(rect().adjusted(1, 1, -1, -1));
-    }
+    if (hasFocus()) paintFocusFrame(painter, rect(), theme_);
 }
 
 std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {

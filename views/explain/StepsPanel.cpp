@@ -124,10 +124,7 @@ void RankLens::paintEvent(QPaintEvent* event) {
     }
     paintAxis(painter);
     paintLegend(painter);
-    if (hasFocus()) {
-        painter.setPen(QPen(theme_.accent, 2));
-        painter.drawRect(rect().adjusted(1, 1, -1, -1));
-    }
+    if (hasFocus()) paintFocusFrame(painter, rect(), theme_);
 }
 
 void RankLens::paintLegend(QPainter& painter) const {

@@ -363,10 +363,7 @@ void FlameChart::paintEvent(QPaintEvent*) {
         painter.setPen(QPen(theme_.text, 2));
         painter.drawRect(rectOf(current_).adjusted(1, 1, -2, -2));
     }
-    if (hasFocus()) {
-        painter.setPen(QPen(theme_.accent, 2));
-        painter.drawRect(viewport()->rect().adjusted(1, 1, -1, -1));
-    }
+    if (hasFocus()) paintFocusFrame(painter, viewport()->rect(), theme_);
     card_.paint(painter, font(), theme_);
 }
 

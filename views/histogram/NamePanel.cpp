@@ -174,10 +174,7 @@ void NameHistogram::paintEvent(QPaintEvent*) {
     if (!occurrences_ || occurrences_->isEmpty()) return;
     paintOverTime(painter);
     paintByDuration(painter);
-    if (!hasFocus()) return;
-    painter.setPen(QPen(theme_.accent, 2));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(rect().adjusted(1, 1, -2, -2));
+    if (hasFocus()) paintFocusFrame(painter, rect().adjusted(0, 0, -1, -1), theme_);
 }
 
 void NameHistogram::paintOverTime(QPainter& painter) const {

@@ -172,9 +172,7 @@ void RooflineChart::paintEvent(QPaintEvent*) {
     paintLegend(painter);
     if (!hasFocus()) return;
     painter.setRenderHint(QPainter::Antialiasing, false);
-    painter.setPen(QPen(theme_.accent, 2));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(rect().adjusted(1, 1, -2, -2));
+    paintFocusFrame(painter, rect().adjusted(0, 0, -1, -1), theme_);
 }
 
 void RooflineChart::paintGrid(QPainter& painter) const {

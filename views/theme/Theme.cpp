@@ -270,6 +270,12 @@ void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const 
     painter.fillRect(bar, colors);
 }
 
+void paintFocusFrame(QPainter& painter, const QRect& area, const Theme& theme) {
+    painter.setPen(QPen(theme.accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(area.adjusted(1, 1, -1, -1));
+}
+
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font) {
     plot.setBackground(theme.canvas);
     for (QCPAxis* axis : {plot.xAxis, plot.yAxis}) {

@@ -87,6 +87,9 @@ QColor heatColor(const Theme& theme, const QColor& strong, double share);
 /// Paints the legend of a map's colours as a bar from `low` to `high`, through `middle` if that is valid.
 void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle, const QColor& high);
 
+/// Paints the frame of the keyboard focus just within `area`.
+void paintFocusFrame(QPainter& painter, const QRect& area, const Theme& theme);
+
 /// Styles axes, grid and background of a chart by the theme, with text in `font`.
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
 

@@ -269,10 +269,8 @@ void LabelColumn::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paint(painter, state_, size(), font(), marksOf(&state_));
     if (companion_) paintLabels(painter, *companion_, size(), font(), marksOf(companion_));
-    if (hasFocus() && active().tracks().current() == noIndex) {
-        painter.setPen(QPen(state_.options().theme().accent, 2));
-        painter.drawRect(rect().adjusted(1, 1, -1, -1));
-    }
+    if (hasFocus() && active().tracks().current() == noIndex)
+        paintFocusFrame(painter, rect(), state_.options().theme());
 }
 
 void LabelColumn::flash(const TimelineState& state, uint32_t track) {

@@ -156,11 +156,7 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
         painter.fillRect(hoverLine(), line);
     }
     card_.paint(painter, font(), state_.options().theme());
-    if (hasFocusRing_) {
-        painter.setPen(QPen(state_.options().theme().accent, 2));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRect(rect().adjusted(1, 1, -1, -1));
-    }
+    if (hasFocusRing_) paintFocusFrame(painter, rect(), state_.options().theme());
 }
 
 void TrackCanvas::resizeEvent(QResizeEvent*) {
