@@ -167,8 +167,6 @@ void BisectHistory::setBuild(fs::path folder, std::string command) {
     if (kind_ != Kind::Versions) command_ = std::move(command);
 }
 
-fs::path BisectHistory::worktreeOf(size_t state) const { return worktrees_ / ("tree-" + states_[state].label); }
-
 fs::path BisectHistory::folderOf(size_t state) const {
     if (kind_ == Kind::Commits) return worktreeOf(state) / subfolder_;
     return kind_ == Kind::Folders ? fs::path(states_[state].source) : fs::path(".");

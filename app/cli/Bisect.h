@@ -57,7 +57,7 @@ class BisectHistory {
     enum class Kind { Commits, Versions, Folders };
     BisectHistory(Kind kind, std::vector<HistoryState> states)
         : kind_(kind), states_(std::move(states)), prepared_(states_.size(), false) {}
-    std::filesystem::path worktreeOf(size_t state) const;
+    std::filesystem::path worktreeOf(size_t state) const { return worktrees_ / ("tree-" + states_[state].label); }
 
     Kind kind_;
     std::vector<HistoryState> states_;

@@ -149,10 +149,6 @@ std::optional<QString> PartsLegend::toolTipAt(QPoint) const {
     return partsTip({title_}, parts_, theme_, note_.isEmpty() ? QStringList() : QStringList{note_});
 }
 
-size_t StepMap::columnsPerMark() const {
-    return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
-}
-
 std::optional<StepPlace> StepMap::longestAt(size_t row, size_t column) const {
     const size_t first = column / columnsPerMark() * columnsPerMark();
     const auto longest = run_->grid.longestIn(row, first, columnsPerMark());

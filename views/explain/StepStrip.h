@@ -86,7 +86,7 @@ class StepMap : public PaintedWidget {
     }
     virtual double columnWidth() const = 0;
     /// Returns the number of columns per mark: 1, or as many as share a pixel.
-    size_t columnsPerMark() const;
+    size_t columnsPerMark() const { return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth()))); }
     /// Returns the longest of the steps that share a mark with this one.
     std::optional<explain::StepPlace> longestAt(size_t row, size_t column) const;
     /// Chooses the step of a cell. Skips numbers that this rank has no step for.

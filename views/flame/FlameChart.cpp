@@ -245,8 +245,6 @@ FlameChart::FlameChart(QWidget* parent) : QAbstractScrollArea(parent) {
     viewport()->setMouseTracking(true);
 }
 
-FlamePlaces FlameChart::places() const { return {tree_.get(), root_, viewport()->width(), rowHeight()}; }
-
 uint32_t FlameChart::deepest() const {
     // The depth is at most that of the tree; rows end where they have no frames.
     uint32_t low = tree_->nodes()[root_].depth, high = tree_->depth();
@@ -470,8 +468,6 @@ void FlameChart::keyPressEvent(QKeyEvent* event) {
     }
     QAbstractScrollArea::keyPressEvent(event);
 }
-
-void FlameChart::focusInEvent(QFocusEvent*) { viewport()->update(); }
 
 void FlameChart::focusOutEvent(QFocusEvent*) {
     card_.hide();

@@ -107,7 +107,7 @@ class FlameChart : public QAbstractScrollArea {
     void mouseReleaseEvent(QMouseEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
+    void focusInEvent(QFocusEvent*) override { viewport()->update(); }
     void focusOutEvent(QFocusEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool viewportEvent(QEvent* event) override;
@@ -115,7 +115,7 @@ class FlameChart : public QAbstractScrollArea {
 
   private:
     int rowHeight() const { return fontMetrics().height() + 4; }
-    FlamePlaces places() const;
+    FlamePlaces places() const { return {tree_.get(), root_, viewport()->width(), rowHeight()}; }
     uint32_t deepest() const;
     void updateScrollBar();
     void redraw();

@@ -22,8 +22,6 @@ PageArea::PageArea(QWidget* page, QWidget* parent) : QScrollArea(parent) {
     page->installEventFilter(this);
 }
 
-QSize PageArea::sizeHint() const { return widget()->sizeHint(); }
-
 QSize PageArea::minimumSizeHint() const {
     const QSize minSize = QScrollArea::minimumSizeHint();
     if (!isOnlySideways_) return minSize;

@@ -22,7 +22,7 @@ class PageArea : public QScrollArea {
     void showPart(const QWidget& part);
 
     /// Returns that of the page.
-    QSize sizeHint() const override;
+    QSize sizeHint() const override { return widget()->sizeHint(); }
     /// Returns nearly nothing; the page's height if only scrolled sideways.
     QSize minimumSizeHint() const override;
     /// For a page in a page that scrolls vertically.

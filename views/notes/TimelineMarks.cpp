@@ -456,8 +456,6 @@ void TimelineMarks::editMark() {
     if (const Mark* mark = store_.find(store_.selected())) begin(*mark, false);
 }
 
-void TimelineMarks::removeMark() { store_.remove(store_.selected()); }
-
 void TimelineMarks::begin(const Mark& mark, bool isNew) {
     isWriting_ = true;
     updateStrip();

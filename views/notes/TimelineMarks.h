@@ -139,7 +139,7 @@ class TimelineMarks : public QObject {
     /// in the middle of the visible range.
     void addMark();
     void editMark();
-    void removeMark();
+    void removeMark() { store_.remove(store_.selected()); }
     void goToNext() { step(true); }
     void goToPrevious() { step(false); }
     /// Selects the mark and makes it visible.

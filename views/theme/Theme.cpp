@@ -234,8 +234,6 @@ QColor Theme::colorOfNumber(uint32_t number) const {
     return distinct.empty() ? mutedText : distinct[number % distinct.size()];
 }
 
-QColor Theme::bandAt(int depth) const { return depth == 0 ? band : mix(canvas, band, 0.45); }
-
 QColor Theme::textOn(const QColor& fill) const {
     const QColor darkInk(0x10, 0x16, 0x1f);
     const QColor lightInk(0xff, 0xff, 0xff);

@@ -71,7 +71,7 @@ struct Theme {
     /// Returns one of several unrelated colours, such as for streams; the same number has the same colour.
     QColor colorOfNumber(uint32_t number) const;
     /// Returns the colour behind the title row of a group at this depth.
-    QColor bandAt(int depth) const;
+    QColor bandAt(int depth) const { return depth == 0 ? band : mix(canvas, band, 0.45); }
     /// Returns the dark or light text colour that is more readable on `fill`.
     QColor textOn(const QColor& fill) const;
     /// Mixes `over` into `under`, opaque; `share` in [0, 1] is the weight of `over`.

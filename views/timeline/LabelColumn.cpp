@@ -472,10 +472,6 @@ void LabelColumn::focusInEvent(QFocusEvent* event) {
     update();
 }
 
-void LabelColumn::focusOutEvent(QFocusEvent*) { update(); }
-
-void LabelColumn::leaveEvent(QEvent*) { hover({-1, -1}); }
-
 bool LabelColumn::isOnEdge(QPoint position) const { return position.x() >= width() - edgeWidth; }
 
 bool LabelColumn::isOnPin(const Place& place, QPoint position) const {

@@ -76,8 +76,8 @@ class LabelColumn : public QWidget {
     void contextMenuEvent(QContextMenuEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
-    void leaveEvent(QEvent* event) override;
+    void focusOutEvent(QFocusEvent*) override { update(); }
+    void leaveEvent(QEvent*) override { hover({-1, -1}); }
 
   private:
     /// A row and its timeline; the row is null if there is none.

@@ -289,8 +289,6 @@ void OverviewStrip::dragTo(double x) {
     state_.range().setVisible(range);
 }
 
-void OverviewStrip::mouseReleaseEvent(QMouseEvent*) { grip_ = Grip::None; }
-
 void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) { state_.range().axis().fit(); }
 
 }  // namespace lanescope::views

@@ -60,7 +60,7 @@ class OverviewStrip : public QWidget {
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
-    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent*) override { grip_ = Grip::None; }
     void mouseDoubleClickEvent(QMouseEvent* event) override;
 
   private:

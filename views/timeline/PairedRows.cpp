@@ -29,8 +29,6 @@ PairedRows::PairedRows(TimelineState& first, TimelineState& second, std::vector<
     connect(&second_.scroll(), &TrackScroll::scrolled, this, [this] { first_.scroll().setY(second_.scroll().y()); });
 }
 
-TimelineState& PairedRows::active() const { return second_.selection().event().isValid() ? second_ : first_; }
-
 void PairedRows::selectCounterpart() {
     TimelineState& from = active();
     TimelineState& to = &from == &first_ ? second_ : first_;

@@ -20,7 +20,7 @@ class PairedRows : public QObject {
                QObject* parent = nullptr);
 
     /// Returns the state that keys apply to: the one with the selected event, else the first.
-    TimelineState& active() const;
+    TimelineState& active() const { return second_.selection().event().isValid() ? second_ : first_; }
     /// Selects in the other timeline the slice nearest to the selected one, in the same lane of the
     /// counterpart. Does nothing without a selected event or a counterpart.
     void selectCounterpart();

@@ -173,8 +173,6 @@ void TimeRuler::mouseReleaseEvent(QMouseEvent*) {
     isPressed_ = isDragging_ = false;
 }
 
-void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) { state_.range().axis().fit(); }
-
 TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     const auto repaint = [this] {

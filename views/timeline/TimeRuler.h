@@ -27,7 +27,7 @@ class TimeRuler : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
-    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent*) override { state_.range().axis().fit(); }
 
   private:
     /// Returns the area of the time under the pointer; empty without one.

@@ -46,8 +46,6 @@ void VisibleRange::pan(int64_t byNs) {
     setRange(range_.shifted(std::clamp(byNs, atLeast, atMost)));
 }
 
-void VisibleRange::fit() { setRange(limits_); }
-
 void VisibleRange::setExtent(const QObject* owner, TimeRange extent) {
     extent = extent.intersected({-maxTimeNs, maxTimeNs});
     const auto known =
@@ -111,8 +109,6 @@ void TimelineRange::setAxis(VisibleRange* range) {
     emit changed();
 }
 
-VisibleRange& TimelineRange::axis() const { return sharedAxis_ ? *sharedAxis_ : const_cast<VisibleRange&>(ownAxis_); }
-
 void TimelineRange::setOrigin(int64_t traceTimeNs) {
     if (traceTimeNs == originNs_) return;
     originNs_ = traceTimeNs;
@@ -137,10 +133,6 @@ void TimelineRange::setCovered(double leftShare, double rightShare) {
     coveredLeft_ = std::clamp(leftShare, 0.0, maxShare);
     coveredRight_ = std::clamp(rightShare, 0.0, maxShare - coveredLeft_);
 }
-
-void TimelineRange::showDefaultRange() { default_ ? zoomTo(*default_) : axis().fit(); }
-
-void TimelineRange::publishExtent() { axis().setExtent(this, extent_.shifted(-originNs_)); }
 
 TimeRange withMargins(TimeRange range, double share) {
     const double durationNs = std::max<double>(1, double(range.durationNs())) / share;

@@ -43,7 +43,7 @@ class VisibleRange : public QObject {
     /// Positive: towards later. Stops at the limits without changing the duration.
     void pan(int64_t byNs);
     /// Shows all extents.
-    void fit();
+    void fit() { setRange(limits_); }
 
     /// Sets the extent of one of the sharing views. If everything was visible before, everything is
     /// visible afterwards. An empty extent withdraws it, as does the destruction of `owner`.
@@ -78,7 +78,7 @@ class TimelineRange : public QObject {
     /// Shares `axis` with other timelines; null restores the timeline's own. Not owned.
     void setAxis(VisibleRange* axis);
     /// Times of the axis are trace time minus the origin.
-    VisibleRange& axis() const;
+    VisibleRange& axis() const { return sharedAxis_ ? *sharedAxis_ : const_cast<VisibleRange&>(ownAxis_); }
     /// Sets the trace time at 0 of the axis.
     void setOrigin(int64_t traceTimeNs);
     int64_t origin() const { return originNs_; }
@@ -98,14 +98,14 @@ class TimelineRange : public QObject {
     /// Sets the range to begin with in place of the whole trace.
     void setDefaultRange(std::optional<TimeRange> range) { default_ = range; }
     const std::optional<TimeRange>& defaultRange() const { return default_; }
-    void showDefaultRange();
+    void showDefaultRange() { default_ ? zoomTo(*default_) : axis().fit(); }
 
   signals:
     /// Emitted on a change of the visible range, limits or origin.
     void changed();
 
   private:
-    void publishExtent();
+    void publishExtent() { axis().setExtent(this, extent_.shifted(-originNs_)); }
 
     VisibleRange ownAxis_;
     QPointer<VisibleRange> sharedAxis_;

@@ -28,14 +28,6 @@ void TraceLanes::setTrace(TracePtr trace) {
     lowerCounters_ = trace_ ? counterPairs(trace_->counters).lowerOf : std::vector<uint32_t>();
 }
 
-uint32_t TraceLanes::trackOf(EventRef event) const {
-    return trace_ && event.isValid() ? trace_->locate(event).track : noIndex;
-}
-
-const Lane& TraceLanes::laneAt(LanePosition position) const {
-    return trace_->tracks[position.track].lanes[position.lane];
-}
-
 const CounterSeries* TraceLanes::counterAt(LanePosition position) const {
     const uint32_t counter = counterIndexAt(position);
     return counter == noIndex ? nullptr : &trace_->counters[counter];
@@ -95,8 +87,6 @@ void TrackScroll::setViewportHeight(int height) {
     emit viewportChanged();
 }
 
-int TrackScroll::maxY() const { return std::max(0, layout_.totalHeight() - viewportHeight_) + room_; }
-
 void TrackScroll::setY(int y) {
     const int next = std::clamp(y, 0, maxY());
     // Room once scrolled away does not return.
@@ -121,10 +111,6 @@ int TrackScroll::pinnedHeight() const {
     const int height = layout_.pinnedHeight();
     return 3 * height <= 2 * viewportHeight_ ? height : 0;
 }
-
-int TrackScroll::toScreenY(int layoutY) const { return layoutY < pinnedHeight() ? layoutY : layoutY - y_; }
-
-int TrackScroll::toLayoutY(int screenY) const { return screenY < pinnedHeight() ? screenY : screenY + y_; }
 
 std::array<TrackScroll::Band, 2> TrackScroll::bands(int height) const {
     const int pinned = pinnedHeight();
@@ -265,8 +251,6 @@ void TimelineTracks::setDefaultArrangement(TrackArrangement arrangement) {
     default_ = std::move(arrangement);
     setArrangement(default_);
 }
-
-void TimelineTracks::restoreDefault() { apply(default_); }
 
 void TimelineTracks::apply(const TrackArrangement& arrangement) {
     arrangeInPlace([&](TrackLayout& layout) { layout.setArrangement(arrangement); });

@@ -24,9 +24,9 @@ class TraceLanes {
     const TracePtr& trace() const { return trace_; }
     bool hasTracks() const { return trace_ && !trace_->tracks.empty(); }
     /// Returns the track of an event, or `noIndex`.
-    uint32_t trackOf(EventRef event) const;
+    uint32_t trackOf(EventRef event) const { return trace_ && event.isValid() ? trace_->locate(event).track : noIndex; }
 
-    const Lane& laneAt(LanePosition position) const;
+    const Lane& laneAt(LanePosition position) const { return trace_->tracks[position.track].lanes[position.lane]; }
     /// Returns the counter drawn in a lane, or null. For a group, its first one.
     const CounterSeries* counterAt(LanePosition position) const;
     /// Returns its number; `noIndex` for a lane of slices. A track of two directions has two lanes.
@@ -59,7 +59,7 @@ class TrackScroll : public QObject {
     void setViewportHeight(int height);
     int viewportHeight() const { return viewportHeight_; }
     int y() const { return y_; }
-    int maxY() const;
+    int maxY() const { return std::max(0, layout_.totalHeight() - viewportHeight_) + room_; }
     /// Clamps to `maxY`.
     void setY(int y);
     /// Goes to `y` even if that leaves room below the last row, until the next scrolling upwards.
@@ -73,9 +73,9 @@ class TrackScroll : public QObject {
     /// Returns the height of the pinned part; 0 if it would leave too little room.
     int pinnedHeight() const;
     /// Converts a layout height to a screen height.
-    int toScreenY(int layoutY) const;
+    int toScreenY(int layoutY) const { return layoutY < pinnedHeight() ? layoutY : layoutY - y_; }
     /// Converts a screen height to a layout height.
-    int toLayoutY(int screenY) const;
+    int toLayoutY(int screenY) const { return screenY < pinnedHeight() ? screenY : screenY + y_; }
     /// A part of the screen whose rows scroll together.
     struct Band {
         std::span<const LayoutRow> rows;
@@ -144,7 +144,7 @@ class TimelineTracks : public QObject {
     void setDefaultArrangement(TrackArrangement arrangement);
     const TrackArrangement& defaultArrangement() const { return default_; }
     /// Returns to the default arrangement; can be undone.
-    void restoreDefault();
+    void restoreDefault() { apply(default_); }
 
     /// Sets the height of a line of text, which the heights of rows depend on.
     void setTextHeight(int pixels);

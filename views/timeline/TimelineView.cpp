@@ -42,8 +42,6 @@ TimelinePlaces::TimelinePlaces(const TimelineState& state, const QWidget& canvas
     connect(&state_.scroll(), &TrackScroll::scrolled, this, &TimelinePlaces::changed);
 }
 
-QRect TimelinePlaces::tracksArea() const { return canvas_.geometry(); }
-
 QRect TimelinePlaces::trackArea(uint32_t track) const {
     if (!state_.hasTracks() || track >= state_.trace()->tracks.size()) return {};
     const LayoutRow* row = state_.tracks().layout().visibleRowOf(track);
@@ -51,14 +49,6 @@ QRect TimelinePlaces::trackArea(uint32_t track) const {
     const QRect area = tracksArea();
     const int top = area.top() + state_.scroll().toScreenY(row->top);
     return QRect(area.left(), top, area.width(), row->height).intersected(area);
-}
-
-double TimelinePlaces::xOf(int64_t timeNs) const {
-    return tracksArea().left() + state_.range().scale(canvas_.width()).toX(timeNs);
-}
-
-int64_t TimelinePlaces::timeAt(double x) const {
-    return state_.range().scale(canvas_.width()).toTimeNs(x - tracksArea().left());
 }
 
 uint32_t TimelinePlaces::trackAt(int y) const {
@@ -229,8 +219,6 @@ void TimelineView::speak() {
     setAccessibleDescription(spokenSelection(commands_.active()));
 }
 
-void TimelineView::setTrace(TracePtr trace) { state_.setTrace(std::move(trace)); }
-
 void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs) {
     emptyTracks_->setAllowed(false);
     if (companion_ != &other.state_) {
@@ -350,8 +338,6 @@ void TimelineView::arrange() {
     emit places_->changed();
 }
 
-void TimelineView::updateMetrics() { state_.tracks().setTextHeight(QFontMetrics(font()).height()); }
-
 void TimelineView::updateScrollBar() {
     const QSignalBlocker blocker(scrollBar_);  // the state has this already
     const TrackScroll& scroll = state_.scroll();
@@ -451,8 +437,6 @@ void TimelineView::focusOutEvent(QFocusEvent* event) {
     canvas_->setFocusRing(false);
     QWidget::focusOutEvent(event);
 }
-
-void TimelineView::resizeEvent(QResizeEvent*) { arrange(); }
 
 void TimelineView::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) {

@@ -35,12 +35,12 @@ class TimelinePlaces : public QObject {
     /// Both outlive this. `canvas` is the widget of the slices.
     TimelinePlaces(const TimelineState& state, const QWidget& canvas, QObject* parent);
 
-    QRect tracksArea() const;
+    QRect tracksArea() const { return canvas_.geometry(); }
     /// Returns the visible part of the row of a track; that of its group while folded.
     QRect trackArea(uint32_t track) const;
     /// Between the left and the right edge of the tracks, or outside.
-    double xOf(int64_t timeNs) const;
-    int64_t timeAt(double x) const;
+    double xOf(int64_t timeNs) const { return tracksArea().left() + state_.range().scale(canvas_.width()).toX(timeNs); }
+    int64_t timeAt(double x) const { return state_.range().scale(canvas_.width()).toTimeNs(x - tracksArea().left()); }
     /// Returns the track at this height of the tracks, or `noIndex`.
     uint32_t trackAt(int y) const;
 
@@ -121,7 +121,7 @@ class TimelineView : public QWidget {
     ~TimelineView() override;
 
     /// Shows `trace`, or the empty page for null. Clears selection, hits and folding.
-    void setTrace(TracePtr trace);
+    void setTrace(TracePtr trace) { state_.setTrace(std::move(trace)); }
     const TracePtr& trace() const { return state_.trace(); }
     /// The visible range, the tracks, the selection and the options.
     TimelineState& state() { return state_; }
@@ -171,7 +171,7 @@ class TimelineView : public QWidget {
     void keyReleaseEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void resizeEvent(QResizeEvent*) override { arrange(); }
     void changeEvent(QEvent* event) override;
 
   private:
@@ -182,7 +182,7 @@ class TimelineView : public QWidget {
     Areas areasFor(QSize size) const;
     void describeToReaders();
     void arrange();
-    void updateMetrics();
+    void updateMetrics() { state_.tracks().setTextHeight(QFontMetrics(font()).height()); }
     void updateScrollBar();
     void styleScrollBar();
     void speak();

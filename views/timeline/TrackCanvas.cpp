@@ -220,8 +220,6 @@ void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     slice->state->range().zoomTo(slice->state->lanes().sliceRange(slice->lane, slice->index));
 }
 
-void TrackCanvas::leaveEvent(QEvent*) { clearHover(); }
-
 void TrackCanvas::panTo(QPoint position) {
     const QPoint moved = position - pressedAt_;
     const TimeScale pressedScale{pressedRange_, double(width()), 0};
@@ -254,8 +252,6 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state, 
     if (!index) return std::nullopt;
     return Slice{&state, *lane, *index};
 }
-
-QRect TrackCanvas::hoverLine() const { return pointer_ ? QRect(pointer_->x(), 0, 1, height()) : QRect(); }
 
 void TrackCanvas::hoverAt(QPoint position) {
     if (!rect().contains(position)) return clearHover();
@@ -354,8 +350,6 @@ void TrackCanvas::forgetFlows() {
     flows_.forget();
     if (companionFlows_) companionFlows_->forget();
 }
-
-const std::vector<FlowOverlay::Label>& TrackCanvas::flowLabels() { return flows_.labels(size(), painter_.font()); }
 
 bool TrackCanvas::isOnLabel(QPoint position) {
     return flows_.eventAt(position, size(), painter_.font()).isValid() ||

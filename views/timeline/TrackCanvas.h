@@ -39,7 +39,7 @@ class TrackCanvas : public QWidget {
     }
     const HoverTip& hoverTip() const { return card_; }
     /// Returns the labels of arrows with invisible ends.
-    const std::vector<FlowOverlay::Label>& flowLabels();
+    const std::vector<FlowOverlay::Label>& flowLabels() { return flows_.labels(size(), painter_.font()); }
     QSize sizeHint() const override { return {900, 480}; }
 
   protected:
@@ -51,7 +51,7 @@ class TrackCanvas : public QWidget {
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
-    void leaveEvent(QEvent* event) override;
+    void leaveEvent(QEvent*) override { clearHover(); }
     void contextMenuEvent(QContextMenuEvent* event) override;
 
   private:
@@ -94,7 +94,7 @@ class TrackCanvas : public QWidget {
     void highlightUnderPointer();
     void panTo(QPoint position);
     void click(QPoint position);
-    QRect hoverLine() const;
+    QRect hoverLine() const { return pointer_ ? QRect(pointer_->x(), 0, 1, height()) : QRect(); }
 
     TimelineState& state_;
     TrackPainter painter_;

@@ -66,8 +66,6 @@ double distanceToLine(QPointF point, QPointF from, QPointF to) {
 
 }  // namespace
 
-int64_t TopologyGraph::Edge::bytes() const { return (there ? there->copyBytes : 0) + (back ? back->copyBytes : 0); }
-
 const LinkUse& TopologyGraph::Edge::busier() const {
     const bool isBackGreater = back && (!there || back->copyBytes > there->copyBytes);
     return isBackGreater ? *back : either();
@@ -320,8 +318,6 @@ void TopologyGraph::mousePressEvent(QMouseEvent* event) {
 void TopologyGraph::mouseDoubleClickEvent(QMouseEvent* event) {
     if (const auto edge = edgeAt(event->position())) activate(*edge);
 }
-
-void TopologyGraph::mouseMoveEvent(QMouseEvent* event) { setHovered(edgeAt(event->position())); }
 
 void TopologyGraph::keyPressEvent(QKeyEvent* event) {
     const int count = static_cast<int>(edges_.size());

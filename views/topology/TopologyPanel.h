@@ -51,7 +51,7 @@ class TopologyGraph : public PaintedWidget {
         size_t from = 0, to = 0;  ///< Into `TopologyAnswer::gpus`.
         const LinkUse* there = nullptr;
         const LinkUse* back = nullptr;
-        int64_t bytes() const;
+        int64_t bytes() const { return (there ? there->copyBytes : 0) + (back ? back->copyBytes : 0); }
         /// Returns the greater one of both directions.
         std::optional<double> peakPercent() const;
         const LinkUse& either() const { return there ? *there : *back; }
@@ -80,7 +80,7 @@ class TopologyGraph : public PaintedWidget {
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
-    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override { setHovered(edgeAt(event->position())); }
     void leaveEvent(QEvent*) override { setHovered(std::nullopt); }
     void keyPressEvent(QKeyEvent* event) override;
 
