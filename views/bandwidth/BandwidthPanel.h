@@ -115,7 +115,6 @@ class BandwidthPanel : public ComputedPanel {
     CopyChart& chart(BandwidthChart chart) const { return *charts_[static_cast<size_t>(chart)]; }
     BandwidthQuestion question() const;
 
-    TracePtr trace_;
     std::shared_ptr<SharedCopyIndex> copies_;
     std::shared_ptr<const BandwidthAnswer> answer_;
     AdvicePanel* advice_;

@@ -234,14 +234,9 @@ void FlamePanel::setTrace(TracePtr trace) {
     const bool isFirst = trace_ == nullptr;
     trace_ = std::move(trace);
     scopeChoice_->reset();
-    if (isFirst) choosePossibleBase();
+    const bool isDefaultEmpty = isFirst && trace_ && !hasBase(*trace_, base());
+    if (isDefaultEmpty && hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
     invalidate();
-}
-
-/// Chooses another base if the default one is empty.
-void FlamePanel::choosePossibleBase() {
-    if (!trace_ || hasBase(*trace_, base())) return;
-    if (hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
 }
 
 void FlamePanel::setTheme(const Theme& theme) {

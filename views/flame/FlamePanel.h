@@ -97,7 +97,6 @@ class FlamePanel : public ComputedPanel {
   private:
     QWidget* makeControls();
     FlameBase base() const { return static_cast<FlameBase>(baseChoice_->currentIndex()); }
-    void choosePossibleBase();
     void refresh(LatestJob::Older older) override;
     void showTree(FlameTreePtr tree);
     void showWhyEmpty();
@@ -106,7 +105,6 @@ class FlamePanel : public ComputedPanel {
     void copyFrame();
     void copyFolded();
 
-    TracePtr trace_;
     Theme theme_ = Theme::light();
     QComboBox* baseChoice_;
     ScopeChoice* scopeChoice_;

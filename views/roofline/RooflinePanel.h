@@ -90,7 +90,6 @@ class RooflinePanel : public ComputedPanel {
     void showRoofline(RooflinePtr roofline, ReportTable table);
     void activate(size_t row);
 
-    TracePtr trace_;
     std::optional<TimeRange> range_;
     RooflineChart* chart_;
     ReportView* view_;

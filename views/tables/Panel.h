@@ -94,6 +94,8 @@ class ComputedPanel : public Panel {
         if (isStale_) refresh(LatestJob::Older::Void);
     }
 
+    TracePtr trace_;
+
   private:
     LatestJob* job_;
     bool isStale_ = false;

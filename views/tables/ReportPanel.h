@@ -72,7 +72,6 @@ class ReportPanel : public ComputedPanel {
 
     QString reportName_;
     QComboBox* choice_ = nullptr;
-    TracePtr trace_;
     std::optional<TimeRange> range_;
     ReportView* view_;
     QLabel* notes_;  ///< The notes of the report, below it; hidden without any.
@@ -106,7 +105,6 @@ class SelectionPanel : public ComputedPanel {
     /// Returns the chosen groups with their subtracks; nullopt for all tracks.
     std::optional<std::vector<uint32_t>> chosenTracks() const;
 
-    TracePtr trace_;
     std::optional<TimeRange> range_;
     QLabel* headline_;
     QToolButton* tracksButton_;

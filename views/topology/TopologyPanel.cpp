@@ -195,11 +195,6 @@ std::optional<int> TopologyGraph::edgeAt(QPointF position) const {
     return nearest;
 }
 
-bool TopologyGraph::isLabelled(int edge) const {
-    if (edge == selected_ || edge == hovered_) return true;
-    return edges_.size() <= maxLabels;
-}
-
 void TopologyGraph::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), theme_.canvas);
@@ -212,8 +207,8 @@ void TopologyGraph::paintEvent(QPaintEvent*) {
         if (edge != selected_) paintEdge(painter, edge, centers);
     if (selected_) paintEdge(painter, *selected_, centers);
     for (size_t node = 0; node < centers.size(); ++node) paintNode(painter, node, centers[node]);
-    for (int edge = 0; edge < count; ++edge)
-        if (isLabelled(edge) && edge != selected_ && edge != hovered_) paintEdgeLabel(painter, edge, centers);
+    for (int edge = 0; edges_.size() <= maxLabels && edge < count; ++edge)
+        if (edge != selected_ && edge != hovered_) paintEdgeLabel(painter, edge, centers);
     for (const auto& edge : {selected_, hovered_})
         if (edge) paintEdgeLabel(painter, *edge, centers);
     painter.setPen(theme_.mutedText);

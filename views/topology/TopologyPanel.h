@@ -93,7 +93,6 @@ class TopologyGraph : public PaintedWidget {
     void paintEdge(QPainter& painter, int edge, const std::vector<QPointF>& centers) const;
     void paintEdgeLabel(QPainter& painter, int edge, const std::vector<QPointF>& centers) const;
     void paintNode(QPainter& painter, size_t node, QPointF center) const;
-    bool isLabelled(int edge) const;
     void activate(int edge);
     void setHovered(std::optional<int> edge);
 
@@ -174,7 +173,6 @@ class TopologyPanel : public ComputedPanel {
     void selectPair(const QModelIndex& index);
     void showEdge();
 
-    TracePtr trace_;
     std::shared_ptr<const TopologyAnswer> answer_;
     Theme theme_ = Theme::light();
     QLabel* verdict_ = nullptr;
