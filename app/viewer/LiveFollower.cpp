@@ -142,7 +142,10 @@ Result<int64_t> LiveFollower::copyRows(TraceMirror& mirror) {
 std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
     // Checked before reading: data read after the end is complete.
     const LiveState state = stateOf(live_);
-    if (state == LiveState::Finished) return conclude();
+    if (state == LiveState::Finished) {
+        auto whole = openTrace(live_.finished, {}, [this](double, std::string_view) { return !isStopping(); });
+        return whole ? End{std::move(*whole), {}} : End{nullptr, views::toQString(whole.error().sentence)};
+    }
     const auto rows = copyRows(mirror);
     if (isStopping()) return End{};
     if (!rows) {
@@ -167,12 +170,6 @@ std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
                                 .arg(views::toQString(logFolderOf(live_).string()))};
     mayBeAbandoned_ = isAbandoned;
     return std::nullopt;
-}
-
-LiveFollower::End LiveFollower::conclude() {
-    auto trace = openTrace(live_.finished, {}, [this](double, std::string_view) { return !isStopping(); });
-    if (!trace) return {nullptr, views::toQString(trace.error().sentence)};
-    return {std::move(*trace), {}};
 }
 
 LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)

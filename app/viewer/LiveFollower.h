@@ -66,7 +66,6 @@ class LiveFollower : public QObject {
     std::optional<End> refresh(TraceMirror& mirror);
     /// Waits until the next refresh is due. Returns false if there is none.
     bool rest(std::chrono::steady_clock::time_point begun);
-    End conclude();
     /// Runs on the thread of this object after `run`.
     void finish(const End& end);
 

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "model/text/formatTable.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -260,16 +261,14 @@ void DetailsPanel::addLinks(const QString& heading, const std::vector<EventRef>&
     if (events.empty()) return;
     sheet_->addHeading(heading);
     const size_t shown = std::min(events.size(), maxLinks);
-    for (size_t i = 0; i < shown; ++i) addLinkTo(events[i]);
+    for (const EventRef event : std::span(events).first(shown)) {
+        const TimeRange range = trace_->rangeOf(event);
+        const std::string name = trace_->nameOf(event);
+        sheet_->addLink(
+            toQString(name.empty() ? "(no name)" : name), event.bits(),
+            tr("%1 at %2").arg(unbroken(formatDuration(range.durationNs())), unbroken(formatDuration(range.startNs))));
+    }
     if (events.size() > shown) sheet_->addParagraph(tr("and %1 more").arg(events.size() - shown));
-}
-
-void DetailsPanel::addLinkTo(EventRef event) {
-    const TimeRange range = trace_->rangeOf(event);
-    const std::string name = trace_->nameOf(event);
-    sheet_->addLink(
-        toQString(name.empty() ? "(no name)" : name), event.bits(),
-        tr("%1 at %2").arg(unbroken(formatDuration(range.durationNs())), unbroken(formatDuration(range.startNs))));
 }
 
 namespace {
@@ -323,13 +322,9 @@ void OverlayPanel::setChosenWidth(int width) {
     fit();
 }
 
-int OverlayPanel::wantedWidth() const {
-    const int usual = std::max(defaultWidthPx, lettersPerLine * fontMetrics().averageCharWidth());
-    return std::min(std::max(minWidthPx, chosenWidth_ > 0 ? chosenWidth_ : usual), area_.width() / 2);
-}
-
 QRect OverlayPanel::placeAt(bool isAtLeft) const {
-    const int width = wantedWidth();
+    const int usual = std::max(defaultWidthPx, lettersPerLine * fontMetrics().averageCharWidth());
+    const int width = std::min(std::max(minWidthPx, chosenWidth_ > 0 ? chosenWidth_ : usual), area_.width() / 2);
     return {isAtLeft ? area_.left() : area_.right() + 1 - width, area_.top(), width, area_.height()};
 }
 

@@ -80,7 +80,6 @@ class DetailsPanel : public QWidget {
     void refresh();
     void addFlowLinks();
     void addLinks(const QString& heading, const std::vector<EventRef>& events);
-    void addLinkTo(EventRef event);
 
     TracePtr trace_;
     EventRef event_;
@@ -123,7 +122,6 @@ class OverlayPanel : public QFrame {
     void wheelEvent(QWheelEvent* event) override;
 
   private:
-    int wantedWidth() const;
     QRect placeAt(bool isAtLeft) const;
     bool isOnGrip(QPoint position) const;
     void fit();

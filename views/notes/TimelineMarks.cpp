@@ -221,14 +221,11 @@ MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline) : store_(store), 
 
 double MarkStrip::toX(int64_t timeNs) const { return timeline_.places().xOf(timeNs) - x(); }
 
-TimeRange MarkStrip::shownRange(const Mark& mark) const {
-    return isDragging_ && mark.id == pressed_ ? mark.range.shifted(draggedNs_) : mark.range;
-}
-
 std::vector<MarkStrip::Flag> MarkStrip::flags() const {
     std::vector<Flag> found;
     for (const Mark& mark : store_.marks()) {
-        const TimeRange range = shownRange(mark);
+        const bool isDragged = isDragging_ && mark.id == pressed_;
+        const TimeRange range = isDragged ? mark.range.shifted(draggedNs_) : mark.range;
         const double from = toX(range.startNs), to = toX(range.endNs);
         if (to < 0 || from > width()) continue;
         // A range that starts outside the visible part keeps its flag at the edge.

@@ -108,7 +108,6 @@ class MarkStrip : public QWidget {
     std::vector<Flag> flags() const;
     int widthOf(const Mark& mark, int room) const;
     const Mark* markAt(QPoint position) const;
-    TimeRange shownRange(const Mark& mark) const;
     double toX(int64_t timeNs) const;
     void paintRange(QPainter& painter, const Flag& flag) const;
     void paintFlag(QPainter& painter, const Flag& flag) const;

@@ -135,8 +135,10 @@ SqlPanel::SqlPanel(QWidget* parent)
     connect(run_, &QPushButton::clicked, this, &SqlPanel::run);
     connect(stop_, &QPushButton::clicked, this, &SqlPanel::stop);
     connect(answer_, &ReportView::rowActivated, this, &SqlPanel::activateRow);
-    connect(tables_, &QTreeWidget::itemDoubleClicked, this,
-            [this](QTreeWidgetItem* item) { insertName(item->text(0)); });
+    connect(tables_, &QTreeWidget::itemDoubleClicked, this, [this](QTreeWidgetItem* item) {
+        editor_->insertPlainText(quoted(item->text(0)));
+        editor_->setFocus();
+    });
     connect(clock_, &QTimer::timeout, this, [this] {
         const auto seconds = double(QDateTime::currentMSecsSinceEpoch() - begunMs_) / 1000;
         setStatus(tr("Running, %1 s of at most %2 s").arg(seconds, 0, 'f', 1).arg(double(limits_.time.count()) / 1000),
@@ -248,11 +250,6 @@ void SqlPanel::showTables(const std::vector<QueryTable>& tables) {
         items << item;
     }
     tables_->addTopLevelItems(items);
-}
-
-void SqlPanel::insertName(const QString& name) {
-    editor_->insertPlainText(quoted(name));
-    editor_->setFocus();
 }
 
 void SqlPanel::run() {

@@ -84,7 +84,6 @@ class SqlPanel : public Panel {
     void remember(const QString& query);
     void fillSamples();
     void fillHistory();
-    void insertName(const QString& name);
     void activateRow(int row);
     void setQuery(const QString& query);
 

@@ -25,12 +25,10 @@ constexpr int laneGap = 4;    // from the described lane
 constexpr int maxTitleLines = 4;
 constexpr int titleFlags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere;
 
-QString fromView(std::string_view text) { return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size())); }
-
 QString nameOf(const Trace& trace, const Lane& lane, uint32_t slice) {
     const EventRef event = lane.event[slice];
     const QString name =
-        event.isValid() ? QString::fromStdString(trace.nameOf(event)) : fromView(trace.strings.at(lane.name[slice]));
+        event.isValid() ? QString::fromStdString(trace.nameOf(event)) : toQString(trace.strings.at(lane.name[slice]));
     if (!name.isEmpty()) return name;
     return event.isValid() ? QStringLiteral("(no name)") : QStringLiteral("Busy");
 }
@@ -46,7 +44,7 @@ QString sourceText(const CounterSeries& counter) {
     QString source;
     for (const auto& [name, title] : names)
         if (counter.source == name) source = QString::fromUtf8(title);
-    if (source.isEmpty()) source = fromView(counter.source);
+    if (source.isEmpty()) source = toQString(counter.source);
     // Repeated equal values are not all stored, so the recorded interval is more accurate than the samples.
     int64_t everyNs = counter.intervalNs;
     if (everyNs == 0 && counter.size() >= 2)

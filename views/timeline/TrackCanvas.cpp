@@ -89,10 +89,6 @@ void TrackCanvas::setFocusRing(bool isVisible) {
     update();
 }
 
-TrackPainter& TrackCanvas::painterOf(const TimelineState* state) {
-    return companionPainter_ && state == companion_ ? *companionPainter_ : painter_;
-}
-
 int64_t TrackCanvas::zoomAnchor() const { return scale().toTimeNs(pointer_ ? pointer_->x() : width() / 2.0); }
 
 void TrackCanvas::invalidate() {
@@ -287,7 +283,7 @@ void TrackCanvas::hoverAt(QPoint position) {
 void TrackCanvas::showTip(QPoint position) {
     const double x = position.x() * devicePixelRatioF();
     const TimelineState& state = *hovered_->state;
-    TrackPainter& tracks = painterOf(&state);
+    TrackPainter& tracks = companionPainter_ && &state == companion_ ? *companionPainter_ : painter_;
     HoverText text;
     QRgb color = 0;
     if (const CounterSeries* counter = state.lanes().counterAt(hovered_->lane)) {
@@ -420,14 +416,12 @@ void TrackCanvas::showEmptyPlace(QPoint position) {
     card_.place(position, rect(), font(), laneUnder(position));
 }
 
-bool TrackCanvas::activateEmptyPlace(QPoint position) {
-    if (!state_.emptyPlaces() || !state_.hasTracks()) return false;
+void TrackCanvas::activateEmptyPlace(QPoint position) {
+    if (!state_.emptyPlaces() || !state_.hasTracks()) return;
     const LayoutRow* row = state_.tracks().layout().rowAt(state_.scroll().toLayoutY(position.y()));
-    if (!row) return false;
+    if (!row) return;
     const int64_t timeNs = scale().toTimeNs(position.x() + 0.5);
-    if (!state_.emptyPlaces()(row->track, timeNs)) return false;
-    emit state_.emptyPlaceActivated(row->track, timeNs);
-    return true;
+    if (state_.emptyPlaces()(row->track, timeNs)) emit state_.emptyPlaceActivated(row->track, timeNs);
 }
 
 void TrackCanvas::paintGapMark(QPainter& painter) const {

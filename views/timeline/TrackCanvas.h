@@ -67,7 +67,6 @@ class TrackCanvas : public QWidget {
     void invalidate();
     void resetPainter();
     void renderBase();
-    TrackPainter& painterOf(const TimelineState* state);
     std::optional<Slice> sliceUnder(TimelineState& state, QPoint position) const;
     TimeScale scale() const { return state_.range().scale(width()); }
     std::optional<Slice> sliceUnder(QPoint position) const;
@@ -84,7 +83,7 @@ class TrackCanvas : public QWidget {
     /// Returns the visible part of `range` on the row of a track; empty for none.
     QRect placeOn(const LayoutRow& row, TimeRange range) const;
     void paintGapMark(QPainter& painter) const;
-    bool activateEmptyPlace(QPoint position);
+    void activateEmptyPlace(QPoint position);
     /// Returns the place of the lane, or else of the row, at a position.
     QRect laneUnder(QPoint position) const;
     /// Follows the label of an arrow at `position`; returns false if there is none.
