@@ -169,10 +169,9 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
     for (TracePage* page : tracePages()) {
         if (page->trace()->path == live.finished) return setCurrentWidget(page);
     }
-    auto* waiting = new QLabel(tr("Reading what has been recorded so far…"), this);
+    auto* waiting = new views::PlainLabel(this);
+    waiting->setText(tr("Reading what has been recorded so far…"));
     waiting->setAlignment(Qt::AlignCenter);
-    waiting->setTextFormat(Qt::PlainText);
-    waiting->setWordWrap(true);
     setCurrentIndex(addTab(waiting, toQString(live.finished.filename())));
     auto* follower = new LiveFollower(live, waiting);
     waitingForLive_.insert(waiting);

@@ -45,12 +45,10 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
 
 }  // namespace
 
-GoToBar::GoToBar(QWidget* parent) : PopupPanel(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
+GoToBar::GoToBar(QWidget* parent) : PopupPanel(parent), remark_(new PlainLabel(this)), job_(new LatestJob(this)) {
     setAccessibleName(tr("Go to a time"));
     edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, 1.2s..1.4s"));
     edit().setAccessibleName(tr("Go to a time"));
-    remark_->setWordWrap(true);
-    remark_->setTextFormat(Qt::PlainText);
     remark_->setContentsMargins(4, 0, 4, 0);
     auto* layout = columnIn(this, {8, 8, 8, 8}, -1);
     layout->addWidget(&edit());

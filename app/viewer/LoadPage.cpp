@@ -153,7 +153,7 @@ LoadPage::LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles severa
       previewJob_(new views::LatestJob(this)),
       preview_(new views::AnswerPreview(this)),
       heading_(new QLabel(this)),
-      text_(new QLabel(this)),
+      text_(new views::PlainLabel(this)),
       bar_(new QProgressBar(this)),
       button_(new QPushButton(tr("Cancel"), this)) {
     build();
@@ -165,8 +165,6 @@ void LoadPage::build() {
     heading_->setFont(font);
     heading_->setTextFormat(Qt::PlainText);
     heading_->setText(title());
-    text_->setTextFormat(Qt::PlainText);
-    text_->setWordWrap(true);
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     text_->setMinimumHeight(3 * fontMetrics().lineSpacing());
     text_->setAlignment(Qt::AlignLeft | Qt::AlignTop);

@@ -91,11 +91,8 @@ void AdvicePanel::addLine(const BandwidthAdvice& advice) {
     auto* text = new WrappedLabel(page_);
     text->setText(sentence);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    auto* button = new QToolButton(page_);
-    button->setText(tr("Show"));
-    button->setFocusPolicy(Qt::StrongFocus);
+    auto* button = textButton(page_, tr("Show"), tr("Shows the best example of this on the timeline"));
     button->setAccessibleName(tr("Show the copy: %1").arg(sentence));
-    button->setToolTip(tr("Shows the best example of this on the timeline"));
     button->setEnabled(advice.example.isValid());
     connect(button, &QToolButton::clicked, this, [this, example = advice.example] { emit exampleActivated(example); });
     row->addWidget(text, 1);
@@ -185,10 +182,8 @@ QWidget* BandwidthPanel::makeControls() {
     rangeNameChoice_ = new RangeNameChoice(controls);
     rangeNameChoice_->hide();
     scopeChoice_ = new ScopeChoice(controls);
-    pairButton_ = new QToolButton(controls);
+    pairButton_ = textButton(controls, {}, tr("Shows all copies again"));
     pairButton_->setObjectName("pair");
-    pairButton_->setFocusPolicy(Qt::StrongFocus);
-    pairButton_->setToolTip(tr("Shows all copies again"));
     pairButton_->hide();
     addTo(row, rowsChoice_, rangeNameChoice_, scopeChoice_, pairButton_);
     connect(rowsChoice_, &QComboBox::currentIndexChanged, this, [this] {

@@ -317,11 +317,8 @@ void ExplanationPanel::addLine(const Finding& finding) {
             [this, index, button](QPoint place) { showMenu(index, button->mapToGlobal(place)); });
     QToolButton* query = nullptr;
     if (!finding.sql.empty()) {
-        query = new QToolButton(line);
-        query->setText(tr("SQL"));
+        query = textButton(line, tr("SQL"), tr("Open a query that shows it"));
         query->setAutoRaise(true);
-        query->setFocusPolicy(Qt::StrongFocus);
-        query->setToolTip(tr("Open a query that shows it"));
         query->setAccessibleName(tr("Query that shows it"));
         connect(query, &QToolButton::clicked, this, [this, sql = toQString(finding.sql)] { emit queryRequested(sql); });
         layout->addWidget(query);

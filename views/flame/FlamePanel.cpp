@@ -149,15 +149,13 @@ FlamePanel::FlamePanel(QWidget* parent)
       trail_(new FlameTrail(this)),
       remark_(new QLabel(this)),
       chart_(new FlameChart(this)),
-      empty_(new QLabel(this)),
+      empty_(new PlainLabel(this)),
       pages_(new QStackedLayout) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         showTree(nullptr);
         empty_->setText(tr("There is not enough memory to add up these stacks."));
     });
     empty_->setAlignment(Qt::AlignCenter);
-    empty_->setWordWrap(true);
-    empty_->setTextFormat(Qt::PlainText);
     empty_->setForegroundRole(QPalette::PlaceholderText);
     empty_->setContentsMargins(24, 8, 24, 8);
     remark_->setTextFormat(Qt::PlainText);
@@ -204,16 +202,9 @@ QWidget* FlamePanel::makeControls() {
         searchEdit_->clear();
         chart_->setFocus();
     });
-    const auto buttonOf = [&](const QString& text, const QString& tip) {
-        auto* button = new QToolButton(controls);
-        button->setText(text);
-        button->setToolTip(tip);
-        button->setFocusPolicy(Qt::StrongFocus);
-        return button;
-    };
-    auto* copy = buttonOf(tr("Copy"), tr("The visible part as folded text"));
-    auto* picture = buttonOf(tr("Save as SVG…"), tr("The visible part as a picture"));
-    auto* folded = buttonOf(tr("Folded text…"), tr("The visible part for other flame graphs"));
+    auto* copy = textButton(controls, tr("Copy"), tr("The visible part as folded text"));
+    auto* picture = textButton(controls, tr("Save as SVG…"), tr("The visible part as a picture"));
+    auto* folded = textButton(controls, tr("Folded text…"), tr("The visible part for other flame graphs"));
     row->addWidget(baseChoice_);
     row->addWidget(scopeChoice_);
     row->addWidget(searchEdit_, 1);

@@ -118,13 +118,6 @@ class FindingDelegate : public QStyledItemDelegate {
     const Theme& theme_;
 };
 
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    return label;
-}
-
 QString countText(size_t count, const char* one, const char* many) {
     return toQString(formatCount(static_cast<int64_t>(count))) + QLatin1Char(' ') +
            (count == 1 ? FleetView::tr(one) : FleetView::tr(many));
@@ -193,16 +186,16 @@ void FindingList::resizeEvent(QResizeEvent* event) {
 
 FleetView::FleetView(QWidget* parent)
     : QWidget(parent),
-      headline_(plainLabel(this)),
-      shape_(plainLabel(this)),
-      pointed_(plainLabel(this)),
+      headline_(new PlainLabel(this)),
+      shape_(new PlainLabel(this)),
+      pointed_(new PlainLabel(this)),
       measure_(new DropDown(this)),
       order_(new DropDown(this)),
       openMarked_(new QPushButton(this)),
       openFindings_(new QPushButton(tr("Open the most telling ranks"), this)),
       copy_(new QPushButton(tr("Copy command"), this)),
-      heading_(plainLabel(this)),
-      notes_(plainLabel(this)),
+      heading_(new PlainLabel(this)),
+      notes_(new PlainLabel(this)),
       splitter_(new QSplitter(this)),
       map_(new FleetMap(this)),
       findings_(new FindingList(this)) {

@@ -100,7 +100,7 @@ MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
       model_(new MarksModel(store, this)),
       table_(new QTableView(this)),
       empty_(new QLabel(this)),
-      remark_(new QLabel(this)) {
+      remark_(new PlainLabel(this)) {
     build();
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (const Mark* mark = model_->markAt(index.row())) emit markActivated(mark->id);
@@ -132,8 +132,6 @@ void MarksPanel::build() {
     empty_->setText(
         tr("No marks yet. M marks the selected range or event, or the place under the pointer, and stores the mark "
            "next to the trace."));
-    remark_->setTextFormat(Qt::PlainText);
-    remark_->setWordWrap(true);
     remark_->setTextInteractionFlags(Qt::TextSelectableByMouse);
 
     auto* top = rowIn(nullptr, {8, 5, 8, 5}, 8);

@@ -294,13 +294,11 @@ RooflinePanel::RooflinePanel(QWidget* parent)
       chart_(new RooflineChart(this)),
       view_(new ReportView(this)),
       gpu_(new DropDown(this)),
-      notes_(new QLabel(this)) {
+      notes_(new PlainLabel(this)) {
     gpu_->setAccessibleName(tr("GPU of the chart"));
     gpu_->hide();
     view_->addControl(gpu_);
     notes_->setContentsMargins(8, 4, 8, 4);
-    notes_->setTextFormat(Qt::PlainText);
-    notes_->setWordWrap(true);
     notes_->hide();
     auto* sides = new QSplitter(Qt::Horizontal, this);
     sides->addWidget(chart_);

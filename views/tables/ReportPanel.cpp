@@ -57,16 +57,14 @@ QString ScopeChoice::remark() const {
 }
 
 ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
-    : ComputedPanel(parent), reportName_(reportName), view_(new ReportView(this)), notes_(new QLabel(this)) {
+    : ComputedPanel(parent), reportName_(reportName), view_(new ReportView(this)), notes_(new PlainLabel(this)) {
     connect(job(), &LatestJob::ranOutOfMemory, this,
             [this] { showReport(fail("There is not enough memory for this table."), range_); });
     auto* layout = columnIn(this);
     layout->addWidget(view_, 1);
     layout->addWidget(notes_);
     notes_->setContentsMargins(8, 4, 8, 4);
-    notes_->setTextFormat(Qt::PlainText);
     notes_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    notes_->setWordWrap(true);
     notes_->hide();
     connect(view_, &ReportView::nameActivated, this, &ReportPanel::nameActivated);
 }

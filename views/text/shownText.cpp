@@ -58,11 +58,6 @@ QStringList wrapWords(QString text, const QFontMetrics& metrics, const LineRoom&
     return lines << metrics.elidedText(text, Qt::ElideRight, widthOf());
 }
 
-WrappedLabel::WrappedLabel(QWidget* parent) : QLabel(parent) {
-    setTextFormat(Qt::PlainText);
-    setWordWrap(true);
-}
-
 QSize WrappedLabel::minimumSizeHint() const {
     QSize hint = QLabel::minimumSizeHint();
     if (!text().isEmpty()) hint.setHeight(heightForWidth(width()));

@@ -51,11 +51,20 @@ struct LineRoom {
 /// Words may be long and lines few; text that does not fit ends in "…".
 QStringList wrapWords(QString text, const QFontMetrics& metrics, const LineRoom& room);
 
+/// A label whose text is shown literally, never as markup, and wraps.
+class PlainLabel : public QLabel {
+  public:
+    explicit PlainLabel(QWidget* parent = nullptr) : QLabel(parent) {
+        setTextFormat(Qt::PlainText);
+        setWordWrap(true);
+    }
+};
+
 /// A label of plain text with as many lines as it needs. Splitters and docks use only the minimum size of a wrapped
 /// QLabel, which ignores its width, and clip its text; this label requests the full height.
-class WrappedLabel : public QLabel {
+class WrappedLabel : public PlainLabel {
   public:
-    explicit WrappedLabel(QWidget* parent = nullptr);
+    using PlainLabel::PlainLabel;
 
     QSize minimumSizeHint() const override;
 

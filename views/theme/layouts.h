@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QSplitter>
 #include <QStyledItemDelegate>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <initializer_list>
@@ -39,6 +40,15 @@ inline QVBoxLayout* columnIn(QWidget* widget, const QMargins& margins = {}, int 
 template <class... Widgets>
 void addTo(QBoxLayout* layout, Widgets*... widgets) {
     (layout->addWidget(widgets), ...);
+}
+
+/// Returns a new button with a text, which the Tab key reaches.
+inline QToolButton* textButton(QWidget* parent, const QString& text, const QString& toolTip) {
+    auto* button = new QToolButton(parent);
+    button->setText(text);
+    button->setToolTip(toolTip);
+    button->setFocusPolicy(Qt::StrongFocus);
+    return button;
 }
 
 struct SplitPart {

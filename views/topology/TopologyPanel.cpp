@@ -454,11 +454,8 @@ QLabel* plainLabel(QWidget* parent) {
 }
 
 QToolButton* describedButton(QWidget* parent, const QString& text, const QString& toolTip) {
-    auto* button = new QToolButton(parent);
-    button->setText(text);
-    button->setToolTip(toolTip);
+    auto* button = textButton(parent, text, toolTip);
     button->setAccessibleDescription(toolTip);
-    button->setFocusPolicy(Qt::StrongFocus);
     return button;
 }
 
