@@ -312,8 +312,6 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
     bool isWhole_ = false;
 };
 
-SearchJob::SearchJob(QObject* parent) : QObject(parent) {}
-
 SearchJob::~SearchJob() { cancel(); }
 
 void SearchJob::start(std::vector<Place> places, SearchQuery query) {

@@ -87,7 +87,7 @@ class SearchJob : public QObject {
         int64_t fromNs = 0;
     };
 
-    explicit SearchJob(QObject* parent = nullptr);
+    using QObject::QObject;
     ~SearchJob() override;
 
     void start(std::vector<Place> places, SearchQuery query);

@@ -50,8 +50,6 @@ std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime) {
     return std::max<std::chrono::nanoseconds>(minPeriod, cpuTime * periodPerWork);
 }
 
-LiveFollower::LiveFollower(LiveTrace live, QObject* parent) : QObject(parent), live_(std::move(live)) {}
-
 LiveFollower::~LiveFollower() {
     {
         const std::lock_guard lock(mutex_);

@@ -33,7 +33,7 @@ class LiveFollower : public QObject {
     Q_OBJECT
 
   public:
-    explicit LiveFollower(LiveTrace live, QObject* parent = nullptr);
+    explicit LiveFollower(LiveTrace live, QObject* parent = nullptr) : QObject(parent), live_(std::move(live)) {}
     /// Stops and waits for the thread.
     ~LiveFollower() override;
 

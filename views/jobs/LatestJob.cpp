@@ -25,8 +25,6 @@ void Courier::customEvent(QEvent*) {
     arrive();
 }
 
-LatestJob::LatestJob(QObject* parent) : QObject(parent) {}
-
 void LatestJob::start(Work work, Older older) {
     ++newest_;
     if (older == Older::Void) firstValid_ = newest_;

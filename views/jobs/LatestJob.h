@@ -61,7 +61,7 @@ class LatestJob : public QObject {
     /// reads: it may outlive the widget that started it.
     using Work = std::function<Publish()>;
 
-    explicit LatestJob(QObject* parent = nullptr);
+    using QObject::QObject;
 
     /// The treatment of a running job's answer when a newer job is started.
     enum class Older {

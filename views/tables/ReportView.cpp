@@ -267,8 +267,6 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     painter->restore();
 }
 
-ReportView::ReportView(QWidget* parent) : ReportView(new ReportModel, parent) {}
-
 ReportView::ReportView(ReportModel* model, QWidget* parent)
     : QWidget(parent),
       model_(model),

@@ -103,7 +103,7 @@ void styleTable(QTableView& table);
 class ReportView : public QWidget {
     Q_OBJECT
   public:
-    explicit ReportView(QWidget* parent = nullptr);
+    explicit ReportView(QWidget* parent = nullptr) : ReportView(new ReportModel, parent) {}
     /// Shows `model` (taken as a child) instead of a plain `ReportModel`.
     ReportView(ReportModel* model, QWidget* parent);
 

@@ -20,8 +20,6 @@ constexpr double zoomedShare = 0.8;
 
 }  // namespace
 
-VisibleRange::VisibleRange(QObject* parent) : QObject(parent) {}
-
 void VisibleRange::setRange(TimeRange range) {
     const TimeRange next = clamped(range);
     if (next == range_) return;
@@ -227,8 +225,6 @@ void TimelineOptions::setMark(const QColor& color) {
     mark_ = color;
     emit changed();
 }
-
-TimelineState::TimelineState(QObject* parent) : QObject(parent) {}
 
 void TimelineState::setTrace(TracePtr trace) {
     selection_.clear();

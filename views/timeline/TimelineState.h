@@ -29,7 +29,7 @@ class VisibleRange : public QObject {
     /// The min duration of the visible range.
     static constexpr int64_t minVisibleNs = 10;
 
-    explicit VisibleRange(QObject* parent = nullptr);
+    using QObject::QObject;
 
     TimeRange range() const { return range_; }
     /// Returns the union of all extents with a small margin.
@@ -217,7 +217,7 @@ class TimelineState : public QObject {
     Q_OBJECT
 
   public:
-    explicit TimelineState(QObject* parent = nullptr);
+    using QObject::QObject;
 
     /// Shows `trace`, or nothing for null. Clears selection, hits, arrangement and defaults.
     void setTrace(TracePtr trace);
