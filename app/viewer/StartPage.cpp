@@ -5,19 +5,18 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QFontDatabase>
-#include <QHBoxLayout>
 #include <QIcon>
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QSaveFile>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/viewer/AppSettings.h"
 #include "model/importers/TraceFormat.h"
 #include "model/remote/RemoteAddress.h"
 #include "views/text/shownText.h"
+#include "views/theme/layouts.h"
 
 namespace lanescope::viewer {
 
@@ -156,7 +155,7 @@ Result<QString> sampleTrace(const QString& folder) {
 }
 
 StartPage::StartPage(QWidget* parent)
-    : QWidget(parent), recent_(new QWidget(this)), recentLayout_(new QVBoxLayout(recent_)) {
+    : QWidget(parent), recent_(new QWidget(this)), recentLayout_(views::columnIn(recent_, {0, 8, 0, 0})) {
     auto* icon = new QLabel(this);
     icon->setPixmap(QIcon(":/lanescope.svg").pixmap(72, 72));
     icon->setFixedSize(72, 72);
@@ -167,14 +166,12 @@ StartPage::StartPage(QWidget* parent)
     name->setFont(font);
     // The layout would reduce its height in favour of wrapped lines below.
     name->setMinimumHeight(QFontMetrics(font).height());
-    auto* titles = new QVBoxLayout;
-    titles->setSpacing(0);
+    auto* titles = views::columnIn(nullptr);
     titles->addStretch();
     titles->addWidget(name);
     titles->addWidget(dimmed(tr("See where a training step spends its time"), this));
     titles->addStretch();
-    auto* top = new QHBoxLayout;
-    top->setSpacing(18);
+    auto* top = views::rowIn(nullptr, {}, 18);
     top->addWidget(icon);
     top->addLayout(titles, 1);
 
@@ -186,11 +183,8 @@ StartPage::StartPage(QWidget* parent)
     sample->setObjectName("sample");
     auto* manual = new QPushButton(tr("Manual"), this);
     manual->setToolTip(tr("How to record, view, explain and compare (F1)"));
-    buttons->addWidget(open);
-    buttons->addWidget(compare);
+    views::addTo(buttons, open, compare);
     buttons->addStretch();
-    recentLayout_->setContentsMargins(0, 8, 0, 0);
-    recentLayout_->setSpacing(0);
 
     auto* column = new QWidget(this);
     column->setFixedWidth(std::max(560, 60 * fontMetrics().averageCharWidth()));
@@ -209,8 +203,7 @@ StartPage::StartPage(QWidget* parent)
                                 "over a gap of a GPU to see its cause. Press ? for all keys."),
                              this));
     auto* help = new QHBoxLayout;
-    help->addWidget(sample);
-    help->addWidget(manual);
+    views::addTo(help, sample, manual);
     help->addStretch();
     layout->addLayout(help);
     layout->addWidget(dimmed(tr("To record, on the GPU server:"), this));

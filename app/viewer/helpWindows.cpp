@@ -7,7 +7,6 @@
 #include <QFile>
 #include <QFontDatabase>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
@@ -21,7 +20,6 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <vector>
 
@@ -204,8 +202,7 @@ ManualWindow::ManualWindow(QWidget* parent)
     forward->setText(tr("Forward"));
     forward->setEnabled(false);
     auto* top = new QHBoxLayout;
-    top->addWidget(back);
-    top->addWidget(forward);
+    views::addTo(top, back, forward);
     top->addWidget(message_, 1);
     top->addWidget(search_);
     auto* middle = new QHBoxLayout;
@@ -365,8 +362,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     int count = maxSheetColumns;
     while (count > 1 && widthOf(balanced(groups, count)) + around > room.width()) --count;
     for (const std::vector<QWidget*>& groupsOfColumn : balanced(groups, count)) {
-        auto* column = new QVBoxLayout;
-        column->setSpacing(betweenGroups);
+        auto* column = views::columnIn(nullptr, {}, betweenGroups);
         const int widestKeys = widestOf(groupsOfColumn, 0);
         for (QWidget* group : groupsOfColumn) {
             gridOf(*group).setColumnMinimumWidth(0, widestKeys);

@@ -3,12 +3,10 @@
 
 #include <QCompleter>
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSplitter>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/bandwidth/CopyChart.h"
@@ -29,10 +27,9 @@ constexpr int shownCharacters = 14;
 
 }  // namespace
 
-AdvicePanel::AdvicePanel(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout(this)) {
+AdvicePanel::AdvicePanel(QWidget* parent) : QFrame(parent), lines_(columnIn(this, {8, 4, 8, 4}, -1)) {
     setObjectName(QStringLiteral("advice"));
     setAccessibleName(tr("Advice about the copies"));
-    lines_->setContentsMargins(8, 4, 8, 4);
     style();
     hide();
 }
@@ -85,8 +82,7 @@ void AdvicePanel::rebuild() {
 }
 
 void AdvicePanel::addLine(const BandwidthAdvice& advice) {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(8);
+    auto* row = rowIn(nullptr, {}, 8);
     const QString sentence = toQString(advice.sentence);
     auto* text = new WrappedLabel(page_);
     text->setText(sentence);

@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QContextMenuEvent>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLocale>
 #include <QMenu>
@@ -12,7 +11,6 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
 
@@ -180,7 +178,7 @@ ExplanationPanel::ExplanationPanel(QWidget* parent)
       caveats_(new WrappedLabel(this)),
       close_(new QToolButton(this)),
       lines_(new QWidget),
-      rows_(new QVBoxLayout(lines_)),
+      rows_(columnIn(lines_)),
       area_(new QScrollArea(this)) {
     build();
 }
@@ -201,8 +199,6 @@ void ExplanationPanel::build() {
     close_->setFocusPolicy(Qt::StrongFocus);
     close_->setToolTip(tr("Close this panel. F7 shows it again."));
     close_->setAccessibleName(tr("Close the explanation"));
-    rows_->setContentsMargins(0, 0, 0, 0);
-    rows_->setSpacing(0);
     area_->setWidget(lines_);
     area_->setWidgetResizable(true);
     area_->setFrameShape(QFrame::NoFrame);

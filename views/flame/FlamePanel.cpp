@@ -4,7 +4,6 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
-#include <QHBoxLayout>
 #include <QLineEdit>
 #include <QLocale>
 #include <QMenu>
@@ -163,8 +162,7 @@ FlamePanel::FlamePanel(QWidget* parent)
     remark_->setContentsMargins(8, 0, 8, 0);
     auto* layout = columnIn(this);
     layout->addWidget(makeControls());
-    auto* line = new QHBoxLayout;
-    line->setSpacing(0);
+    auto* line = rowIn(nullptr);
     line->addWidget(trail_, 1);
     line->addWidget(remark_);
     layout->addLayout(line);
