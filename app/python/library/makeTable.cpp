@@ -91,32 +91,6 @@ enum class ColumnNames : uint8_t {
 /// Stores each distinct text only once if `Names`.
 enum class TextsAre : uint8_t { Plain, Names };
 
-/// The rows of a report, stored as columns: some ten bytes per cell. A column is text if any cell
-/// is, else real numbers if any cell is, else whole numbers; if all cells are empty, its unit
-/// decides. A listing that arrives in parts is typed by its first part and by its units.
-class RowTable : public Table {
-  public:
-    RowTable(const ReportTable& table, ColumnNames names);
-    /// `forEachPart` calls its argument with each part; the columns are the same each time.
-    using Parts = std::function<void(const std::function<void(const ReportTable&)>&)>;
-    RowTable(std::string name, const Parts& forEachPart, ColumnNames names, TextsAre texts);
-
-    int64_t rowCount() const override { return rowCount_; }
-    Batch rows(int64_t first, int64_t maxRows) const override;
-
-  private:
-    struct Part {
-        int64_t firstRow = 0;
-        size_t rows = 0;
-        std::vector<std::shared_ptr<const ColumnValues>> columns;
-    };
-    void describeColumns(const ReportTable& part, ColumnNames names, TextsAre texts);
-    void add(const ReportTable& part, std::vector<Names>& names);
-
-    std::vector<Part> parts_;
-    int64_t rowCount_ = 0;
-};
-
 /// A column of events with its reader.
 struct EventColumn {
     ColumnInfo info;
@@ -228,10 +202,29 @@ EventColumn named(std::string name, const Column<Key>& column, size_t limit, con
 /// request, its columns on all cores.
 class EventTable : public Table {
   public:
-    EventTable(TracePtr trace, std::string name, uint32_t rowCount, std::vector<EventColumn> columns);
+    EventTable(TracePtr trace, std::string name, uint32_t rowCount, std::vector<EventColumn> columns)
+        : Table(std::move(name)), trace_(std::move(trace)), rowCount_(rowCount), read_(std::move(columns)) {
+        for (const EventColumn& column : read_) columns_.push_back(column.info);
+    }
 
     int64_t rowCount() const override { return rowCount_; }
-    Batch rows(int64_t first, int64_t maxRows) const override;
+    Batch rows(int64_t first, int64_t maxRows) const override {
+        const auto count = static_cast<size_t>(std::min(maxRows, rowCount() - first));
+        Batch batch{0, count, {}};
+        batch.columns.resize(read_.size());
+        Tasks tasks;
+        for (size_t column = 0; column < read_.size(); ++column)
+            tasks.emplace_back([this, &batch, column, first, count] {
+                batch.columns[column] =
+                    std::make_shared<ColumnValues>(read_[column].read(static_cast<size_t>(first), count));
+            });
+        // Threads cost more than a few rows.
+        constexpr size_t parallelRowsThreshold = 10'000;
+        runTasks(count < parallelRowsThreshold ? 1 : std::max(1u, std::thread::hardware_concurrency()), tasks);
+        // Consumers of a row stream expect an exception as its error.
+        if (const Result<void> sound = checkIndex(*trace_); !sound) throw std::runtime_error(sound.error().sentence);
+        return batch;
+    }
 
   private:
     TracePtr trace_;  // source of the columns
@@ -474,78 +467,73 @@ TablePtr tableOf(const TracePtr& trace) {
     return std::make_shared<EventTable>(trace, std::string(Kind::identifier), table.size(), std::move(columns));
 }
 
-RowTable::RowTable(const ReportTable& table, ColumnNames names)
-    : RowTable(
-          table.name, [&table](const auto& add) { add(table); }, names, TextsAre::Plain) {}
+/// The rows of a report, stored as columns: some ten bytes per cell. A column is text if any cell
+/// is, else real numbers if any cell is, else whole numbers; if all cells are empty, its unit
+/// decides. A listing that arrives in parts is typed by its first part and by its units.
+class RowTable : public Table {
+  public:
+    RowTable(const ReportTable& table, ColumnNames names)
+        : RowTable(
+              table.name, [&table](const auto& add) { add(table); }, names, TextsAre::Plain) {}
 
-RowTable::RowTable(std::string name, const Parts& forEachPart, ColumnNames names, TextsAre texts)
-    : Table(std::move(name)) {
-    std::vector<Names> dictionaries;
-    forEachPart([&](const ReportTable& part) {
-        if (columns_.empty()) describeColumns(part, names, texts);
-        dictionaries.resize(columns_.size());
-        add(part, dictionaries);
-        notes_ = part.notes;
-    });
-    for (size_t column = 0; column < columns_.size(); ++column)
-        if (columns_[column].type == ColumnType::Name)
-            columns_[column].dictionary = std::make_shared<Dictionary>(dictionaries[column]);
-    for (std::string& note : notes_) note = printable(note);
-}
-
-void RowTable::describeColumns(const ReportTable& part, ColumnNames names, TextsAre texts) {
-    const ColumnType text = texts == TextsAre::Names ? ColumnType::Name : ColumnType::Text;
-    for (size_t column = 0; column < part.columns.size(); ++column) {
-        const ReportColumn& from = part.columns[column];
-        std::string name = names == ColumnNames::Headers ? validUtf8(headerOf(from)) : identifierOf(from);
-        columns_.push_back({std::move(name), from.name, from.unit, typeOf(part, column, text)});
-    }
-}
-
-void RowTable::add(const ReportTable& part, std::vector<Names>& names) {
-    if (part.rows.empty()) return;
-    parts_.push_back({rowCount_, part.rows.size(), {}});
-    rowCount_ += static_cast<int64_t>(part.rows.size());
-    for (size_t column = 0; column < columns_.size(); ++column) {
-        ColumnValues values = valuesOf(part, column, columns_[column].type, names[column]);
-        ValidityBits validity(part.rows.size());
-        for (size_t row = 0; row < part.rows.size(); ++row)
-            if (std::holds_alternative<std::monostate>(part.rows[row][column])) validity.setNull(row);
-        validity.moveTo(values);
-        parts_.back().columns.push_back(std::make_shared<ColumnValues>(std::move(values)));
-    }
-}
-
-Batch RowTable::rows(int64_t first, int64_t maxRows) const {
-    const auto next = std::upper_bound(parts_.begin(), parts_.end(), first,
-                                       [](int64_t row, const Part& part) { return row < part.firstRow; });
-    const Part& part = *std::prev(next);
-    const auto offset = static_cast<size_t>(first - part.firstRow);
-    return {offset, std::min(part.rows - offset, static_cast<size_t>(maxRows)), part.columns};
-}
-
-EventTable::EventTable(TracePtr trace, std::string name, uint32_t rowCount, std::vector<EventColumn> columns)
-    : Table(std::move(name)), trace_(std::move(trace)), rowCount_(rowCount), read_(std::move(columns)) {
-    for (const EventColumn& column : read_) columns_.push_back(column.info);
-}
-
-Batch EventTable::rows(int64_t first, int64_t maxRows) const {
-    const auto count = static_cast<size_t>(std::min(maxRows, rowCount() - first));
-    Batch batch{0, count, {}};
-    batch.columns.resize(read_.size());
-    Tasks tasks;
-    for (size_t column = 0; column < read_.size(); ++column)
-        tasks.emplace_back([this, &batch, column, first, count] {
-            batch.columns[column] =
-                std::make_shared<ColumnValues>(read_[column].read(static_cast<size_t>(first), count));
+    /// `forEachPart` calls its argument with each part; the columns are the same each time.
+    using Parts = std::function<void(const std::function<void(const ReportTable&)>&)>;
+    RowTable(std::string name, const Parts& forEachPart, ColumnNames names, TextsAre texts) : Table(std::move(name)) {
+        std::vector<Names> dictionaries;
+        forEachPart([&](const ReportTable& part) {
+            if (columns_.empty()) describeColumns(part, names, texts);
+            dictionaries.resize(columns_.size());
+            add(part, dictionaries);
+            notes_ = part.notes;
         });
-    // Threads cost more than a few rows.
-    constexpr size_t parallelRowsThreshold = 10'000;
-    runTasks(count < parallelRowsThreshold ? 1 : std::max(1u, std::thread::hardware_concurrency()), tasks);
-    // Consumers of a row stream expect an exception as its error.
-    if (const Result<void> sound = checkIndex(*trace_); !sound) throw std::runtime_error(sound.error().sentence);
-    return batch;
-}
+        for (size_t column = 0; column < columns_.size(); ++column)
+            if (columns_[column].type == ColumnType::Name)
+                columns_[column].dictionary = std::make_shared<Dictionary>(dictionaries[column]);
+        for (std::string& note : notes_) note = printable(note);
+    }
+
+    int64_t rowCount() const override { return rowCount_; }
+    Batch rows(int64_t first, int64_t maxRows) const override {
+        const auto next = std::upper_bound(parts_.begin(), parts_.end(), first,
+                                           [](int64_t row, const Part& part) { return row < part.firstRow; });
+        const Part& part = *std::prev(next);
+        const auto offset = static_cast<size_t>(first - part.firstRow);
+        return {offset, std::min(part.rows - offset, static_cast<size_t>(maxRows)), part.columns};
+    }
+
+  private:
+    struct Part {
+        int64_t firstRow = 0;
+        size_t rows = 0;
+        std::vector<std::shared_ptr<const ColumnValues>> columns;
+    };
+
+    void describeColumns(const ReportTable& part, ColumnNames names, TextsAre texts) {
+        const ColumnType text = texts == TextsAre::Names ? ColumnType::Name : ColumnType::Text;
+        for (size_t column = 0; column < part.columns.size(); ++column) {
+            const ReportColumn& from = part.columns[column];
+            std::string name = names == ColumnNames::Headers ? validUtf8(headerOf(from)) : identifierOf(from);
+            columns_.push_back({std::move(name), from.name, from.unit, typeOf(part, column, text)});
+        }
+    }
+
+    void add(const ReportTable& part, std::vector<Names>& names) {
+        if (part.rows.empty()) return;
+        parts_.push_back({rowCount_, part.rows.size(), {}});
+        rowCount_ += static_cast<int64_t>(part.rows.size());
+        for (size_t column = 0; column < columns_.size(); ++column) {
+            ColumnValues values = valuesOf(part, column, columns_[column].type, names[column]);
+            ValidityBits validity(part.rows.size());
+            for (size_t row = 0; row < part.rows.size(); ++row)
+                if (std::holds_alternative<std::monostate>(part.rows[row][column])) validity.setNull(row);
+            validity.moveTo(values);
+            parts_.back().columns.push_back(std::make_shared<ColumnValues>(std::move(values)));
+        }
+    }
+
+    std::vector<Part> parts_;
+    int64_t rowCount_ = 0;
+};
 
 /// Returns the events of a kind by its identifier, such as "kernel"; fails with the list of kinds
 /// for another name. O(n), with a small constant.
