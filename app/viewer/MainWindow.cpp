@@ -107,7 +107,6 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
     connectFileActions();
     connectViewActions();
     connectTabs();
-    connectFinder();
     startPage_->setRecentFiles(*recentFiles_);
     palette_ = settings_.palette();
     setThemeChoice(settings_.theme());
@@ -373,18 +372,15 @@ void MainWindow::connectViewActions() {
     connect(actions_->find, &QAction::triggered, searchBar_, &SearchBar::activate);
     connect(actions_->findNext, &QAction::triggered, searchBar_, &SearchBar::next);
     connect(actions_->findPrevious, &QAction::triggered, searchBar_, &SearchBar::previous);
+    connect(actions_->finder, &QAction::triggered, this, &MainWindow::popUpFinder);
+    connect(actions_->goTo, &QAction::triggered, goToBar_, &GoToBar::popUp);
     connect(searchBar_, &SearchBar::dismissed, this, &MainWindow::focusDocument);
+    connect(finder_, &PopupPanel::dismissed, this, &MainWindow::focusDocument);
+    connect(goToBar_, &PopupPanel::dismissed, this, &MainWindow::focusDocument);
 }
 
 void MainWindow::focusDocument() {
     if (DocumentPage* page = tabs_->currentDocument()) page->setFocus();
-}
-
-void MainWindow::connectFinder() {
-    connect(actions_->finder, &QAction::triggered, this, &MainWindow::popUpFinder);
-    connect(actions_->goTo, &QAction::triggered, goToBar_, &GoToBar::popUp);
-    connect(finder_, &PopupPanel::dismissed, this, &MainWindow::focusDocument);
-    connect(goToBar_, &PopupPanel::dismissed, this, &MainWindow::focusDocument);
 }
 
 void MainWindow::popUpFinder() {

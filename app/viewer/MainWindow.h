@@ -70,7 +70,6 @@ class MainWindow : public QMainWindow {
     void placeTools();
     void connectFileActions();
     void connectViewActions();
-    void connectFinder();
     void popUpFinder();
     void applyColors();
     void focusDocument();

@@ -326,10 +326,8 @@ uint32_t RunGuide::trackOf(uint32_t worker) const {
 }
 
 void RunGuide::showStep(StepPlace place) {
-    const analysis::WorkerSummary& worker = run_->summary.workers[place.worker];
-    const analysis::StepSummary& step = worker.steps[place.step];
     setChosen(place);
-    timeline_.state().range().zoomTo({step.startNs, step.startNs + step.wallNs});
+    timeline_.state().range().zoomTo(rangeOf(place));
     const uint32_t track = trackOf(place.worker);
     if (track != noIndex && timeline_.places().trackArea(track).isEmpty())
         TimelineNavigator(timeline_.state()).scrollToTrack(track);

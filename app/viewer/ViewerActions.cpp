@@ -215,9 +215,7 @@ ViewerActions::ViewerActions(QObject* parent)
       commands_(timelineCommands()),
       themes_(new QActionGroup(this)),
       choices_(new QActionGroup(this)) {
-    makeFileActions();
-    makeGoActions();
-    makeViewActions();
+    makeWindowActions();
     makeTimelineActions();
     makeThemeActions();
 }
@@ -232,7 +230,7 @@ QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& key
     return action;
 }
 
-void ViewerActions::makeFileActions() {
+void ViewerActions::makeWindowActions() {
     open = make(tr("&Open…"), {Qt::CTRL | Qt::Key_O}, "open");
     openRemote = make(tr("Open re&mote…"), {});
     compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
@@ -243,17 +241,13 @@ void ViewerActions::makeFileActions() {
     copyCommand = make(tr("Copy command for this &view"), {Qt::CTRL | Qt::SHIFT | Qt::Key_L});
     closeTab = make(tr("&Close tab"), {Qt::CTRL | Qt::Key_W});
     quit = make(tr("&Quit"), {Qt::CTRL | Qt::Key_Q});
-}
 
-void ViewerActions::makeGoActions() {
     find = make(tr("&Find…"), {Qt::CTRL | Qt::Key_F, Qt::Key_Slash});
     findNext = make(tr("Find &next"), {Qt::Key_F3});
     findPrevious = make(tr("Find &previous"), {Qt::SHIFT | Qt::Key_F3});
     finder = make(tr("&Command or track…"), {Qt::CTRL | Qt::Key_P});
     goTo = make(tr("Go to a &time…"), {Qt::CTRL | Qt::Key_G});
-}
 
-void ViewerActions::makeViewActions() {
     showDetails = make(tr("&Details next to the timeline"), {Qt::Key_F9}, "details");
     showTables = make(tr("&Tables under the timeline"), {Qt::Key_F10}, "tables");
     showDetails->setCheckable(true);

@@ -105,9 +105,7 @@ class ViewerActions : public QObject {
 
   private:
     QAction* make(const QString& text, const QList<QKeySequence>& keys = {}, const QString& icon = {});
-    void makeFileActions();
-    void makeGoActions();
-    void makeViewActions();
+    void makeWindowActions();
     void makeTimelineActions();
     void addTimelineActions(QMenu* menu, TimelineCommand::Menu of);
     void makeThemeActions();
