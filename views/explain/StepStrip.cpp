@@ -5,7 +5,6 @@
 #include <QPainter>
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"

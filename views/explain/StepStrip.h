@@ -4,6 +4,8 @@
 #include <QImage>
 #include <QString>
 #include <QWidget>
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 

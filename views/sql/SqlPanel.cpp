@@ -61,7 +61,6 @@ std::optional<int64_t> timeIn(const ReportTable& table, int row, std::initialize
 
 /// A file that is opened on its first query. Used by worker threads, one at a time; stopped from any thread.
 struct SqlPanel::Source {
-  public:
     Source(std::filesystem::path path, std::shared_ptr<const RemoteIndex> remote)
         : path_(std::move(path)), isBeingWritten_(path_.extension() == ".partial"), remote_(std::move(remote)) {}
 

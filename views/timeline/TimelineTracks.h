@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QObject>
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
