@@ -38,8 +38,9 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     });
     connect(openFindings_, &QAction::triggered, view_, &FleetView::openFindings);
     connect(view_, &FleetView::openRequested, this, &FleetPage::open);
-    connect(offer_, &OfferBar::accepted, this, &FleetPage::chooseFolder);
-    connect(offer_, &OfferBar::otherAccepted, this, &FleetPage::readThere);
+    connect(offer_, &OfferBar::accepted, this, [this] { readFrom(chooser_()); });
+    connect(offer_, &OfferBar::otherAccepted, this,
+            [this] { readFrom(fleet::folderElsewhere(*report_).value_or(std::filesystem::path())); });
     connect(job_, &LatestJob::ranOutOfMemory, this,
             [this] { offer_->offer(tr("There is not enough memory to search for these traces."), {}); });
 }
@@ -77,17 +78,9 @@ void FleetPage::openFound(const Result<std::vector<std::filesystem::path>>& file
     emit openRequested(*files, cut);
 }
 
-void FleetPage::readThere() {
-    const auto elsewhere = fleet::folderElsewhere(*report_);
-    if (!elsewhere) return;
-    folder_ = *elsewhere;
-    open(std::vector(rows_), steps_);
-}
-
-void FleetPage::chooseFolder() {
-    const std::filesystem::path chosen = chooser_();
-    if (chosen.empty()) return;
-    folder_ = chosen;
+void FleetPage::readFrom(const std::filesystem::path& folder) {
+    if (folder.empty()) return;
+    folder_ = folder;
     open(std::vector(rows_), steps_);
 }
 

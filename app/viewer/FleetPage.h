@@ -45,8 +45,8 @@ class FleetPage : public DocumentPage {
   private:
     void open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps);
     void openFound(const Result<std::vector<std::filesystem::path>>& files);
-    void readThere();
-    void chooseFolder();
+    /// Opens the marked ranks from this folder; does nothing for an empty one.
+    void readFrom(const std::filesystem::path& folder);
 
     fleet::FleetReportPtr report_;
     views::FleetView* view_;

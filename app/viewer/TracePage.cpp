@@ -352,8 +352,8 @@ QString namesIn(const Trace& trace, const SelectionStatistics& statistics) {
 
 constexpr int shownPollMs = 50;
 
-}  // namespace
-
+/// Returns the evidence for a reader: the trace, the time, the content of the selected (else
+/// visible) range, the facts of the selected event, and the query that reproduces the numbers.
 QString evidenceText(const TracePage& page) {
     const Trace& trace = *page.trace();
     const views::TimelineView& timeline = page.timeline();
@@ -370,6 +370,8 @@ QString evidenceText(const TracePage& page) {
     }
     return text + QStringLiteral("\n") + queryFor(range) + QStringLiteral("\n");
 }
+
+}  // namespace
 
 void copyEvidence(TracePage& page) {
     const QString text = evidenceText(page);

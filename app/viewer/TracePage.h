@@ -109,10 +109,6 @@ class TracePage : public DocumentPage {
     views::PageArea* area_ = nullptr;
 };
 
-/// Returns the evidence for a reader: the trace, the time, the content of the selected (else
-/// visible) range, the facts of the selected event, and the query that reproduces the numbers.
-QString evidenceText(const TracePage& page);
-
 /// Copies the evidence to the clipboard with a picture of the timeline: as text, as picture, and as
 /// both in HTML, for any receiving program.
 void copyEvidence(TracePage& page);

@@ -199,8 +199,6 @@ std::vector<TimelineCommand> trackCommands() {
     };
 }
 
-}  // namespace
-
 std::vector<TimelineCommand> timelineCommands() {
     std::vector<TimelineCommand> commands;
     for (auto& [menu, part] : {std::pair(Menu::Edit, editCommands()), std::pair(Menu::View, viewCommands()),
@@ -209,6 +207,8 @@ std::vector<TimelineCommand> timelineCommands() {
         for (const TimelineCommand& command : part) commands.emplace_back(command).menu = menu;
     return commands;
 }
+
+}  // namespace
 
 ViewerActions::ViewerActions(QObject* parent)
     : QObject(parent),

@@ -45,10 +45,6 @@ struct TimelineCommand {
     Menu menu = Menu::View;
 };
 
-/// Returns all commands in menu order. Other keys belong to single widgets, as in the manual
-/// (`resources/manual/look.md`).
-std::vector<TimelineCommand> timelineCommands();
-
 /// Every command of the window with its name, keys and icon, and the menus and the tool bar made of
 /// them. The window connects the commands to their actions.
 class ViewerActions : public QObject {
@@ -89,7 +85,8 @@ class ViewerActions : public QObject {
     QAction* about;
     QAction* colorBlindSafe;
 
-    /// Returns the commands of `timelineCommands`, in their order.
+    /// Returns the commands for a timeline in menu order. Other keys belong to single widgets, as in the manual
+    /// (`resources/manual/look.md`).
     const QList<QAction*>& timelineActions() const { return timelineActions_; }
     /// Shows the commands of the visible document in the menu Analyse.
     void setDocumentActions(const QList<QAction*>& actions);
