@@ -22,6 +22,7 @@
 #include "views/jobs/LazyTab.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::viewer {
 
@@ -160,9 +161,7 @@ LoadPage::LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles severa
 }
 
 void LoadPage::build() {
-    QFont font = heading_->font();
-    font.setPointSizeF(font.pointSizeF() * 1.4);
-    heading_->setFont(font);
+    heading_->setFont(views::resized(heading_->font(), 1.4));
     heading_->setTextFormat(Qt::PlainText);
     heading_->setText(title());
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -17,6 +17,7 @@
 #include "model/remote/RemoteAddress.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
+#include "views/theme/texts.h"
 
 namespace lanescope::viewer {
 
@@ -160,9 +161,7 @@ StartPage::StartPage(QWidget* parent)
     icon->setPixmap(QIcon(":/lanescope.svg").pixmap(72, 72));
     icon->setFixedSize(72, 72);
     auto* name = new QLabel(QStringLiteral("Lanescope"), this);
-    QFont font = name->font();
-    font.setPointSizeF(font.pointSizeF() * 2.2);
-    font.setWeight(QFont::DemiBold);
+    const QFont font = views::resized(views::strong(name->font()), 2.2);
     name->setFont(font);
     // The layout would reduce its height in favour of wrapped lines below.
     name->setMinimumHeight(QFontMetrics(font).height());

@@ -69,9 +69,7 @@ ExplainJob::ExplainJob(QObject* parent) : QObject(parent), job_(new LatestJob(th
             [this] { emit failed(tr("There is not enough memory to explain this run.")); });
 }
 
-ExplainJob::~ExplainJob() {
-    if (isCancelled_) isCancelled_->store(true);
-}
+ExplainJob::~ExplainJob() { cancel(); }
 
 void ExplainJob::cancel() {
     if (isCancelled_) isCancelled_->store(true);

@@ -138,14 +138,12 @@ void MarksPanel::build() {
     const std::pair<QString, void (MarksPanel::*)() const> copies[] = {
         {tr("Copy as text"), &MarksPanel::copyAsText}, {tr("Copy as Markdown"), &MarksPanel::copyAsMarkdown}};
     for (const auto& [text, slot] : copies) {
-        auto* button = new QPushButton(this);
-        button->setText(text);
+        auto* button = new QPushButton(text, this);
         connect(button, &QPushButton::clicked, this, slot);
         top->addWidget(button);
         buttons_.push_back(button);
     }
-    auto* remove = new QPushButton(this);
-    remove->setText(tr("Remove"));
+    auto* remove = new QPushButton(tr("Remove"), this);
     remove->setToolTip(tr("Remove the selected marks (Delete)"));
     connect(remove, &QPushButton::clicked, this, &MarksPanel::removeSelected);
     top->addWidget(remove);

@@ -12,6 +12,12 @@ inline QFont strong(QFont font) {
     return font;
 }
 
+/// Returns the font in another size.
+inline QFont resized(QFont font, double factor) {
+    if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * factor);
+    return font;
+}
+
 /// Draws a text with this font and colour. `place` are the arguments of `QPainter::drawText`.
 template <class... Place>
 void drawText(QPainter& painter, const QFont& font, const QColor& color, const Place&... place) {

@@ -20,10 +20,7 @@ constexpr int majorLength = 10;
 constexpr int minorLength = 4;
 constexpr int labelInset = 5;
 
-QFont smaller(QFont font) {
-    if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.92);
-    return font;
-}
+QFont smaller(const QFont& font) { return resized(font, 0.92); }
 
 constexpr int inset = 12;
 

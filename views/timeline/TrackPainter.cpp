@@ -11,6 +11,7 @@
 #include "model/text/knownRangeName.h"
 #include "model/trace/counterReadings.h"
 #include "views/text/shownText.h"
+#include "views/theme/texts.h"
 #include "views/timeline/paintWarnings.h"
 
 namespace lanescope::views {
@@ -37,14 +38,13 @@ struct ScaleTexts {
     std::vector<std::pair<QString, QRectF>> texts;
 };
 
-ScaleTexts scaleTexts(QFont font, const CounterSeries& counter, const CounterScale& scale, const QRectF& area,
+ScaleTexts scaleTexts(const QFont& font, const CounterSeries& counter, const CounterScale& scale, const QRectF& area,
                       CounterGrowth growth) {
     ScaleTexts result;
     // Without a value the ends of the scale have no meaning.
     if (!counter.hasValue()) return result;
-    if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.9);
-    result.font = font;
-    const QFontMetricsF metrics(font);
+    result.font = resized(font, 0.9);
+    const QFontMetricsF metrics(result.font);
     const auto plateOf = [&](const QString& text) {
         return QRectF(area.left(), 0, metrics.horizontalAdvance(text) + 2 * labelInset, metrics.height());
     };
@@ -323,8 +323,7 @@ void RunPainter::flush() {
 
 void TrackPainter::reset(const QFont& font) {
     // Slightly smaller than the track titles: slices are many, and titles come first.
-    font_ = font;
-    if (font_.pointSizeF() > 0) font_.setPointSizeF(font_.pointSizeF() * 0.92);
+    font_ = resized(font, 0.92);
     geometry_.setTrace(state_.trace());
     colors_.reset(state_.trace(), state_.options().theme(), state_.options().colorMode());
     labels_.reset(state_.trace() ? &state_.trace()->strings : nullptr, font_);

@@ -618,9 +618,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
 
 void TopologyPanel::showVerdict(const TopologyAnswer& answer) {
     verdict_->setText(tr("NVLink: %1").arg(toQString(name(answer.verdict.use))));
-    QFont bold = strong(font());
-    bold.setPointSizeF(bold.pointSizeF() * 1.1);
-    verdict_->setFont(bold);
+    verdict_->setFont(resized(strong(font()), 1.1));
     QStringList lines;
     for (const std::string& sentence : answer.verdict.sentences) lines << toQString(sentence);
     if (answer.gpus.size() == 1)
