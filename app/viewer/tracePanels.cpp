@@ -139,8 +139,6 @@ Panel* makeMarks(PageMarks& marks) {
     return panel;
 }
 
-QString withCommas(qint64 count) { return QLocale(QLocale::English).toString(count); }
-
 /// The hits of a search. Stepping through hits changes only the current one; the table is rebuilt for new hits.
 class HitPanel : public Panel {
   public:
@@ -346,7 +344,7 @@ std::vector<PanelKind> tracePanels(TracePage& page) {
         return run && run->summary.kind == StepKind::Request ? translated("requests") : QString();
     };
     const auto hitCount = [&page](const Trace&) {
-        return page.hits().count() > 0 ? withCommas(page.hits().count()) : QString();
+        return page.hits().count() > 0 ? QLocale(QLocale::English).toString(page.hits().count()) : QString();
     };
     const auto markCount = [&page](const Trace&) {
         const size_t count = page.marks().store().marks().size();

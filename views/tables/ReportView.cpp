@@ -355,8 +355,6 @@ void ReportView::fitAndSort(int column, Qt::SortOrder order) {
 
 void ReportView::setEmptyText(const QString& text) { emptyLabel_->setText(text); }
 
-void ReportView::setFilterVisible(bool isVisible) { bar_->setVisible(isVisible); }
-
 void ReportView::setTotalShown(bool isShown) {
     isTotalShown_ = isShown;
     updateCount();

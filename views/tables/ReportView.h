@@ -116,7 +116,7 @@ class ReportView : public QWidget {
     void fitAndSort(int column, Qt::SortOrder order);
     /// Sets a sentence to show in place of a table without rows.
     void setEmptyText(const QString& text);
-    void setFilterVisible(bool isVisible);
+    void setFilterVisible(bool isVisible) { bar_->setVisible(isVisible); }
     /// Shows the number of rows also if the filter keeps all of them.
     void setTotalShown(bool isShown);
     /// Sets the scope shown next to the filter: "selected range, 25 ms". Empty for the whole trace.

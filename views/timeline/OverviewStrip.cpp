@@ -289,6 +289,4 @@ void OverviewStrip::dragTo(double x) {
     state_.range().setVisible(range);
 }
 
-void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) { state_.range().axis().fit(); }
-
 }  // namespace lanescope::views

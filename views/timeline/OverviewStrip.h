@@ -61,7 +61,7 @@ class OverviewStrip : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent*) override { grip_ = Grip::None; }
-    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent*) override { state_.range().axis().fit(); }
 
   private:
     enum class Grip { None, Window, Start, End };

@@ -281,7 +281,6 @@ void TimelineView::filterTracks() { filter_->activate(); }
 
 void TimelineView::refreshEmptyPlaces() { canvas_->refreshHover(); }
 
-QSize TimelineView::sizeHint() const { return {1200, 640}; }
 /// Room for the parts above the tracks and for a few tracks; those of two runs are paired.
 QSize TimelineView::minimumSizeHint() const {
     const int minVisibleRows = rows_ ? 6 : 3;

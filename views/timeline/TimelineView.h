@@ -162,7 +162,7 @@ class TimelineView : public QWidget {
     /// Paints the timeline as shown into `size` logical pixels, without hover. For pictures.
     void renderTo(QPainter* painter, QSize size);
 
-    QSize sizeHint() const override;
+    QSize sizeHint() const override { return {1200, 640}; }
     QSize minimumSizeHint() const override;
 
   protected:

@@ -89,8 +89,6 @@ void TrackCanvas::setFocusRing(bool isVisible) {
     update();
 }
 
-int64_t TrackCanvas::zoomAnchor() const { return scale().toTimeNs(pointer_ ? pointer_->x() : width() / 2.0); }
-
 void TrackCanvas::invalidate() {
     isBaseStale_ = true;
     forgetFlows();

@@ -32,7 +32,7 @@ class TrackCanvas : public QWidget {
     void setFocusRing(bool isVisible);
 
     /// Returns the time under the pointer, else the middle of the view: the centre of keyboard zooming.
-    int64_t zoomAnchor() const;
+    int64_t zoomAnchor() const { return scale().toTimeNs(pointer_ ? pointer_->x() : width() / 2.0); }
     /// Updates the description of the item under the pointer.
     void refreshHover() {
         if (pointer_) hoverAt(*pointer_);
