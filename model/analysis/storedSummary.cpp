@@ -22,8 +22,7 @@
 namespace lanescope::analysis {
 
 /// Calls `visit(name, member)` for each fact in `LANESCOPE_STORED`, by its name there. A list has a row for each text.
-template <Of<RunSummary> S, class V>
-void forEachStoredFact(S& s, V&& visit) {
+void forEachStoredFact(Of<RunSummary> auto& s, auto&& visit) {
     visit("contentHash", s.facts.contentHash);
     visit("stepSource", s.source);
     visit("stepKind", s.kind);
@@ -218,8 +217,7 @@ constexpr size_t maxParts = maxSteps * stepPartCount;
 constexpr size_t maxListed = 1'000'000;
 constexpr size_t maxFacts = 10'000;
 
-template <Of<WorkerSummary> S>
-auto membersOf(S& s) {
+auto membersOf(Of<WorkerSummary> auto& s) {
     constexpr const auto& t = tables::storedWorkers;
     return std::tuple(
         stored(t.pid, s.pid), stored(t.rank, s.rank), stored(t.processName, s.processName), stored(t.gpuId, s.gpuId),
@@ -240,8 +238,7 @@ auto membersOf(S& s) {
         stored(t.singleRate, s.singleRate), stored(t.tensorFloatRate, s.tensorFloatRate), stored(t.restNs, s.rest.ns));
 }
 
-template <Of<IdleCause> S>
-auto membersOf(S& s) {
+auto membersOf(Of<IdleCause> auto& s) {
     constexpr const auto& t = tables::storedCauses;
     auto& activity = s.activity;
     return std::tuple(
@@ -255,15 +252,13 @@ auto membersOf(S& s) {
         stored(t.holderFunction, activity.holderFrame.function));
 }
 
-template <Of<ClockState> S>
-auto membersOf(S& s) {
+auto membersOf(Of<ClockState> auto& s) {
     constexpr const auto& t = tables::storedGpuClocks;
     return std::tuple(stored(t.reasons, s.reasons), stored(t.ns, s.ns), stored(t.smClockHz, s.smClockHz),
                       stored(t.longestStartNs, s.longestStartNs), stored(t.longestNs, s.longestNs));
 }
 
-template <Of<StepSummary> S>
-auto membersOf(S& s) {
+auto membersOf(Of<StepSummary> auto& s) {
     constexpr const auto& t = tables::storedSteps;
     return std::tuple(stored(t.number, s.number), stored(t.name, s.name), stored(t.startNs, s.startNs),
                       stored(t.wallNs, s.wallNs), stored(t.onCpuNs, s.onCpuNs),
@@ -271,8 +266,7 @@ auto membersOf(S& s) {
 }
 
 /// Without the cause of idle time.
-template <Of<Contributor> S>
-auto membersOf(S& s) {
+auto membersOf(Of<Contributor> auto& s) {
     constexpr const auto& t = tables::storedContributors;
     return std::tuple(stored(t.part, s.part, StepPart::OtherIdle), stored(t.kind, s.kind, ContributorKind::Others),
                       stored(t.trait, s.trait, ContributorTrait::Unknown), stored(t.name, s.name.work),
@@ -283,8 +277,7 @@ auto membersOf(S& s) {
 }
 
 /// Without the cause of idle time.
-template <Of<OutlierStep> S>
-auto membersOf(S& s) {
+auto membersOf(Of<OutlierStep> auto& s) {
     constexpr const auto& t = tables::storedOutliers;
     return std::tuple(stored(t.number, s.number), stored(t.name, s.name), stored(t.startNs, s.startNs),
                       stored(t.wallNs, s.wallNs), stored(t.excessNs, s.excessNs),
@@ -292,23 +285,20 @@ auto membersOf(S& s) {
                       stored(t.contributor, s.contributor.work), stored(t.path, s.path));
 }
 
-template <Of<StepForecast> S>
-auto membersOf(S& s) {
+auto membersOf(Of<StepForecast> auto& s) {
     constexpr const auto& t = tables::storedForecasts;
     return std::tuple(stored(t.subject, s.subject, causality::Subject::Rank), stored(t.savedNs, s.savedNs),
                       stored(t.marginNs, s.marginNs));
 }
 
-template <Of<Distinction> S>
-auto membersOf(S& s) {
+auto membersOf(Of<Distinction> auto& s) {
     constexpr const auto& t = tables::storedDistinctions;
     return std::tuple(stored(t.of, s.of, DistinctionOf::Rank), stored(t.kind, s.kind, DistinctionKind::Loader),
                       stored(t.name, s.name), stored(t.steps, s.steps), stored(t.ns, s.ns), stored(t.count, s.count),
                       stored(t.others, s.others));
 }
 
-template <Of<KernelGroup> S>
-auto membersOf(S& s) {
+auto membersOf(Of<KernelGroup> auto& s) {
     constexpr const auto& t = tables::storedKernelGroups;
     return std::tuple(
         stored(t.family, s.family, KernelFamily::Other), stored(t.precision, s.precision, KernelPrecision::Int8),
@@ -318,8 +308,7 @@ auto membersOf(S& s) {
         stored(t.name, s.name), stored(t.launched, s.launched));
 }
 
-template <Of<ComputeUse> S>
-auto membersOf(S& s) {
+auto membersOf(Of<ComputeUse> auto& s) {
     constexpr const auto& t = tables::storedUses;
     return std::tuple(stored(t.precision, s.precision), stored(t.sheetPerSecond, s.sheetPerSecond),
                       stored(t.measuredPerSecond, s.measuredPerSecond), stored(t.sampler, s.sampler),
@@ -331,8 +320,7 @@ auto membersOf(S& s) {
                       stored(t.knownKernelNs, s.knownKernelNs));
 }
 
-template <Of<ShapedWork> S>
-auto membersOf(S& s) {
+auto membersOf(Of<ShapedWork> auto& s) {
     constexpr const auto& t = tables::storedShapes;
     return std::tuple(stored(t.kind, s.kind, OperatorKind::Elementwise), stored(t.operation, s.operation),
                       stored(t.shape, s.shape), stored(t.precision, s.precision), stored(t.place, s.place),
@@ -343,8 +331,7 @@ auto membersOf(S& s) {
 }
 
 /// Calls `visit(table, list)` for each list of a worker whose items are rows without further cells, until one fails.
-template <class V>
-bool forEachStoredList(V&& visit) {
+bool forEachStoredList(auto&& visit) {
     return visit(tables::storedGpuClocks, &WorkerSummary::clocks) &&
            visit(tables::storedSteps, &WorkerSummary::steps) &&
            visit(tables::storedForecasts, &WorkerSummary::forecasts) &&
@@ -388,10 +375,7 @@ class FactReader {
   public:
     explicit FactReader(StoredRows<tables::StoredFacts>& rows) : rows_(rows) {}
 
-    template <class Member>
-    void take(Member& member) {
-        rows_.read(value, member);
-    }
+    void take(auto& member) { rows_.read(value, member); }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
     void take(std::vector<StepUnit>& units) {
         auto unit = unitFrom(rows_.text(value));
@@ -471,8 +455,7 @@ bool readCauses(const Database& database, StoredRun& summary) {
 }
 
 /// Calls `read(rows, worker)` for each row of a table of workers; returns false if the table is invalid.
-template <class Table, class Read>
-bool readOfWorkers(const Database& database, const Table& table, size_t maxRows, StoredRun& summary, Read read) {
+bool readOfWorkers(const Database& database, const auto& table, size_t maxRows, StoredRun& summary, auto read) {
     StoredRows rows(database, table, maxRows);
     while (rows.next())
         if (WorkerSummary* worker = rows.itemOf(summary.workers, table.worker)) read(rows, *worker);
@@ -567,8 +550,7 @@ class FactWriter {
     }
 
   private:
-    template <class T>
-    void insert(std::string_view name, const T& value) {
+    void insert(std::string_view name, const auto& value) {
         rows_.insert(tables::storedFacts.name = name, tables::storedFacts.value = value);
     }
 

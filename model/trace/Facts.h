@@ -122,8 +122,7 @@ struct GpuFacts {
 };
 
 /// Calls `visit(FactName, member)` for each fact that has a member. Members are texts, optional numbers and flags.
-template <Of<RunFacts> S, class V>
-void forEachFact(S& s, V&& visit) {
+void forEachFact(Of<RunFacts> auto& s, auto&& visit) {
     visit(FactName{facts::commandLine, "Command"}, s.commandLine);
     visit(FactName{facts::workingDirectory, "Working folder"}, s.workingDirectory);
     visit(FactName{facts::homeDirectory, "Home folder"}, s.homeDirectory);
@@ -142,8 +141,7 @@ void forEachFact(S& s, V&& visit) {
           s.logBytesUnreadAtExit);
     visit(FactName{facts::cutSteps, "Steps of the excerpt"}, s.cutSteps);
 }
-template <Of<ProcessFacts> S, class V>
-void forEachFact(S& s, V&& visit) {
+void forEachFact(Of<ProcessFacts> auto& s, auto&& visit) {
     visit(FactName{facts::commandLine, "Command"}, s.commandLine);
     visit(FactName{facts::program, "Program"}, s.program);
     visit(FactName{facts::processName, "Name"}, s.processName);
@@ -162,14 +160,12 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::cuda, "CUDA", FactUnit::Off}, s.isCudaOff);
     visit(FactName{facts::nvtx, "NVTX", FactUnit::Off}, s.isNvtxOff);
 }
-template <Of<GpuFacts> S, class V>
-void forEachFact(S& s, V&& visit) {
+void forEachFact(Of<GpuFacts> auto& s, auto&& visit) {
     visit(FactName{facts::pcieGeneration, "PCIe generation"}, s.pcieGeneration);
     visit(FactName{facts::pcieWidth, "PCIe lanes"}, s.pcieWidth);
     visit(FactName{facts::nvlinkCount, "NVLinks"}, s.nvlinkCount);
 }
-template <Of<SamplerFacts> S, class V>
-void forEachFact(S& s, V&& visit) {
+void forEachFact(Of<SamplerFacts> auto& s, auto&& visit) {
     visit(FactName{facts::samplers, "Sampling cost"}, s.cost);
     visit(FactName{facts::gpuMetricsSampler, "Metric sampler"}, s.metricsCost);
     visit(FactName{facts::samplerIntervals, "NVML readings"}, s.nvmlIntervals);
@@ -181,8 +177,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::threadStacksTorn, "Thread stacks dropped as inconsistent"}, s.threadStacksTorn);
 }
 /// In files the GPU number is appended to the identifier: "gpuMetricsLost0".
-template <Of<SampledGpuFacts> S, class V>
-void forEachFact(S& s, V&& visit) {
+void forEachFact(Of<SampledGpuFacts> auto& s, auto&& visit) {
     visit(FactName{facts::gpuMetricsLost, "GPU metrics lost"}, s.lostSamples);
     visit(FactName{facts::gpuMetricsClock, "Clock of GPU metrics"}, s.clock);
 }
@@ -199,8 +194,7 @@ bool storeFact(const FactName& name, std::string_view text, bool& member);
 
 /// Stores a fact from a file in its member, if that is still empty. Returns false if there is no
 /// such member or the value is invalid.
-template <class Facts>
-bool takeNamedFact(Facts& facts, std::string_view identifier, std::string_view text) {
+bool takeNamedFact(auto& facts, std::string_view identifier, std::string_view text) {
     bool isTaken = false;
     forEachFact(facts, [&](const FactName& name, auto& member) {
         if (name.identifier == identifier) isTaken = storeFact(name, text, member);

@@ -46,8 +46,7 @@ struct LaunchConfig {
     bool isCollective() const { return collective != 0; }
     bool operator==(const LaunchConfig&) const = default;
 };
-template <Of<LaunchConfig> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<LaunchConfig> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Strings, s.demangledName), rowOf(RowsOf::Strings, s.shortName),
               rowOf(RowsOf::Strings, s.mangledName), rowOf(RowsOf::Strings, s.collective), number(s.grid[0]),
               number(s.grid[1]), number(s.grid[2]), number(s.block[0]), number(s.block[1]), number(s.block[2]),
@@ -76,8 +75,7 @@ struct KernelTable {
     Column<uint64_t> graphNode;    ///< CUDA graph node id, 0 outside a graph.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<KernelTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<KernelTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::LaunchConfigs, s.config), rowOf(RowsOf::Streams, s.stream),
               number(s.correlation), s.graphNode);
 }
@@ -90,8 +88,7 @@ struct MemcpyTable {
     Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<MemcpyTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<MemcpyTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, s.bytes, s.kind, s.sourceMemory, s.destinationMemory,
               rowOrNone(RowsOf::Gpus, s.sourceDevice), rowOrNone(RowsOf::Gpus, s.destinationDevice),
               rowOf(RowsOf::Streams, s.stream), number(s.correlation));
@@ -114,8 +111,7 @@ struct MigrationTable {
     Column<MigrationCause> cause;
     uint32_t size() const { return static_cast<uint32_t>(memcpy.size()); }
 };
-template <Of<MigrationTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<MigrationTable> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Memcpys, s.memcpy), s.address, s.cause);
 }
 
@@ -126,8 +122,7 @@ struct MemsetTable {
     Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<MemsetTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<MemsetTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, s.bytes, number(s.value), s.memory, rowOf(RowsOf::Streams, s.stream),
               number(s.correlation));
 }
@@ -139,8 +134,7 @@ struct GraphTable {
     Column<uint32_t> stream, correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<GraphTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<GraphTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, s.graph, rowOf(RowsOf::Streams, s.stream), number(s.correlation));
 }
 
@@ -155,8 +149,7 @@ struct MemoryEventTable {
     Column<uint32_t> correlation;  ///< Correlation of the call; 0 = none.
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
-template <Of<MemoryEventTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<MemoryEventTable> auto& s, auto&& visit) {
     visitEach(visit, s.timeNs, s.bytes, s.address, s.kind, s.isFree, s.isPooled, rowOf(RowsOf::Processes, s.process),
               rowOrNone(RowsOf::Gpus, s.gpu), number(s.correlation));
 }
@@ -168,8 +161,7 @@ struct MemoryPoolTable {
     Column<uint32_t> process, gpu;
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
-template <Of<MemoryPoolTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<MemoryPoolTable> auto& s, auto&& visit) {
     visitEach(visit, s.timeNs, s.bytes, s.address, rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu));
 }
 
@@ -185,8 +177,7 @@ struct AllocationTable {
     Column<uint32_t> process, gpu;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<AllocationTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<AllocationTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, s.bytes, s.address, s.kind, s.isLive, s.isPooled,
               rowOf(RowsOf::Processes, s.process), rowOrNone(RowsOf::Gpus, s.gpu));
 }
@@ -204,8 +195,7 @@ struct PageFaultTable {
     Column<StringIndex> instruction;  ///< Faulting instruction on the CPU; 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<PageFaultTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<PageFaultTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, s.address, s.count, s.access, rowOf(RowsOf::Processes, s.process),
               rowOrNone(RowsOf::Gpus, s.gpu), rowOf(RowsOf::Strings, s.instruction));
 }
@@ -223,8 +213,7 @@ struct ApiTable {
     Column<uint8_t> isStackLent;  ///< 1 if the stack belongs to another thread.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<ApiTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<ApiTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.name), rowOf(RowsOf::Threads, s.thread),
               number(s.correlation), s.returnValue, s.isDriver, rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
 }
@@ -239,8 +228,7 @@ struct StackTable {
     Column<StringIndex> operators;  ///< As `tables::Stacks::operatorsId`; 0 for other frames.
     uint32_t size() const { return static_cast<uint32_t>(parent.size()); }
 };
-template <Of<StackTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<StackTable> auto& s, auto&& visit) {
     visitEach(visit, rowOrNone(RowsOf::Stacks, s.parent), rowOf(RowsOf::Strings, s.function),
               rowOf(RowsOf::Strings, s.file), number(s.line), rowOf(RowsOf::Strings, s.module),
               rowOf(RowsOf::Strings, s.operators));
@@ -257,8 +245,7 @@ struct GraphNodeTable {
     Column<uint8_t> isStackLent;  ///< As `ApiTable::isStackLent`.
     uint32_t size() const { return static_cast<uint32_t>(node.size()); }
 };
-template <Of<GraphNodeTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<GraphNodeTable> auto& s, auto&& visit) {
     visitEach(visit, s.timeNs, rowOf(RowsOf::Threads, s.thread), s.node, s.original, rowOrNone(RowsOf::Stacks, s.stack),
               s.isStackLent);
 }
@@ -283,8 +270,7 @@ struct CpuStateTable {
     Column<uint32_t> holderStack;    ///< Row of `StackTable`, or `noIndex`.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<CpuStateTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<CpuStateTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Threads, s.thread), s.state, s.source, s.cpuNs, s.delayNs,
               rowOf(RowsOf::Strings, s.call), rowOrNone(RowsOf::Stacks, s.stack), rowOrNone(RowsOf::Threads, s.holder),
               rowOrNone(RowsOf::Stacks, s.holderStack));
@@ -301,8 +287,7 @@ struct SyncTable {
     Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<SyncTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<SyncTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, s.type, rowOrNone(RowsOf::Streams, s.stream),
               rowOf(RowsOf::Processes, s.process), number(s.correlation));
 }
@@ -316,8 +301,7 @@ struct EventCallTable {
     Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(stream.size()); }
 };
-template <Of<EventCallTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<EventCallTable> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Streams, s.stream), number(s.event), number(s.eventSync), number(s.correlation));
 }
 
@@ -329,8 +313,7 @@ struct StreamWaitTable {
     Column<uint32_t> byRecord;                           ///< Rows sorted by recorded stream and its correlation.
     uint32_t size() const { return static_cast<uint32_t>(waitingStream.size()); }
 };
-template <Of<StreamWaitTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<StreamWaitTable> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Streams, s.waitingStream), number(s.waitCorrelation),
               rowOf(RowsOf::Streams, s.recordedStream), number(s.recordCorrelation),
               rowOf(RowsOf::StreamWaits, s.byRecord));
@@ -355,8 +338,7 @@ struct NvtxTable {
     bool hasColors = false;       ///< True if the program set the colour of any range.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<NvtxTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<NvtxTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.text), rowOf(RowsOf::Strings, s.domain),
               rowOf(RowsOf::Strings, s.category), number(s.colorArgb), s.hasColors, rowOf(RowsOf::Threads, s.thread),
               s.depth, s.style, s.isOpen, rowOf(RowsOf::Strings, s.payload), rowOrNone(RowsOf::Stacks, s.stack),
@@ -370,8 +352,7 @@ struct BackwardTable {
     Column<uint32_t> byBackward;         ///< Rows sorted by `backward`.
     uint32_t size() const { return static_cast<uint32_t>(forward.size()); }
 };
-template <Of<BackwardTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<BackwardTable> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Nvtx, s.forward), rowOf(RowsOf::Nvtx, s.backward),
               rowOf(RowsOf::Backwards, s.byBackward));
 }
@@ -385,8 +366,7 @@ struct ProjectionTable {
     Column<uint16_t> depth;  ///< Lane within the stream's projection track.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
-template <Of<ProjectionTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<ProjectionTable> auto& s, auto&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Nvtx, s.nvtx), rowOf(RowsOf::Streams, s.stream),
               number(s.operationCount), s.depth);
 }
@@ -417,8 +397,7 @@ struct NcclFacts {
     TimeRange moving() const { return {std::min(gpu.startNs + std::max<int64_t>(waitedNs, 0), gpu.endNs), gpu.endNs}; }
 };
 
-template <Of<NcclFacts> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<NcclFacts> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Strings, s.datatype), rowOf(RowsOf::Strings, s.algorithm),
               rowOf(RowsOf::Strings, s.protocol), rowOf(RowsOf::Strings, s.communicatorName), s.count, s.sequence,
               s.rank, s.rankCount, s.root, s.peer, s.channels, s.warps, s.isCaptured,
@@ -441,8 +420,7 @@ struct NcclTable {
     RecordColumn<NcclFacts> facts;
     uint32_t size() const { return static_cast<uint32_t>(nvtx.size()); }
 };
-template <Of<NcclTable> S, class V>
-void forEachField(S& s, V&& visit) {
+void forEachField(Of<NcclTable> auto& s, auto&& visit) {
     visitEach(visit, rowOf(RowsOf::Nvtx, s.nvtx), rowOf(RowsOf::Strings, s.operation), s.bytes, s.communicator,
               s.facts);
 }

@@ -181,8 +181,7 @@ class Trace : public TraceDescription {
 };
 
 /// Visits the tables of a trace, in the order of an index.
-template <Of<Trace> S, class V>
-void forEachTable(S& trace, V&& visit) {
+void forEachTable(Of<Trace> auto& trace, auto&& visit) {
     visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs, trace.memoryEvents,
               trace.memoryPools, trace.allocations, trace.pageFaults, trace.apiCalls, trace.stacks, trace.graphNodes,
               trace.cpuStates, trace.syncs, trace.eventRecords, trace.eventWaits, trace.streamWaits, trace.nvtx,
