@@ -19,9 +19,8 @@ class ContributorTable {
     using Id = uint32_t;
 
     /// Returns a contributor's id. `nameKey` identifies the name within part and kind; only a new one needs `makeName`.
-    template <class MakeName>
     Id find(StepPart part, ContributorKind kind, uint32_t nameKey, RangePaths::Id path, const RangePaths& paths,
-            MakeName makeName) {
+            auto makeName) {
         const Key key{static_cast<uint64_t>(nameKey) << 32 | path, part, kind};
         const auto [known, isNew] = ids_.try_emplace(key, static_cast<Id>(contributors_.size()));
         if (isNew) {

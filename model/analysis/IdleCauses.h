@@ -157,8 +157,7 @@ class IdleCauses {
         }
     };
     /// Calls `sink(gap)` for each gap in order.
-    template <class Sink>
-    void forEachGap(Sink sink) const {
+    void forEachGap(auto sink) const {
         for (PackedList<Gap>::Reader gap(gaps_); !gap.isAtEnd(); gap.next()) sink(*gap);
     }
     /// Time by which a thread would be earlier without its waits for the GPU in a step, less the part used by gaps.

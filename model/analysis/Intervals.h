@@ -46,8 +46,7 @@ Intervals withoutOverlaps(Intervals intervals);
 Intervals without(const Intervals& from, const Intervals& holes);
 
 /// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of `a` with `b`, by start. O(n + m) there.
-template <class Sink>
-void forEachOverlap(const Intervals& a, const Intervals& b, Sink sink) {
+void forEachOverlap(const Intervals& a, const Intervals& b, auto sink) {
     if (a.empty() || b.empty()) return;
     Intervals::Reader first(a, countUntil(a, b.front().startNs));
     Intervals::Reader second(b, countUntil(b, a.front().startNs));
@@ -66,8 +65,7 @@ class UnassignedTime {
     explicit UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory = nullptr);
 
     /// Removes the time of `intervals`; passes pieces to `sink(window, startNs, endNs, label)`, by start. O(n + m).
-    template <class Sink>
-    void take(const Intervals& intervals, Sink sink) {
+    void take(const Intervals& intervals, auto sink) {
         if (free_.empty() || intervals.empty()) return;
         Intervals left(free_.memory());
         Intervals::Reader taken(intervals, countUntil(intervals, free_.front().startNs));

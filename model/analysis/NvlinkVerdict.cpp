@@ -314,15 +314,13 @@ class Judge {
         sayPerStep(found, evidence);
     }
 
-    template <class Visit>
-    void forEachStep(Visit visit) const {
+    void forEachStep(auto visit) const {
         if (steps_) return visitSteps(*steps_, visit);
         const Result<RunSteps> found = findSteps(trace_);
         if (found && found->source != StepSource::WholeRun) visitSteps(*found, visit);
     }
 
-    template <class Visit>
-    void visitSteps(const RunSteps& steps, Visit visit) const {
+    void visitSteps(const RunSteps& steps, auto visit) const {
         std::set<uint32_t> processes;  // a process counts once, on however many GPUs
         for (const WorkerSteps& worker : steps.workers) {
             if (!processes.insert(worker.process).second) continue;

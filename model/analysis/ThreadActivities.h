@@ -40,8 +40,7 @@ class ThreadActivities {
 
     /// Calls `sink(piece, id)` for all of `range`, by start. A statement about a whole row is not
     /// made about a piece of it that may differ (`StatesOfThreads::tells`).
-    template <class Sink>
-    void forEachIn(uint32_t thread, TimeRange range, Sink sink) {
+    void forEachIn(uint32_t thread, TimeRange range, auto sink) {
         int64_t fromNs = range.startNs;
         const auto unknownUntil = [&](int64_t untilNs) {
             if (untilNs > fromNs) sink(TimeRange{fromNs, untilNs}, unknown);
@@ -55,8 +54,7 @@ class ThreadActivities {
     }
 
     /// Calls `sink(piece, id)` for each time in `range` in which the thread lacked a core, all or most of the time.
-    template <class Sink>
-    void forEachWithoutCore(uint32_t thread, TimeRange range, Sink sink) {
+    void forEachWithoutCore(uint32_t thread, TimeRange range, auto sink) {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
             if (coreIn(row) == Core::Given) return;
             const Id id = idOf(row, states_.tells(row, piece.durationNs()));
@@ -74,8 +72,7 @@ class ThreadActivities {
 
     /// Calls `sink(piece, since, until)` for each time in `range` in which the thread waited
     /// throughout to be woken by another, with start and end of that wait.
-    template <class Sink>
-    void forEachWaitForThreads(uint32_t thread, TimeRange range, Sink sink) const {
+    void forEachWaitForThreads(uint32_t thread, TimeRange range, auto sink) const {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
             const ThreadState state = trace_.cpuStates.state[row];
             if (state != ThreadState::Lock && state != ThreadState::Gil) return;

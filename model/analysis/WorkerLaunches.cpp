@@ -66,9 +66,8 @@ class Gatherer {
         return launches;
     }
 
-    template <class Table, class Counts>
-    void add(const Table& table, std::span<const uint32_t> rows, const LargeVector<uint32_t>& calls,
-             StreamEvidence evidence, Counts counts, LargeVector<Launch>& launches) {
+    void add(const auto& table, std::span<const uint32_t> rows, const LargeVector<uint32_t>& calls,
+             StreamEvidence evidence, auto counts, LargeVector<Launch>& launches) {
         ColumnReader startNs(table.startNs), endNs(table.endNs), callNs(trace_.apiCalls.startNs);
         ColumnReader streams(table.stream);
         for (const uint32_t row : rows) {

@@ -110,8 +110,7 @@ class PartTimeline {
     void columns(TimeRange asked, size_t count, std::vector<StepParts>& sums) const;
 
     /// Calls `visit(range, contributor)` for each piece within a range, by start. O(log n) and the calls.
-    template <class Visit>
-    void forEachIn(TimeRange asked, Visit visit) const {
+    void forEachIn(TimeRange asked, auto visit) const {
         asked = asked.intersected(range_);
         if (asked.isEmpty()) return;
         for (size_t piece = pieceAt(asked.startNs); piece < startNs_.size() && startNs_[piece] < asked.endNs; ++piece)

@@ -89,8 +89,7 @@ class MarkGatherer {
     }
 
   private:
-    template <class NameOf>
-    void add(DistinctionKind kind, uint32_t thread, int64_t startNs, int64_t endNs, NameOf nameOf) {
+    void add(DistinctionKind kind, uint32_t thread, int64_t startNs, int64_t endNs, auto nameOf) {
         const auto workers = workersOf_.find(trace_.threads[thread].process);
         if (workers == workersOf_.end() || endNs <= startNs) return;
         for (const uint32_t worker : workers->second) {

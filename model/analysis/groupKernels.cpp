@@ -160,8 +160,7 @@ struct Launch {
     bool isAlone = true;  ///< Without another kernel on the GPU for at least half of its time.
 };
 
-template <class Times>
-auto largestOf(const Times& times) {
+auto largestOf(const auto& times) {
     return std::ranges::max_element(times, {}, [](const auto& each) { return each.second; });
 }
 

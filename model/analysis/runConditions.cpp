@@ -22,8 +22,7 @@ constexpr double maxProcessors = 1e6;
 constexpr double maxMemoryBytes = 1e15;
 
 /// Calls `sink(sample, piece)` for each known value in force within `range`.
-template <class Sink>
-void forEachValueIn(const CounterSeries& series, TimeRange range, Sink sink) {
+void forEachValueIn(const CounterSeries& series, TimeRange range, auto sink) {
     for (uint32_t sample = firstInEffectAfter(series, range.startNs);
          sample < series.size() && series.timeNs(sample) < range.endNs; ++sample) {
         const TimeRange piece = series.rangeOf(sample).intersected(range);
@@ -170,8 +169,7 @@ std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uin
     return {names.begin(), names.end()};
 }
 
-template <class Table>
-void addTimes(const Table& table, Fnv1a& hash) {
+void addTimes(const auto& table, Fnv1a& hash) {
     hash.add(uint64_t{table.size()});
     for (const int64_t startNs : table.startNs) hash.add(static_cast<uint64_t>(startNs));
     for (const int64_t endNs : table.endNs) hash.add(static_cast<uint64_t>(endNs));

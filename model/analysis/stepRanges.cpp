@@ -375,8 +375,7 @@ MainRanges summed(const Trace& trace, Family& family) {
             family.span};
 }
 
-template <class Table>
-void unite(std::optional<TimeRange>& span, const Table& table) {
+void unite(std::optional<TimeRange>& span, const auto& table) {
     for (uint32_t row = 0; row < table.size(); ++row) {
         const TimeRange range{table.startNs[row], table.endNs[row]};
         span = span ? span->united(range) : range;

@@ -255,8 +255,7 @@ std::string inQuotes(const std::string& text) {
 double milliseconds(int64_t ns) { return std::round(static_cast<double>(ns) / 1e3) / 1e3; }
 
 /// Returns an array with what `jsonOf` returns for each.
-template <class Range, class JsonOf>
-Json arrayOf(const Range& all, JsonOf jsonOf) {
+Json arrayOf(const auto& all, auto jsonOf) {
     Json array = Json::array();
     for (const auto& each : all) array.push_back(jsonOf(each));
     return array;

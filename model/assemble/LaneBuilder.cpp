@@ -73,8 +73,7 @@ class GpuWorkCollector {
         return first;
     }
 
-    template <class Kind>
-    void take(Kind kind, int64_t untilNs) {
+    void take(auto kind, int64_t untilNs) {
         const auto& table = kind.table(trace_);
         uint32_t& row = next_[index(kind)];
         do {
@@ -107,8 +106,7 @@ class GpuWorkCollector {
     void add(kinds::Graph kind, uint32_t row) {
         add(kind, row, names_.ofGraph(trace_.graphs.graph[row]), kind.categoryOf(trace_, row));
     }
-    template <class Kind>
-    void add(Kind kind, uint32_t row, StringIndex name, SliceCategory category,
+    void add(auto kind, uint32_t row, StringIndex name, SliceCategory category,
              const std::optional<LaneBuilder::Head>& head = {}) {
         const auto& table = kind.table(trace_);
         builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name, EventRef(kind.kind, row), category,

@@ -40,10 +40,7 @@ class WindowedRows {
     /// Returns the rows of events with a stream or a process that overlap its window. GPU work and
     /// calls are never truncated. GPU work that was launched outside of the window is skipped, as
     /// in a recording of limited time. O(n log n).
-    template <class Table>
-    std::vector<uint32_t> of(const Table& table) const {
-        return rowsInWindow(table);
-    }
+    std::vector<uint32_t> of(const auto& table) const { return rowsInWindow(table); }
     /// Also returns the calls outside of the window that launched work inside it. The launch
     /// decides which process owns the work and where a GPU step begins. O(n log n).
     std::vector<uint32_t> of(const ApiTable& table) const;
@@ -62,30 +59,25 @@ class WindowedRows {
     bool isCallTaken(uint32_t process, uint32_t correlation) const;
 
   private:
-    template <class Table>
-    uint32_t processOf(const Table& table, uint32_t row) const;
+    uint32_t processOf(const auto& table, uint32_t row) const;
     /// Returns the time of a row on the clock of the whole.
-    template <class Table>
-    TimeRange timesOf(const Table& table, uint32_t row) const;
+    TimeRange timesOf(const auto& table, uint32_t row) const;
     /// Returns the rows of merged processes which `accepts(row, window)`.
-    template <class Table, class Accepts>
-    std::vector<uint32_t> rowsWhere(const Table& table, Accepts accepts) const {
+    std::vector<uint32_t> rowsWhere(const auto& table, auto accepts) const {
         std::vector<uint32_t> rows;
         for (uint32_t row = 0; row < table.size(); ++row)
             if (const uint32_t process = processOf(table, row); isTaken(process) && accepts(row, windows_[process]))
                 rows.push_back(row);
         return rows;
     }
-    template <class Table>
-    std::vector<uint32_t> rowsInWindow(const Table& table) const {
+    std::vector<uint32_t> rowsInWindow(const auto& table) const {
         return rowsWhere(table, [&](uint32_t row, TimeRange window) {
             const TimeRange times = timesOf(table, row);
             return times.startNs < window.endNs && times.endNs >= window.startNs;
         });
     }
     /// Adds the calls that launched the merged rows of a table of GPU work.
-    template <class Table>
-    void takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const;
+    void takeLaunchesOf(const auto& table, EventKind kind, std::vector<uint32_t>& calls) const;
 
     const Trace& part_;
     const ClockMap clock_;
@@ -95,8 +87,7 @@ class WindowedRows {
     std::unordered_set<uint64_t> calls_;  ///< Process and correlation.
 };
 
-template <class Table>
-uint32_t WindowedRows::processOf(const Table& table, uint32_t row) const {
+uint32_t WindowedRows::processOf(const auto& table, uint32_t row) const {
     if constexpr (requires { table.process; }) {
         return table.process[row];
     } else if constexpr (requires { table.thread; }) {
@@ -108,8 +99,7 @@ uint32_t WindowedRows::processOf(const Table& table, uint32_t row) const {
     }
 }
 
-template <class Table>
-TimeRange WindowedRows::timesOf(const Table& table, uint32_t row) const {
+TimeRange WindowedRows::timesOf(const auto& table, uint32_t row) const {
     if constexpr (requires { table.timeNs; })
         return clock_.at(TimeRange{table.timeNs[row], table.timeNs[row]});
     else
@@ -128,8 +118,7 @@ WindowedRows::WindowedRows(const Trace& part, const ClockMap& clock, std::vector
         calls_.insert(callKey(processOf(part.apiCalls, row), part.apiCalls.correlation[row]));
 }
 
-template <class Table>
-void WindowedRows::takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const {
+void WindowedRows::takeLaunchesOf(const auto& table, EventKind kind, std::vector<uint32_t>& calls) const {
     for (const uint32_t row : of(table)) {
         const EventRef call = part_.launchingCall(EventRef(kind, row));
         if (call.isValid() && isTaken(processOf(part_.apiCalls, call.row()))) calls.push_back(call.row());
@@ -230,10 +219,7 @@ struct PartRows {
 
 /// The fields or tables of an object, in order.
 struct PartFields {
-    template <class T>
-    void operator()(const T& each) {
-        places.push_back(&each);
-    }
+    void operator()(const auto& each) { places.push_back(&each); }
     std::vector<const void*> places;
 };
 

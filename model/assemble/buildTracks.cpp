@@ -353,8 +353,7 @@ void noteSkippedGpus(Trace& trace) {
                  trace.processes[process].globalPid});
 }
 
-template <class Kind>
-void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kinds::TrackSubject own, uint32_t parent) {
+void addEventTrack(Trace& trace, auto kind, std::span<const uint32_t> rows, kinds::TrackSubject own, uint32_t parent) {
     if (rows.empty()) return;
     LaneBuilder builder(Packing::Compact, trace.memory.get());
     for (const uint32_t row : rows) {

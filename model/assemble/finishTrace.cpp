@@ -483,8 +483,7 @@ class RangeFinder {
         }
     }
 
-    template <class Table, class ProcessOf>
-    void take(const Table& table, ProcessOf processOf) {
+    void take(const auto& table, auto processOf) {
         for (uint32_t row = 0; row < table.size() && !isStopped(stop_, row); ++row)
             take(TimeRange{table.startNs[row], table.endNs[row]}, processOf(row));
     }

@@ -27,8 +27,7 @@ void permute(Column& column, const RowOrder& order, const std::stop_token& stop)
 
 /// Returns the rows `[0, count)` in the order of `isLess`, allocated in `memory`. Empty if they are
 /// sorted already, the usual case, or if stopped.
-template <class Less>
-RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory, const std::stop_token& stop) {
+RowOrder sortedOrder(uint32_t count, auto isLess, LargeMemory* memory, const std::stop_token& stop) {
     RowOrder order(memory);
     bool isSorted = true;
     for (uint32_t row = 1; row < count && isSorted; ++row) {

@@ -25,8 +25,7 @@ namespace lanescope {
 namespace {
 
 /// Returns the order by start, or an empty one if the table is sorted already, the usual case.
-template <class Table>
-RowOrder orderOf(const Table& table, const std::stop_token& stop) {
+RowOrder orderOf(const auto& table, const std::stop_token& stop) {
     const auto isBefore = [&table](uint32_t a, int64_t aNs, uint32_t b, int64_t bNs) {
         return aNs != bNs ? aNs < bNs : table.endNs[a] > table.endNs[b];
     };
@@ -100,8 +99,7 @@ void follow(Trace& trace, kinds::Memcpy, const RowOrder& order, const std::stop_
     sortBy(trace.migrations, trace.migrations.memcpy, stop);
 }
 
-template <class Kind>
-void sortEvents(Trace& trace, Kind kind, const std::stop_token& stop) {
+void sortEvents(Trace& trace, auto kind, const std::stop_token& stop) {
     const RowOrder order = orderOf(kind.table(trace), stop);
     if (!order.empty()) forEachField(kind.table(trace), Permuter(order, stop));
     follow(trace, kind, order, stop);

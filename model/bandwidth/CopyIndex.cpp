@@ -276,8 +276,7 @@ CopyIndex::CopyClass CopyIndex::classAt(EventKind kind, uint32_t row) const {
     return result;
 }
 
-template <class Table>
-void CopyIndex::addTable(const Table& table, EventKind kind) {
+void CopyIndex::addTable(const auto& table, EventKind kind) {
     std::map<CopyClass, uint16_t> known;
     const ApiTable& calls = trace_->apiCalls;
     int64_t& longestNs = longestNs_[kind == EventKind::Memset ? 1 : 0];
@@ -338,8 +337,7 @@ std::vector<CopyGroup> CopyIndex::groupsOf(const Query& query, std::vector<uint3
     return groups;
 }
 
-template <class Table>
-std::pair<uint32_t, uint32_t> CopyIndex::rowsIn(const Table& table, std::optional<TimeRange> range,
+std::pair<uint32_t, uint32_t> CopyIndex::rowsIn(const auto& table, std::optional<TimeRange> range,
                                                 int64_t longestNs) const {
     if (!range) return {0, table.size()};
     const auto firstFrom = [&](int64_t timeNs) {
@@ -353,9 +351,8 @@ std::pair<uint32_t, uint32_t> CopyIndex::rowsIn(const Table& table, std::optiona
     return {firstFrom(beforeNs), firstFrom(range->endNs)};
 }
 
-template <class Table, class Visit>
-void CopyIndex::forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows, std::optional<TimeRange> range,
-                           Visit visit) const {
+void CopyIndex::forEachRow(const auto& table, std::pair<uint32_t, uint32_t> rows, std::optional<TimeRange> range,
+                           auto visit) const {
     // In runs: reading packed columns value by value costs more.
     std::array<int64_t, runLength> startNs, endNs, bytes;
     for (uint32_t from = rows.first; from < rows.second; from += runLength) {
@@ -375,8 +372,7 @@ void CopyIndex::forEachRow(const Table& table, std::pair<uint32_t, uint32_t> row
     }
 }
 
-template <class Visit>
-void CopyIndex::forEachIn(const Query& query, Visit visit) const {
+void CopyIndex::forEachIn(const Query& query, auto visit) const {
     const MemcpyTable& memcpys = trace_->memcpys;
     forEachRow(memcpys, rowsIn(memcpys, query.range, longestNs_[0]), query.range, visit);
     const MemsetTable& memsets = trace_->memsets;

@@ -119,8 +119,7 @@ class CopyIndex {
     };
 
     void addKernels();
-    template <class Table>
-    void addTable(const Table& table, EventKind kind);
+    void addTable(const auto& table, EventKind kind);
     CopyClass classAt(EventKind kind, uint32_t row) const;
     Row rowAt(uint32_t copy) const;
     EventRef eventAt(uint32_t copy) const;
@@ -131,15 +130,12 @@ class CopyIndex {
     const std::vector<CopyGroupSums>* sumsFor(const Query& query) const;
     std::vector<CopyGroupSums> makeSums(CopyGrouping grouping) const;
     std::vector<CopyStatistics> sweep(const Query& query) const;
-    template <class Visit>
-    void forEachIn(const Query& query, Visit visit) const;
+    void forEachIn(const Query& query, auto visit) const;
     /// Returns the rows of a table from the first that may reach into the range to before the first after it.
-    template <class Table>
-    std::pair<uint32_t, uint32_t> rowsIn(const Table& table, std::optional<TimeRange> range, int64_t longestNs) const;
+    std::pair<uint32_t, uint32_t> rowsIn(const auto& table, std::optional<TimeRange> range, int64_t longestNs) const;
     /// Visits those of these rows that touch the range.
-    template <class Table, class Visit>
-    void forEachRow(const Table& table, std::pair<uint32_t, uint32_t> rows, std::optional<TimeRange> range,
-                    Visit visit) const;
+    void forEachRow(const auto& table, std::pair<uint32_t, uint32_t> rows, std::optional<TimeRange> range,
+                    auto visit) const;
     TalliedCopy talliedAt(uint32_t memcpy, const Row& row) const;
     void addTallies();
     CopyTallies talliesIn(TimeRange range) const;

@@ -45,8 +45,7 @@ CopyPeak peakFrom(double bytesPerSecond, PeakOrigin origin, LinkKind link) {
 }
 
 /// Returns the best peak for which `fits` is true: measured ones first.
-template <class Fits>
-const LinkPeak* findPeak(const Trace& trace, LinkKind kind, int64_t gpu, Fits fits) {
+const LinkPeak* findPeak(const Trace& trace, LinkKind kind, int64_t gpu, auto fits) {
     const LinkPeak* best = nullptr;
     for (const LinkPeak& peak : trace.interconnect.peaks) {
         if (peak.kind != kind || peak.gpu != gpu || !fits(peak)) continue;

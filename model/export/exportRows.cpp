@@ -82,8 +82,7 @@ std::string numbered(const std::string& name, size_t row) {
     return row == 0 ? name : fmt::format("{} ({})", name, row + 1);
 }
 
-template <class Table>
-void collect(const Table& table, EventKind kind, const Column<uint32_t>& subject,
+void collect(const auto& table, EventKind kind, const Column<uint32_t>& subject,
              std::vector<std::vector<Interval>>& intervals) {
     for (uint32_t row = 0; row < table.size(); ++row)
         intervals[subject[row]].push_back({table.startNs[row], table.endNs[row], EventRef(kind, row)});

@@ -34,8 +34,7 @@ struct ThreadRow {
 
 /// Calls `visit(const ThreadRow&)` for each row of a trace, in the order of the timeline. O(n log
 /// n) in the slices of each.
-template <class Visit>
-void forEachThreadRow(const Trace& trace, Visit&& visit);
+void forEachThreadRow(const Trace& trace, auto&& visit);
 
 /// Returns the rows of a track of states or of a stack; empty for any other.
 std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track);
@@ -44,8 +43,7 @@ std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track);
 /// holder of the GIL; pairs of a name and a text.
 std::vector<std::pair<const char*, std::string>> threadStateFacts(const Trace& trace, uint32_t row);
 
-template <class Visit>
-void forEachThreadRow(const Trace& trace, Visit&& visit) {
+void forEachThreadRow(const Trace& trace, auto&& visit) {
     for (const Track& track : trace.tracks)
         for (const ThreadRow& row : threadRows(trace, track)) visit(row);
 }

@@ -240,8 +240,7 @@ class Writer {
                          microseconds(trace_.rangeOf(work).startNs)));
     }
 
-    template <class Table, class NameOf, class More>
-    void writeTable(const Table& table, EventKind kind, std::string_view category, NameOf nameOf, More more) {
+    void writeTable(const auto& table, EventKind kind, std::string_view category, auto nameOf, auto more) {
         for (uint32_t row = 0; row < table.size() && isWanted_; ++row) {
             const std::optional<std::string> place =
                 placeOf(EventRef(kind, row), table.stream[row], table.correlation[row]);

@@ -56,8 +56,7 @@ class PerfettoPackets {
         void flow(uint64_t id) { event_.fixed(47, id); }
 
       private:
-        template <class Write>
-        Arguments& added(std::string_view name, Write write) {
+        Arguments& added(std::string_view name, auto write) {
             ProtoWriter argument;
             argument.number(1, packets_.numberOf(packets_.argumentNames_, ArgumentNames, name));
             write(argument);

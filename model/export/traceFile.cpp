@@ -54,8 +54,7 @@ class TraceFileWriter {
     }
     /// Returns work on a stream; the second that of row `row` of a table.
     GpuWorkRow workOn(uint32_t stream, int64_t startNs, int64_t endNs, uint32_t correlation) const;
-    template <class Table>
-    GpuWorkRow workOf(const Table& table, uint32_t row) const {
+    GpuWorkRow workOf(const auto& table, uint32_t row) const {
         return workOn(table.stream[row], table.startNs[row], table.endNs[row], table.correlation[row]);
     }
     int64_t globalPid(uint32_t process) const { return trace_.processes[process].globalPid; }
@@ -354,8 +353,7 @@ Result<void> writeSealedTraceFile(const Trace& trace, const std::filesystem::pat
 namespace {
 
 /// Returns the id of a call's stack, if that is its own.
-template <class Table>
-std::optional<int64_t> ownStack(const Table& table, uint32_t row) {
+std::optional<int64_t> ownStack(const auto& table, uint32_t row) {
     if (table.stack[row] == noIndex || table.isStackLent[row] != 0) return std::nullopt;
     return int64_t{table.stack[row]} + 1;
 }

@@ -300,16 +300,14 @@ class ReportReader {
     }
 
     /// Returns true if a list of this size may take another row; else counts the row as omitted.
-    template <class List>
-    bool hasRoom(const List& list, size_t most) {
+    bool hasRoom(const auto& list, size_t most) {
         if (list.size() < most) return true;
         ++shortened_;
         return false;
     }
 
     /// Passes each row of a fixed query to `take`, until it returns false.
-    template <class Take>
-    Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to, Take take) {
+    Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to, auto take) {
         auto row = database_.prepare(sql);
         if (!row) return fail(row.error());
         for (int64_t number = 0;; ++number) {

@@ -173,8 +173,7 @@ NameColumns columnsFor(const std::vector<int64_t>& totalNs) {
 }
 
 /// Calls `visit(row, name)` for each kernel of the worker.
-template <class Visit>
-void forEachKernel(const Trace& trace, const WorkerSteps& worker, Visit visit) {
+void forEachKernel(const Trace& trace, const WorkerSteps& worker, auto visit) {
     for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
         const Stream& stream = trace.streams[trace.kernels.stream[row]];
         if (stream.process == worker.process && stream.gpu == worker.gpu)

@@ -37,8 +37,7 @@ template <class... Args>
 
 /// Returns the `Result` of `open`, or an error if memory runs out while reading `path`. Third-party
 /// files may require any amount of memory.
-template <class Open>
-auto orOutOfMemory(const std::filesystem::path& path, Open open) -> decltype(open()) {
+auto orOutOfMemory(const std::filesystem::path& path, auto open) -> decltype(open()) {
     try {
         return open();
     } catch (const std::bad_alloc&) {

@@ -46,8 +46,7 @@ class UniqueFd {
 /// Repeats `transfer(done)`, a system call that transfers bytes after the first `done`, until
 /// `bytes` are transferred, nothing more comes or a call fails. Returns the number of bytes; check
 /// `errno` if it is too small, 0 if nothing more came.
-template <class Transfer>
-size_t transferAll(size_t bytes, Transfer&& transfer) {
+size_t transferAll(size_t bytes, auto&& transfer) {
     size_t done = 0;
     while (done < bytes) {
         const ssize_t count = transfer(done);

@@ -106,8 +106,7 @@ Result<void> checkGzipName(const TraceSource& source) {
 }
 
 /// Returns the names of formats as a list: "A Lanescope trace, or an SQLite export of Nsight Systems".
-template <class IsNamed>
-std::string namesOf(IsNamed isNamed) {
+std::string namesOf(auto isNamed) {
     std::vector<std::string_view> readable;
     for (const TraceFormat* format : readFormats)
         if (isNamed(*format)) readable.push_back(format->name);

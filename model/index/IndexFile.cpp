@@ -228,10 +228,7 @@ class FieldWriter {
     bool isTooLarge() const { return isTooLarge_; }
 
   private:
-    template <class T>
-    void put(T value) {
-        append(&value, sizeof value);
-    }
+    void put(auto value) { append(&value, sizeof value); }
     void append(const void* bytes, size_t count) {
         isTooLarge_ = isTooLarge_ || count > maxSmallBytes_ - small_.size();
         if (isTooLarge_) return;
@@ -334,10 +331,7 @@ namespace {
 /// small part of a trace, unless the trace consists of names. This size is always allowed.
 constexpr uint64_t minSourceBytes = uint64_t{1} << 20;
 
-template <class T>
-std::span<const std::byte> bytesOf(const T& value) {
-    return std::as_bytes(std::span(&value, 1));
-}
+std::span<const std::byte> bytesOf(const auto& value) { return std::as_bytes(std::span(&value, 1)); }
 
 using Bytes = std::span<const std::byte>;
 

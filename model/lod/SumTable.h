@@ -47,8 +47,7 @@ class SumTable {
     void clear();
     /// Returns every key with its sums, sorted by key. O(n log n).
     std::vector<std::pair<SumKey, Sums>> sorted() const;
-    template <class Visitor>
-    void forEach(Visitor visit) const {
+    void forEach(auto visit) const {
         for (const Slot& slot : slots_)
             if (slot.sums.count != 0) visit(slot.key, slot.sums);
     }

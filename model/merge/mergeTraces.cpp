@@ -526,8 +526,7 @@ class Descriptions {
         return found == processes_.end() ? nullptr : &all[found->second];
     }
 
-    template <class GpuId>
-    void takeLinks(const Interconnect& from, GpuId gpuId) {
+    void takeLinks(const Interconnect& from, auto gpuId) {
         Interconnect& to = builder_.description().interconnect;
         const auto take = [&](auto& list, auto each, bool isOfPair) {
             each.gpu = gpuId(each.gpu);

@@ -9,8 +9,7 @@
 namespace lanescope {
 
 /// Calls `visit(group)` for each group of adjacent items with the same `keyOf`, as a span.
-template <class Items, class KeyOf, class Visit>
-void forEachGroup(Items&& items, KeyOf keyOf, Visit visit) {
+void forEachGroup(auto&& items, auto keyOf, auto visit) {
     for (std::span rest(items); !rest.empty();) {
         const auto isOther = [&](const auto& item) {
             return std::invoke(keyOf, item) != std::invoke(keyOf, rest.front());

@@ -139,8 +139,7 @@ class NumberColumn {
 class Dictionary {
   public:
     /// Returns the number of an entry, which `make` makes if it is new.
-    template <class Make>
-    uint64_t numberOf(const std::string& key, const Make& make) {
+    uint64_t numberOf(const std::string& key, const auto& make) {
         const auto [found, isNew] = numbers_.try_emplace(key, list_.size());
         if (isNew) list_.push_back(make());
         return found->second;

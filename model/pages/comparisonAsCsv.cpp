@@ -86,8 +86,7 @@ void addRows(const Row& before, const ComparisonTable& added, ReportTable& table
 }
 
 /// Returns the tables of every pair of workers as one, with their candidate and their worker in the first columns.
-template <class TableOf>
-ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, TableOf tableOf) {
+ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name, auto tableOf) {
     ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
     const ReportTable empty = tableOf(WorkerComparison()).asReport();
     table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());

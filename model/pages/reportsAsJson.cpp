@@ -31,14 +31,10 @@ Json orNull(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-template <class T>
-Json orNull(T value, bool isKnown) {
-    return isKnown ? Json(std::move(value)) : Json(nullptr);
-}
+Json orNull(auto value, bool isKnown) { return isKnown ? Json(std::move(value)) : Json(nullptr); }
 
 /// Returns an array with what `jsonOf` returns for each.
-template <class Range, class JsonOf>
-Json arrayOf(const Range& all, JsonOf jsonOf) {
+Json arrayOf(const auto& all, auto jsonOf) {
     Json array = Json::array();
     for (const auto& each : all) array.push_back(jsonOf(each));
     return array;

@@ -75,10 +75,7 @@ std::string startTime(const Trace& trace) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
 }
 
-template <class T>
-std::string shownValue(const FactName& name, const T& value) {
-    return factText(name, value);
-}
+std::string shownValue(const FactName& name, const auto& value) { return factText(name, value); }
 std::string shownValue(const FactName& name, const std::optional<int64_t>& value) {
     if (value && name.unit == FactUnit::Bytes) return formatBytes(*value);
     if (value && name.unit == FactUnit::CuptiVersion) return *value == 0 ? std::string() : cuptiVersionText(*value);
@@ -92,21 +89,18 @@ class Lines {
         if (!value.empty()) lines_.push_back({std::move(name), std::move(value)});
     }
     /// Adds the facts with a member of their own, with their display names, except those in `said`.
-    template <class Facts>
-    void add(const Facts& facts, const std::set<const void*>& said, const std::string& before = {}) {
+    void add(const auto& facts, const std::set<const void*>& said, const std::string& before = {}) {
         forEachFact(facts, [&](const FactName& name, const auto& value) {
             if (!said.contains(&value)) add(before + std::string(name.shown), shownValue(name, value));
         });
     }
     /// Adds the facts with a member, as in the file; `nameOf` maps identifiers to the names there.
-    template <class Facts, class NameOf>
-    void addNamed(const Facts& facts, NameOf nameOf) {
+    void addNamed(const auto& facts, auto nameOf) {
         forEachFact(facts, [&](const FactName& name, const auto& value) {
             add(nameOf(name.identifier), factText(name, value));
         });
     }
-    template <class Facts>
-    void addNamed(const Facts& facts) {
+    void addNamed(const auto& facts) {
         addNamed(facts, [](std::string_view name) { return std::string(name); });
     }
     void add(const std::vector<Property>& others) { lines_.insert(lines_.end(), others.begin(), others.end()); }

@@ -16,8 +16,7 @@ namespace {
 
 using Started = std::pair<int64_t, EventRef>;
 
-template <class Table>
-void append(const ReportQuery& query, const Table& table, EventKind kind, std::vector<Started>& events) {
+void append(const ReportQuery& query, const auto& table, EventKind kind, std::vector<Started>& events) {
     for (uint32_t row = 0; row < table.size(); ++row) {
         const int64_t startNs = table.startNs[row];
         if (query.includes(startNs, table.endNs[row])) events.emplace_back(startNs, EventRef(kind, row));

@@ -167,8 +167,7 @@ class RowMaker {
     }
 
   private:
-    template <class Table>
-    void fillCommon(std::vector<Cell>& cells, const Table& table, uint32_t row) const {
+    void fillCommon(std::vector<Cell>& cells, const auto& table, uint32_t row) const {
         cells[startColumn] = table.startNs[row];
         cells[durationColumn] = table.endNs[row] - table.startNs[row];
         cells[correlationColumn] = static_cast<int64_t>(table.correlation[row]);

@@ -58,8 +58,7 @@ struct KernelNames {
     std::vector<std::string_view> names;
 };
 
-template <class NameOf>
-KernelNames namesOf(const Trace& trace, NameOf nameOf) {
+KernelNames namesOf(const Trace& trace, auto nameOf) {
     KernelNames made;
     std::map<std::string_view, uint32_t> numbers;
     for (const LaunchConfig& config : trace.launchConfigs) {
@@ -70,8 +69,7 @@ KernelNames namesOf(const Trace& trace, NameOf nameOf) {
     return made;
 }
 
-template <class NameOf>
-ReportTable summaryByName(const ReportQuery& query, NameOf nameOf) {
+ReportTable summaryByName(const ReportQuery& query, auto nameOf) {
     const KernelTable& kernels = query.trace.kernels;
     const KernelNames names = namesOf(query.trace, nameOf);
     GroupedValues durations;

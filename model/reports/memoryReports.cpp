@@ -31,8 +31,7 @@ std::vector<SummaryRow> rowsByOperation(GroupedValues& values) {
 }
 
 /// Calls `add(key, startNs, endNs, bytes)` for every memcpy and memset of the query.
-template <class Add>
-void forEachOperation(const ReportQuery& query, Add add) {
+void forEachOperation(const ReportQuery& query, auto add) {
     const MemcpyTable& memcpys = query.trace.memcpys;
     for (uint32_t row = 0; row < memcpys.size(); ++row) {
         if (query.includes(memcpys.startNs[row], memcpys.endNs[row]))

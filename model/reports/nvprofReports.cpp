@@ -132,8 +132,7 @@ class RowMaker {
     }
 
   private:
-    template <class Table>
-    std::vector<Cell> times(const Table& table, uint32_t row) const {
+    std::vector<Cell> times(const auto& table, uint32_t row) const {
         return {table.startNs[row], table.endNs[row] - table.startNs[row]};
     }
 
@@ -169,8 +168,7 @@ class RowMaker {
     }
 
     /// Returns the cells of a memcpy or memset up to its throughput.
-    template <class Table>
-    std::vector<Cell> amounts(const Table& table, uint32_t row) const {
+    std::vector<Cell> amounts(const auto& table, uint32_t row) const {
         std::vector<Cell> cells = times(table, row);
         cells.resize(cells.size() + 5);
         cells.push_back(sizeCell(table.bytes[row]));

@@ -196,8 +196,7 @@ std::vector<RangeProjection> projectRanges(const Trace& trace) {
 }
 
 /// Groups the ranges of one style by domain and `nameOf` their text; marks have no duration to sum.
-template <class NameOf>
-GroupedValues durationsOf(const ReportQuery& query, NvtxStyle style, NameOf nameOf) {
+GroupedValues durationsOf(const ReportQuery& query, NvtxStyle style, auto nameOf) {
     const NvtxTable& nvtx = query.trace.nvtx;
     GroupedValues durations;
     for (uint32_t row = 0; row < nvtx.size(); ++row)

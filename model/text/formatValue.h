@@ -23,8 +23,7 @@ std::optional<Enumeration> fromIdentifier(std::string_view text, Enumeration las
 }
 
 /// Returns the text of an enumerator; `texts` has one for each, in their order. Empty for a value beyond them.
-template <class Enumeration>
-std::string_view enumText(Enumeration value, std::initializer_list<std::string_view> texts) {
+std::string_view enumText(auto value, std::initializer_list<std::string_view> texts) {
     const auto index = static_cast<size_t>(value);
     return index < texts.size() ? texts.begin()[index] : std::string_view();
 }

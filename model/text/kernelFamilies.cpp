@@ -20,8 +20,7 @@ bool includesAny(std::string_view text, std::span<const std::string_view> parts)
 }
 
 /// Returns true if the text contains `part` between two texts that `accepts(before, after)`.
-template <class Accepts>
-bool includes(std::string_view text, std::string_view part, Accepts accepts) {
+bool includes(std::string_view text, std::string_view part, auto accepts) {
     for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
         if (accepts(text.substr(0, at), text.substr(at + part.size()))) return true;
     return false;

@@ -95,8 +95,7 @@ class CounterSeries {
     const std::vector<Level>& levels() const { return levels_; }
 
     /// Visits the private members that the index stores; see `model/index`.
-    template <class Self, class Visitor>
-    static void forEachOwnField(Self& self, Visitor& visit) {
+    static void forEachOwnField(auto& self, auto& visit) {
         visit(self.timesNs_);
         visit(self.values_);
         visit(self.endNs_);

@@ -16,19 +16,16 @@ uint32_t processOf(const Trace& trace, const ApiTable& table, uint32_t row) {
     return trace.threads[table.thread[row]].process;
 }
 
-template <class Table>
-uint32_t processOf(const Trace& trace, const Table& table, uint32_t row) {
+uint32_t processOf(const Trace& trace, const auto& table, uint32_t row) {
     return trace.streams[table.stream[row]].process;
 }
 
 /// Packs process and correlation into a number with the same order.
-template <class Table>
-uint64_t keyOf(const Trace& trace, const Table& table, uint32_t row) {
+uint64_t keyOf(const Trace& trace, const auto& table, uint32_t row) {
     return uint64_t{processOf(trace, table, row)} << 32 | table.correlation[row];
 }
 
-template <class Table>
-Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop_token& stop) {
+Column<uint32_t> linksOf(const Trace& trace, const auto& table, const std::stop_token& stop) {
     // Rows of one process are nearly sorted; rows of several are not.
     LargeMemory* const memory = trace.memory.get();
     std::vector<LargeVector<uint64_t>> ofProcess(trace.processes.size(), LargeVector<uint64_t>(memory));
@@ -46,14 +43,12 @@ Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop
 }
 
 /// Returns the first link of a call, or of a later call.
-template <class Table>
-size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>& links, uint64_t key) {
+size_t firstLink(const Trace& trace, const auto& table, const Column<uint32_t>& links, uint64_t key) {
     return *std::ranges::lower_bound(std::views::iota(size_t{0}, links.size()), key, {},
                                      [&](size_t link) { return keyOf(trace, table, links[link]); });
 }
 
-template <class Table>
-void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& links, EventKind kind, uint64_t key,
+void addWork(const Trace& trace, const auto& table, const Column<uint32_t>& links, EventKind kind, uint64_t key,
              std::vector<EventRef>& work) {
     for (size_t link = firstLink(trace, table, links, key);
          link < links.size() && keyOf(trace, table, links[link]) == key; ++link)
@@ -64,8 +59,7 @@ void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& lin
 class LinkWalk {
   public:
     /// `owner` is the column of threads or streams, and `processOf` has their processes.
-    template <class Table>
-    LinkWalk(const Table& table, const Column<uint32_t>& owner, const std::vector<uint32_t>& processOf,
+    LinkWalk(const auto& table, const Column<uint32_t>& owner, const std::vector<uint32_t>& processOf,
              const Column<uint32_t>& links, EventKind kind)
         : kind_(kind),
           count_(links.size()),
@@ -102,8 +96,7 @@ class LinkWalk {
     uint64_t current_ = 0;
 };
 
-template <class Owners>
-std::vector<uint32_t> processesOf(const Owners& owners) {
+std::vector<uint32_t> processesOf(const auto& owners) {
     std::vector<uint32_t> processes;
     for (const auto& owner : owners) processes.push_back(owner.process);
     return processes;

@@ -84,8 +84,7 @@ class StatesOfThreads {
     /// sampled. Pieces below a second that no row covers (`tells`) are unknown. O(log n + rows in it).
     ThreadTimes during(uint32_t thread, TimeRange range) const;
     /// Calls `visit(row, piece)` for each state that overlaps `range`, by start.
-    template <class Visitor>
-    void forEachIn(uint32_t thread, TimeRange range, Visitor visit) const {
+    void forEachIn(uint32_t thread, TimeRange range, auto visit) const {
         const CpuStateTable& states = trace_.cpuStates;
         const std::vector<uint32_t>& rows = rows_[thread];
         auto at = std::partition_point(rows.begin(), rows.end(),
@@ -126,8 +125,7 @@ class ProvenWaits {
     int64_t workedNs() const;
 
     /// Calls `visit(row, waitedNs)` for each row that contains pieces.
-    template <class Visitor>
-    void forEachRow(Visitor visit) const {
+    void forEachRow(auto visit) const {
         for (const auto& each : spentNs_) visit(each.first, waitedNs(each.first));
     }
 

@@ -29,8 +29,7 @@ void append(Level& level, const LaneEdge& edge) {
 }
 
 /// Sets a bucket from its longest slice: number `at` of a lane, or bucket `at` of a level.
-template <class Source>
-void append(Level& level, const Source& source, const Widest& widest) {
+void append(Level& level, const auto& source, const Widest& widest) {
     level.longestNs.push_back(widest.durationNs);
     // In an empty bucket, repeating the previous values costs no space.
     const bool isEmpty = widest.durationNs < 0;
@@ -109,9 +108,7 @@ Level coarserLevel(const Level& fine, const std::stop_token& stop) {
     return level;
 }
 
-template <class DurationOf, class SliceOf>
-LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf, LargeMemory* memory,
-                       const std::stop_token& stop) {
+LaneTiles::Runs runsOf(size_t count, auto durationOf, auto sliceOf, LargeMemory* memory, const std::stop_token& stop) {
     LaneTiles::Runs runs(memory);
     for (size_t first = 0; first < count; first += LaneTiles::runLength) {
         if (isStopped(stop, first)) break;

@@ -20,8 +20,7 @@ class RowsByOwner {
     RowsByOwner() = default;
     /// `owners` is a sequence that is read twice, of numbers below `count`, or others for rows without an owner. Keeps
     /// rows that `isWanted` accepts by number; incomplete or wrong if stopped. O(rows + count).
-    template <class Owners, class IsWanted>
-    RowsByOwner(const Owners& owners, size_t count, LargeMemory* memory, const std::stop_token& stop, IsWanted isWanted)
+    RowsByOwner(const auto& owners, size_t count, LargeMemory* memory, const std::stop_token& stop, auto isWanted)
         : ends_(count + 1, 0, memory), rows_(memory) {
         const auto forEach = [&](auto take) {
             uint32_t row = 0;
@@ -44,8 +43,7 @@ class RowsByOwner {
         forEach([&](uint32_t owner, uint32_t row) { rows_[next[owner]++] = row; });
     }
     /// Groups by a column, in its memory.
-    template <class IsWanted>
-    RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop, IsWanted isWanted)
+    RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop, auto isWanted)
         : RowsByOwner(owners, count, owners.memory(), stop, isWanted) {}
     RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop)
         : RowsByOwner(owners, count, stop, [](uint32_t) { return true; }) {}

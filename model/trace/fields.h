@@ -55,10 +55,7 @@ NumberField<Field> number(Field& field) {
     return {field};
 }
 
-template <class Visitor, class Field>
-void visitField(Visitor& visit, Field& field) {
-    visit(field);
-}
+void visitField(auto& visit, auto& field) { visit(field); }
 /// Visitors that distinguish them have functions `row` and `number`.
 template <class Visitor, class Field>
 void visitField(Visitor& visit, RowField<Field> row) {

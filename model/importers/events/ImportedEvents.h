@@ -264,14 +264,12 @@ class BlockList {
     const T& operator[](size_t index) const { return blocks_[index / blockItems][index % blockItems]; }
     T& operator[](size_t index) { return blocks_[index / blockItems][index % blockItems]; }
     /// Calls `visit(item)` for each item in order. Frees each block after its items were visited.
-    template <class Visitor>
-    void consume(Visitor visit) {
+    void consume(auto visit) {
         for (; !blocks_.empty(); blocks_.pop_front())
             for (const T& item : blocks_.front()) visit(item);
         size_ = 0;
     }
-    template <class Visitor>
-    void forEach(Visitor visit) const {
+    void forEach(auto visit) const {
         for (const auto& block : blocks_)
             for (const T& item : block) visit(item);
     }

@@ -64,8 +64,7 @@ class JsonCursor {
     JsonStatus value(JsonValue& value);
 
     /// Reads an object, which must come next. Calls `read(key)` before each value, which it must read.
-    template <class Reader>
-    JsonStatus members(Reader read) {
+    JsonStatus members(auto read) {
         if (!takes('{')) return isAtEnd() ? JsonStatus::Truncated : JsonStatus::Malformed;
         while (true) {
             while (takes(',')) {
@@ -81,8 +80,7 @@ class JsonCursor {
     }
     /// Reads an object, which must come next, and calls `visit(key, value)` for each of its
     /// members. Another cursor can visit the text of a nested object.
-    template <class Visitor>
-    JsonStatus object(Visitor visit) {
+    JsonStatus object(auto visit) {
         return members([&](std::string_view key) {
             JsonValue member;
             const JsonStatus status = value(member);

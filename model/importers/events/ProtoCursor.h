@@ -60,8 +60,7 @@ class ProtoCursor {
 
     /// Calls `visit(value)` for each number of a field that is one number or several packed ones.
     /// Returns false if the numbers do not end with the field.
-    template <class Visitor>
-    static bool forEachNumber(const ProtoField& field, ProtoField::Wire wire, Visitor visit) {
+    static bool forEachNumber(const ProtoField& field, ProtoField::Wire wire, auto visit) {
         if (field.isNumber()) {
             visit(field.value);
             return true;

@@ -91,8 +91,7 @@ class Forwards {
     }
 
     /// Calls `visit(thread)` for the threads of the process that have that number.
-    template <class Visitor>
-    void forEachThread(uint32_t process, int64_t sequence, Visitor visit) const {
+    void forEachThread(uint32_t process, int64_t sequence, auto visit) const {
         uint32_t thread = 0;
         for (int count = 0; count < maxThreads; ++count) {
             const auto found = std::ranges::lower_bound(

@@ -77,14 +77,12 @@ InspectorTiming timingOf(std::string_view text) {
     return InspectorTiming::Unknown;
 }
 
-template <class Visitor>
-void members(std::string_view text, Visitor visit) {
+void members(std::string_view text, auto visit) {
     JsonCursor cursor(text);
     (void)cursor.object(visit);
 }
 
-template <class Visitor>
-void objectsOf(std::string_view list, Visitor visit) {
+void objectsOf(std::string_view list, auto visit) {
     JsonCursor cursor(list);
     if (!cursor.takes('[')) return;
     while (true) {

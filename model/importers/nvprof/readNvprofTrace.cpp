@@ -200,8 +200,7 @@ enum Place : int { Start, End, Device, Context, Stream, Correlation, firstOwn };
 
 /// Reads a table of work whose columns begin as in `Place`. Calls `take` with stream, times and
 /// correlation of each valid row.
-template <class Take>
-void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
+void forEachWork(NvprofContext& context, RowReader& reader, auto take) {
     while (reader.next()) {
         const std::optional<TimeRange> times = context.times(reader, Start, End);
         if (!times) continue;

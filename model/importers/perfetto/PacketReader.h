@@ -52,8 +52,7 @@ class SliceJoiner {
     using Edges = LargeVector<Edge>;
 
     static bool isNested(const Edges& edges, size_t first, size_t last);
-    template <class Visitor>
-    static bool forEachOfRuns(const Edges& edges, size_t first, size_t last, Visitor visit);
+    static bool forEachOfRuns(const Edges& edges, size_t first, size_t last, auto visit);
     static void sortByTime(Edges& edges, size_t first, size_t last);
 
     Edges edges_;

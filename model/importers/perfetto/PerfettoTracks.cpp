@@ -79,8 +79,7 @@ bool SliceJoiner::isNested(const Edges& edges, size_t first, size_t last) {
 
 /// Calls `visit(begin, end)` for each slice, if each group of starts is followed by as many ends in
 /// the same order. Returns false otherwise, possibly after some visits.
-template <class Visitor>
-bool SliceJoiner::forEachOfRuns(const Edges& edges, size_t first, size_t last, Visitor visit) {
+bool SliceJoiner::forEachOfRuns(const Edges& edges, size_t first, size_t last, auto visit) {
     while (first < last) {
         size_t ends = first;
         while (ends < last && edges[ends].isBegin) ++ends;

@@ -44,8 +44,7 @@ void Identities::readGpus(LoadContext& context) {
         readGpus(context, tables::oldestGpus);
 }
 
-template <class Table>
-void Identities::readGpus(LoadContext& context, const Table& t) {
+void Identities::readGpus(LoadContext& context, const auto& t) {
     TableReader reader(context, t,
                        {t.id, t.name, t.uuid, t.busLocation, t.totalMemory, t.memoryBandwidth, t.smCount,
                         t.computeMajor, t.computeMinor},

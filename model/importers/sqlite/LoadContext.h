@@ -126,8 +126,7 @@ class Identities {
 
   private:
     void readGpus(LoadContext& context);
-    template <class Table>
-    void readGpus(LoadContext& context, const Table& t);
+    void readGpus(LoadContext& context, const auto& t);
     void readOldGpus(LoadContext& context);
     void readDeviceMap(LoadContext& context);
     void readNullStreams(LoadContext& context);

@@ -122,8 +122,7 @@ class StacksOfRows {
     explicit StacksOfRows(LargeMemory* memory) : stacks_(memory) {}
 
     /// Reads the table of stacks. `rowColumn` contains the rowid of the other table.
-    template <class Table, class RowColumn>
-    void read(LoadContext& context, const FileDirectory& directory, const Table& table, const RowColumn& rowColumn,
+    void read(LoadContext& context, const FileDirectory& directory, const auto& table, const auto& rowColumn,
               const char* what) {
         TableReader reader(context, table, {rowColumn, table.callchainId}, what);
         while (reader.next()) {

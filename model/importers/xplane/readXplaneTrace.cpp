@@ -25,8 +25,7 @@ Number numberIn(std::string_view text) {
 }
 
 /// Calls `visit(key, value)` for each "key:value" of a text.
-template <class Visitor>
-void forEachDetail(std::string_view details, Visitor visit) {
+void forEachDetail(std::string_view details, auto visit) {
     while (!details.empty()) {
         const size_t end = std::min(details.find(' '), details.size());
         const std::string_view word = details.substr(0, end);

@@ -90,20 +90,17 @@ class XplanePlane {
 
     XplaneLine line(std::string_view message);
     /// Calls `visit(event)` for each event of a line, in order.
-    template <class Visitor>
-    void forEachEvent(const XplaneLine& line, Visitor visit) {
+    void forEachEvent(const XplaneLine& line, auto visit) {
         for (const ProtoField& field : ProtoCursor(line.message))
             if (field.number == 4 && field.isBytes()) visit(event(field.bytes));
     }
     /// Calls `visit(stat)` for each stat of an event, then for each stat of its kind.
-    template <class Visitor>
-    void forEachStat(const XplaneEvent& event, Visitor visit) {
+    void forEachStat(const XplaneEvent& event, auto visit) {
         for (const ProtoField& field : ProtoCursor(event.message))
             if (field.number == 4 && field.isBytes()) visit(stat(field.bytes));
         for (const std::string_view each : event.kind->stats) visit(stat(each));
     }
-    template <class Visitor>
-    void forEachStat(Visitor visit) {
+    void forEachStat(auto visit) {
         for (const std::string_view each : stats_) visit(stat(each));
     }
 

@@ -41,8 +41,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     }
 
     /// Migrations are counted separately from copies.
-    template <class Sink>
-    static void forEachCount(const Trace& trace, Sink sink) {
+    static void forEachCount(const Trace& trace, auto sink) {
         sink(plural, int64_t{trace.memcpys.size()} - trace.migrations.size());
         sink(migrationsCounted, int64_t{trace.migrations.size()});
     }

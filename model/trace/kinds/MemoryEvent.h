@@ -81,8 +81,7 @@ struct PageFault : TableKind<EventKind::PageFault, &Trace::pageFaults> {
         table.instruction.push_back(row.instruction);
     }
 
-    template <class Sink>
-    static void forEachCount(const Trace& trace, Sink sink) {
+    static void forEachCount(const Trace& trace, auto sink) {
         const PageFaultTable& table = trace.pageFaults;
         int64_t ofCpu = 0, ofGpus = 0;
         for (uint32_t row = 0; row < table.size(); ++row) {

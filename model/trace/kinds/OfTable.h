@@ -27,8 +27,7 @@ struct RecordedRows {
     static Table& table(Trace& trace) { return trace.*member; }
     static uint32_t size(const Trace& trace) { return table(trace).size(); }
 
-    template <class Row>
-    static TimeRange timesOf(const Row& row) {
+    static TimeRange timesOf(const auto& row) {
         if constexpr (requires { row.timeNs; })
             return {row.timeNs, row.timeNs};
         else
@@ -37,8 +36,7 @@ struct RecordedRows {
 
     /// Returns true if the trace has the row's thread, process or stream, and everything else that
     /// it refers to, unless `noIndex`.
-    template <class Row>
-    static bool isPlaced(const Trace& trace, const Row& row) {
+    static bool isPlaced(const Trace& trace, const auto& row) {
         if constexpr (requires { row.thread; }) {
             return row.thread < trace.threads.size();
         } else if constexpr (requires { row.process; }) {
@@ -53,8 +51,7 @@ struct RecordedRows {
     }
 
     /// Appends the members that have a column of the same name.
-    template <class Row>
-    static void appendShared(Trace& trace, TimeRange times, const Row& row) {
+    static void appendShared(Trace& trace, TimeRange times, const auto& row) {
         Table& to = table(trace);
         if constexpr (requires { row.timeNs; }) to.timeNs.push_back(times.startNs);
         if constexpr (requires { row.startNs; }) to.startNs.push_back(times.startNs);

@@ -62,8 +62,7 @@ constexpr decltype(auto) visitKind(EventKind kind, Visitor&& visit) {
 #pragma GCC diagnostic pop
 
 /// Calls `visit(description, row)` for an event of the trace, else with `kinds::None` and row 0.
-template <class Visitor>
-decltype(auto) visitKind(const Trace& trace, EventRef event, Visitor&& visit) {
+decltype(auto) visitKind(const Trace& trace, EventRef event, auto&& visit) {
     return visitKind(event.kind(), [&](auto each) -> decltype(auto) {
         if (event.row() < each.size(trace)) return visit(each, event.row());
         return visit(kinds::None{}, uint32_t{0});
@@ -75,10 +74,7 @@ namespace kinds {
 template <class... Kinds>
 struct KindList {
     static constexpr std::array numbers{Kinds::kind...};
-    template <class Visitor>
-    static void visit(Visitor& visit) {
-        (visit(Kinds{}), ...);
-    }
+    static void visit(auto& visit) { (visit(Kinds{}), ...); }
 };
 
 /// Order in which events that start together are listed: containing and causing events first.
@@ -100,9 +96,6 @@ static_assert(isEachInOrderOnce(), "a kind is missing in the order, or is listed
 }  // namespace kinds
 
 /// Calls `visit(description)` for every kind, in the order in which events that start together are listed.
-template <class Visitor>
-void forEachKind(Visitor&& visit) {
-    kinds::KindsInOrder::visit(visit);
-}
+void forEachKind(auto&& visit) { kinds::KindsInOrder::visit(visit); }
 
 }  // namespace lanescope

@@ -135,8 +135,7 @@ uint32_t rangeRowOf(const Trace& trace, EventRef event) {
 }
 
 /// Returns the positions of a range within sorted pairs that `keyAt` returns.
-template <class KeyAt>
-std::pair<uint32_t, uint32_t> placesOf(const Trace& trace, uint32_t nvtx, const KeyAt& keyAt) {
+std::pair<uint32_t, uint32_t> placesOf(const Trace& trace, uint32_t nvtx, const auto& keyAt) {
     if (nvtx == noIndex) return {0, 0};
     const auto keyOf = [&keyAt](uint32_t place) { return int64_t{keyAt(place)}; };
     return rowsBetween(trace.backwards.size(), keyOf, int64_t{nvtx} - 1, int64_t{nvtx});

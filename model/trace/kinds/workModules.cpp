@@ -18,8 +18,7 @@ namespace lanescope {
 namespace {
 
 /// Returns the stack of a row of `table`, if the trace has it.
-template <class Table>
-PythonPlace placeIn(const Trace& trace, const Table& table, uint32_t row) {
+PythonPlace placeIn(const Trace& trace, const auto& table, uint32_t row) {
     if (row >= table.size() || table.stack[row] >= trace.stacks.size()) return {};
     return {table.stack[row], table.isStackLent[row] != 0, false};
 }
