@@ -170,11 +170,9 @@ void readCalls(NvprofContext& context, bool isDriver, Tally& tally) {
     RowReader reader(context.load(), isDriver ? "CUPTI_ACTIVITY_KIND_DRIVER" : "CUPTI_ACTIVITY_KIND_RUNTIME",
                      {"start", "end", "cbid", "threadId", "correlationId", "returnValue"}, "CUDA API calls");
     MixedMap<int64_t, StringIndex> names;
-    while (reader.next()) {
-        const std::optional<TimeRange> times = context.times(reader, Start, End);
-        if (!times) continue;
+    context.forEachTimed(reader, Start, End, [&](TimeRange times) {
         const uint32_t thread = context.thread(reader.integerOr(Thread, 0));
-        if (reader.skipRowIf(thread == noIndex)) continue;
+        if (reader.skipRowIf(thread == noIndex)) return;
         const int64_t function = reader.integerOr(Function, 0);
         const auto [name, isNew] = names.try_emplace(function, 0);
         if (isNew) {
@@ -183,12 +181,12 @@ void readCalls(NvprofContext& context, bool isDriver, Tally& tally) {
                 known.empty() ? fmt::format("CUDA {} call {}", isDriver ? "driver" : "runtime", function)
                               : std::string(known));
         }
-        context.builder().add<kinds::Api>(*times, {.name = name->second,
-                                                   .thread = thread,
-                                                   .correlation = reader.unsigned32(Correlation),
-                                                   .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
-                                                   .isDriver = isDriver});
-    }
+        context.builder().add<kinds::Api>(times, {.name = name->second,
+                                                  .thread = thread,
+                                                  .correlation = reader.unsigned32(Correlation),
+                                                  .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
+                                                  .isDriver = isDriver});
+    });
     tally.add(reader);
 }
 
@@ -201,14 +199,12 @@ enum Place : int { Start, End, Device, Context, Stream, Correlation, firstOwn };
 /// Reads a table of work whose columns begin as in `Place`. Calls `take` with stream, times and
 /// correlation of each valid row.
 void forEachWork(NvprofContext& context, RowReader& reader, auto take) {
-    while (reader.next()) {
-        const std::optional<TimeRange> times = context.times(reader, Start, End);
-        if (!times) continue;
+    context.forEachTimed(reader, Start, End, [&](TimeRange times) {
         const uint32_t stream =
             context.stream(reader.integerOr(Device, 0), reader.integerOr(Context, 0), reader.integerOr(Stream, 0));
-        if (reader.skipRowIf(stream == noIndex)) continue;
-        take(stream, *times, reader.unsigned32(Correlation));
-    }
+        if (reader.skipRowIf(stream == noIndex)) return;
+        take(stream, times, reader.unsigned32(Correlation));
+    });
 }
 
 void readKernels(NvprofContext& context, const char* table, Tally& tally) {
@@ -407,16 +403,14 @@ void readNvprofWaits(NvprofContext& context) {
     enum : int { Begin, Until, Type, OfContext, OfStream, OfCall };
     RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
                      {"start", "end", "type", "contextId", "streamId", "correlationId"}, "waits");
-    while (reader.next()) {
-        const std::optional<TimeRange> times = context.times(reader, Begin, Until);
-        if (!times) continue;
+    context.forEachTimed(reader, Begin, Until, [&](TimeRange times) {
         const int64_t ofContext = reader.integerOr(OfContext, 0);
         context.builder().add<kinds::Sync>(
-            *times, {.type = enumeratorFrom(reader.integerOr(Type, 0), SyncType::Context),
-                     .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
-                     .process = context.process(),
-                     .correlation = reader.unsigned32(OfCall)});
-    }
+            times, {.type = enumeratorFrom(reader.integerOr(Type, 0), SyncType::Context),
+                    .stream = context.stream(context.deviceOf(ofContext), ofContext, reader.integerOr(OfStream, -1)),
+                    .process = context.process(),
+                    .correlation = reader.unsigned32(OfCall)});
+    });
     reader.countAs(kinds::Sync::plural);
 }
 

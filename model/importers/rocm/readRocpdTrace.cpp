@@ -237,26 +237,24 @@ class RocpdReader {
         enum : int { Process, Thread, Start, End, Name, Id };
         RowReader reader(context_.load(), tables_.regions.c_str(),
                          {"pid", "tid", "start", "end", "name_id", "event_id"}, "API calls");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const uint32_t thread = threadOf(reader.integerOr(Thread, 0), reader.integerOr(Process, 0));
-            if (reader.skipRowIf(thread == noIndex)) continue;
+            if (reader.skipRowIf(thread == noIndex)) return;
             const Event event = eventOf(reader.integerOr(Id, 0));
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const std::string_view category = builder().text(event.category);
             if (isApi(category)) {
-                builder().add<kinds::Api>(*times, {.name = name,
-                                                   .thread = thread,
-                                                   .correlation = correlationOf(event),
-                                                   .isDriver = category.starts_with("HSA_")});
-                continue;
+                builder().add<kinds::Api>(times, {.name = name,
+                                                  .thread = thread,
+                                                  .correlation = correlationOf(event),
+                                                  .isDriver = category.starts_with("HSA_")});
+                return;
             }
-            builder().add<kinds::Nvtx>(*times, {.text = event.message != 0 ? event.message : name,
-                                                .domain = isMarker(category) ? StringIndex{0} : event.category,
-                                                .thread = thread,
-                                                .style = times->isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
-        }
+            builder().add<kinds::Nvtx>(times, {.text = event.message != 0 ? event.message : name,
+                                               .domain = isMarker(category) ? StringIndex{0} : event.category,
+                                               .thread = thread,
+                                               .style = times.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+        });
     }
 
     void readKernels() {
@@ -266,13 +264,11 @@ class RocpdReader {
             {"pid", "agent_id", "kernel_id", "stream_id", "start", "end", "group_segment_size", "workgroup_size_x",
              "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z", "event_id"},
             "kernels");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const uint32_t stream =
                 builder().stream(processOf(reader.integerOr(Process, 0)), gpuOf(reader.integerOr(Agent, -1)), 0,
                                  reader.integerOr(Stream, 0));
-            if (reader.skipRowIf(stream == noIndex)) continue;
+            if (reader.skipRowIf(stream == noIndex)) return;
             LaunchConfig config;
             const auto symbol = symbols_.find(reader.integerOr(Symbol, 0));
             if (symbol != symbols_.end()) {
@@ -290,10 +286,10 @@ class RocpdReader {
                 config.grid[static_cast<size_t>(axis)] =
                     block > 0 ? threads / block + (threads % block > 0 ? 1 : 0) : threads;
             }
-            builder().add<kinds::Kernel>(*times, {.stream = stream,
-                                                  .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
-                                                  .config = builder().launchConfig(config)});
-        }
+            builder().add<kinds::Kernel>(times, {.stream = stream,
+                                                 .correlation = correlationOf(eventOf(reader.integerOr(Id, 0))),
+                                                 .config = builder().launchConfig(config)});
+        });
         reader.countAs(kinds::Kernel::plural);
     }
 
@@ -303,18 +299,16 @@ class RocpdReader {
             context_.load(), tables_.copies.c_str(),
             {"pid", "start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "stream_id", "event_id"},
             "memcpys");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const uint32_t from = gpuOf(reader.integerOr(Source, -1));
             const uint32_t to = gpuOf(reader.integerOr(Destination, -1));
             const uint32_t stream = builder().stream(processOf(reader.integerOr(Process, 0)),
                                                      from != noIndex ? from : to, 0, reader.integerOr(Stream, 0));
-            if (reader.skipRowIf(stream == noIndex)) continue;
+            if (reader.skipRowIf(stream == noIndex)) return;
             MemcpyKind kind = rocmCopyKind(context_.wordOf(reader.integerOr(Name, 0)));
             if (from != noIndex && to != noIndex) kind = from == to ? MemcpyKind::DtoD : MemcpyKind::PtoP;
             const bool areTwo = kind == MemcpyKind::PtoP;
-            builder().add<kinds::Memcpy>(*times,
+            builder().add<kinds::Memcpy>(times,
                                          {.bytes = reader.bytes(Bytes),
                                           .kind = kind,
                                           .sourceMemory = from != noIndex ? MemoryKind::Device : MemoryKind::Unknown,
@@ -323,7 +317,7 @@ class RocpdReader {
                                           .destinationGpu = areTwo ? to : noIndex,
                                           .stream = stream,
                                           .correlation = correlationOf(eventOf(reader.integerOr(Id, 0)))});
-        }
+        });
         reader.countAs(kinds::Memcpy::plural);
     }
 

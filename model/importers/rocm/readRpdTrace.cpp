@@ -76,22 +76,20 @@ class RpdReader {
         enum : int { Id, Pid, Tid, Start, End, Name, Arguments };
         RowReader reader(context_.load(), "rocpd_api", {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"},
                          "API calls");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
-            if (reader.skipRowIf(thread == noIndex)) continue;
+            if (reader.skipRowIf(thread == noIndex)) return;
             const StringIndex name = context_.text(reader.integerOr(Name, 0));
             const int64_t id = reader.integerOr(Id, 0);
             if (builder().text(name) == markerCall) {
-                builder().add<kinds::Nvtx>(*times, {.text = context_.text(reader.integerOr(Arguments, 0)),
-                                                    .thread = thread,
-                                                    .style = times->isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
-                continue;
+                builder().add<kinds::Nvtx>(times, {.text = context_.text(reader.integerOr(Arguments, 0)),
+                                                   .thread = thread,
+                                                   .style = times.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+                return;
             }
             callers_[id] = {id, builder().trace().threads[thread].process, builder().text(name)};
-            builder().add<kinds::Api>(*times, {.name = name, .thread = thread, .correlation = correlationOf(id)});
-        }
+            builder().add<kinds::Api>(times, {.name = name, .thread = thread, .correlation = correlationOf(id)});
+        });
     }
 
     void readCopies() {
@@ -135,18 +133,16 @@ class RpdReader {
         enum : int { Id, Gpu, Queue, Start, End, Description, Type };
         RowReader reader(context_.load(), "rocpd_op",
                          {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"}, "GPU work");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const Launch launch = launchOf(reader.integerOr(Id, 0));
             const int64_t device = std::max<int64_t>(0, reader.integerOr(Gpu, 0));
             workingGpus_.insert(device);
             const uint32_t gpu = builder().gpu(device);
             const uint32_t stream = builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
-            if (reader.skipRowIf(stream == noIndex)) continue;
-            emitWork(context_.wordOf(reader.integerOr(Type, 0)), *times, stream, launch,
+            if (reader.skipRowIf(stream == noIndex)) return;
+            emitWork(context_.wordOf(reader.integerOr(Type, 0)), times, stream, launch,
                      context_.text(reader.integerOr(Description, 0)));
-        }
+        });
         context_.noteOthers();
     }
 
@@ -233,18 +229,16 @@ class RpdReader {
         std::map<std::pair<int64_t, std::string>, Samples> counters;
         RowReader reader(context_.load(), "rocpd_monitor",
                          {"deviceType", "deviceId", "monitorType", "start", "end", "value"}, "counters");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const std::optional<int64_t> thousandths = decimalOf(reader.text(Value), 3);
-            if (reader.skipRowIf(reader.text(Kind) != "gpu" || !thousandths)) continue;
+            if (reader.skipRowIf(reader.text(Kind) != "gpu" || !thousandths)) return;
             const std::pair key{reader.integerOr(Device, 0), std::string(reader.text(Name))};
-            if (reader.skipRowIf(counters.size() >= builder().remainingCounters() && !counters.contains(key))) continue;
+            if (reader.skipRowIf(counters.size() >= builder().remainingCounters() && !counters.contains(key))) return;
             Samples& counter = counters[key];
-            counter.samples.timesNs.push_back(times->startNs);
+            counter.samples.timesNs.push_back(times.startNs);
             counter.samples.values.push_back(static_cast<long double>(*thousandths) / 1000);
-            counter.endNs = std::max(counter.endNs, times->endNs);
-        }
+            counter.endNs = std::max(counter.endNs, times.endNs);
+        });
         std::set<int64_t> monitored;
         for (const auto& [key, counter] : counters) monitored.insert(std::max<int64_t>(0, key.first));
         for (auto& [key, counter] : counters) {
@@ -365,68 +359,64 @@ class HipReader {
         enum : int { Start, End, Pid, Tid, Name, Arguments, Index };
         RowReader reader(context_.load(), "HIP", {"BeginNs", "EndNs", "pid", "tid", "Name", "args", columns_.index},
                          "API calls");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
             const uint32_t thread = builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
-            if (reader.skipRowIf(thread == noIndex)) continue;
+            if (reader.skipRowIf(thread == noIndex)) return;
             // hipprof stores the function as a number, and its name in front of the arguments.
             const std::string_view arguments = reader.text(Arguments);
             const StringIndex name = isOfHipprof_ ? builder().intern(arguments.substr(0, arguments.find('(')))
                                                   : builder().intern(reader.text(Name));
-            builder().add<kinds::Api>(*times,
+            builder().add<kinds::Api>(times,
                                       {.name = name, .thread = thread, .correlation = correlationOf(reader, Index)});
-        }
+        });
     }
 
-    uint32_t streamOf(RowReader& reader, int pid, int device, int queue) {
-        const uint32_t process = builder().process(globalPid(reader.unsigned32(pid)));
-        const uint32_t gpu = builder().gpu(std::max<int64_t>(0, reader.integerOr(device, 0)));
+    /// The columns of both tables of work.
+    enum Place : int { Start, End, Device, Queue, Name, Pid, Index };
+
+    uint32_t streamOf(RowReader& reader) {
+        const uint32_t process = builder().process(globalPid(reader.unsigned32(Pid)));
+        const uint32_t gpu = builder().gpu(std::max<int64_t>(0, reader.integerOr(Device, 0)));
         if (process == noIndex || gpu == noIndex) return noIndex;
-        return builder().stream(process, gpu, 0, decimalOf(reader.text(queue), 0).value_or(0));
+        return builder().stream(process, gpu, 0, decimalOf(reader.text(Queue), 0).value_or(0));
+    }
+
+    /// Calls `take(reader, times, stream)` for each valid row of a table of work.
+    void forEachWork(const char* table, const char* nameColumn, const char* what, auto take) {
+        RowReader reader(context_.load(), table,
+                         {"BeginNs", "EndNs", columns_.device, columns_.queue, nameColumn, "pid", columns_.index},
+                         what);
+        context_.forEachTimed(reader, Start, End, [&](TimeRange times) {
+            const uint32_t stream = streamOf(reader);
+            if (!reader.skipRowIf(stream == noIndex)) take(reader, times, stream);
+        });
     }
 
     void readKernels() {
-        enum : int { Start, End, Device, Queue, Name, Pid, Index };
-        RowReader reader(context_.load(), "OPS",
-                         {"BeginNs", "EndNs", columns_.device, columns_.queue, "Name", "pid", columns_.index},
-                         "kernels");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
-            const uint32_t stream = streamOf(reader, Pid, Device, Queue);
-            if (reader.skipRowIf(stream == noIndex)) continue;
+        forEachWork("OPS", "Name", "kernels", [&](RowReader& reader, TimeRange times, uint32_t stream) {
             LaunchConfig config;
             context_.nameKernel(config, nameIn(reader, Name, reader.integerOr(Pid, 0)));
-            builder().add<kinds::Kernel>(*times, {.stream = stream,
-                                                  .correlation = correlationOf(reader, Index),
-                                                  .config = builder().launchConfig(config)});
-        }
+            builder().add<kinds::Kernel>(times, {.stream = stream,
+                                                 .correlation = correlationOf(reader, Index),
+                                                 .config = builder().launchConfig(config)});
+        });
     }
 
     void readCopies() {
-        enum : int { Start, End, Device, Queue, Kind, Pid, Index };
-        RowReader reader(context_.load(), "COPY",
-                         {"BeginNs", "EndNs", columns_.device, columns_.queue, isOfHipprof_ ? "Kind" : "Name", "pid",
-                          columns_.index},
-                         "memcpys");
-        while (reader.next()) {
-            const std::optional<TimeRange> times = context_.times(reader, Start, End);
-            if (!times) continue;
-            const uint32_t stream = streamOf(reader, Pid, Device, Queue);
-            if (reader.skipRowIf(stream == noIndex)) continue;
+        const char* const kindColumn = isOfHipprof_ ? "Kind" : "Name";
+        forEachWork("COPY", kindColumn, "memcpys", [&](RowReader& reader, TimeRange times, uint32_t stream) {
             const uint32_t correlation = correlationOf(reader, Index);
-            const int64_t command = isOfHipprof_ ? reader.integerOr(Kind, -1) : -1;
-            const MemcpyKind kind = isOfHipprof_ ? copyKindOf(command) : rocmCopyKind(reader.text(Kind));
-            const bool isFill = command == fillCommand || reader.text(Kind).find("Fill") != std::string_view::npos;
+            const int64_t command = isOfHipprof_ ? reader.integerOr(Name, -1) : -1;
+            const MemcpyKind kind = isOfHipprof_ ? copyKindOf(command) : rocmCopyKind(reader.text(Name));
+            const bool isFill = command == fillCommand || reader.text(Name).find("Fill") != std::string_view::npos;
             if (kind != MemcpyKind::Unknown)
-                builder().add<kinds::Memcpy>(*times, {.kind = kind, .stream = stream, .correlation = correlation});
+                builder().add<kinds::Memcpy>(times, {.kind = kind, .stream = stream, .correlation = correlation});
             else if (isFill)
                 builder().add<kinds::Memset>(
-                    *times, {.memory = MemoryKind::Device, .stream = stream, .correlation = correlation});
+                    times, {.memory = MemoryKind::Device, .stream = stream, .correlation = correlation});
             else
-                context_.addOther(reader.text(Kind));
-        }
+                context_.addOther(reader.text(Name));
+        });
     }
 
     ProfileContext context_;

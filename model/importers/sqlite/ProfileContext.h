@@ -22,10 +22,11 @@ class ProfileContext {
 
     /// Moves the start of the trace to the first row of the table, by that column, if it is earlier.
     void beginWith(const char* table, const char* column);
-    /// Returns the times of a row on the clock of the trace, which begins with the first event; as `RowReader::times`.
-    std::optional<TimeRange> times(RowReader& reader, int start, int end) const {
-        const std::optional<TimeRange> found = reader.times(start, end);
-        return found ? std::optional(found->shifted(-zeroNs())) : std::nullopt;
+    /// Calls `take(times)` for each further row with times (`RowReader::times`), on the clock of the trace, which
+    /// begins with the first event.
+    void forEachTimed(RowReader& reader, int start, int end, auto take) const {
+        while (reader.next())
+            if (const std::optional<TimeRange> times = reader.times(start, end)) take(times->shifted(-zeroNs()));
     }
     int64_t zeroNs() const { return firstNs_ == never ? 0 : firstNs_; }
 
