@@ -23,16 +23,11 @@ struct Api : TableKind<EventKind::Api, &Trace::apiCalls> {
         bool isDriver = false;     ///< True for a driver call, false for a runtime call.
         uint32_t stack = noIndex;  ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
-    static bool isPlaced(const Trace& trace, const Row& row) {
-        return (row.stack == noIndex || row.stack < trace.stacks.size()) && TableKind::isPlaced(trace, row);
-    }
     static void append(Trace& trace, const Row& row) {
         ApiTable& table = trace.apiCalls;
         table.name.push_back(row.name);
         table.returnValue.push_back(row.returnValue);
         table.isDriver.push_back(row.isDriver ? 1 : 0);
-        table.stack.push_back(row.stack);
-        table.isStackLent.push_back(0);
     }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
@@ -78,14 +73,8 @@ struct Sync : TableKind<EventKind::Sync, &Trace::syncs> {
     static void append(Trace& trace, const Row& row) { trace.syncs.type.push_back(row.type); }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
-        switch (trace.syncs.type[row]) {
-            case SyncType::Event: return "Wait for event";
-            case SyncType::StreamWaitEvent: return "Stream waits for event";
-            case SyncType::Stream: return "Wait for stream";
-            case SyncType::Context: return "Wait for context";
-            case SyncType::Unknown: break;
-        }
-        return "Wait";
+        return std::string(enumText(trace.syncs.type[row], {"Wait", "Wait for event", "Stream waits for event",
+                                                            "Wait for stream", "Wait for context"}));
     }
     static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::ApiSync; }
 

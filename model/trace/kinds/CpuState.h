@@ -27,8 +27,7 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
         uint32_t holder = noIndex, holderStack = noIndex;
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        const auto isStack = [&](uint32_t stack) { return stack == noIndex || stack < trace.stacks.size(); };
-        return isStack(row.stack) && isStack(row.holderStack) &&
+        return (row.holderStack == noIndex || row.holderStack < trace.stacks.size()) &&
                (row.holder == noIndex || row.holder < trace.threads.size()) && TableKind::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
@@ -38,7 +37,6 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
         table.cpuNs.push_back(std::clamp<int64_t>(row.cpuNs, 0, maxTimestampNs));
         table.delayNs.push_back(std::clamp<int64_t>(row.delayNs, 0, maxTimestampNs));
         table.call.push_back(row.call);
-        table.stack.push_back(row.stack);
         table.holder.push_back(row.holder);
         table.holderStack.push_back(row.holderStack);
     }

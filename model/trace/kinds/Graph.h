@@ -46,15 +46,10 @@ struct GraphNode : RecordedRows<&Trace::graphNodes> {
         uint64_t node = 0, original = 0;  ///< `original` is 0 if the node is no copy.
         uint32_t stack = noIndex;         ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
-    static bool isPlaced(const Trace& trace, const Row& row) {
-        return (row.stack == noIndex || row.stack < trace.stacks.size()) && RecordedRows::isPlaced(trace, row);
-    }
     static void append(Trace& trace, const Row& row) {
         Table& to = table(trace);
         to.node.push_back(row.node);
         to.original.push_back(row.original);
-        to.stack.push_back(row.stack);
-        to.isStackLent.push_back(0);
     }
 };
 

@@ -25,9 +25,6 @@ struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
         StringIndex payload = 0;
         uint32_t stack = noIndex;  ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
-    static bool isPlaced(const Trace& trace, const Row& row) {
-        return (row.stack == noIndex || row.stack < trace.stacks.size()) && TableKind::isPlaced(trace, row);
-    }
     static TimeRange timesOf(const Row& row) { return {row.startNs, row.isOpen ? row.startNs : row.endNs}; }
     static void append(Trace& trace, const Row& row) {
         NvtxTable& table = trace.nvtx;
@@ -39,8 +36,6 @@ struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
         table.style.push_back(row.style);
         table.isOpen.push_back(row.isOpen ? 1 : 0);
         table.payload.push_back(row.payload);
-        table.stack.push_back(row.stack);
-        table.isStackLent.push_back(0);
     }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {

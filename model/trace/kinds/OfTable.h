@@ -17,8 +17,8 @@
 namespace lanescope::kinds {
 
 /// Table of the trace with the conversion of a reader's row. Uses the members `startNs`, `endNs`,
-/// `timeNs`, `bytes`, `thread`, `stream`, `process`, `gpu` and `correlation` of a row if it has
-/// them; its description adds the rest. All functions are O(1).
+/// `timeNs`, `bytes`, `thread`, `stream`, `process`, `gpu`, `correlation` and `stack` of a row if it
+/// has them; its description adds the rest. All functions are O(1).
 template <auto member>
 struct RecordedRows {
     using Table = std::remove_cvref_t<decltype(std::declval<const Trace&>().*member)>;
@@ -37,6 +37,8 @@ struct RecordedRows {
     /// Returns true if the trace has the row's thread, process or stream, and everything else that
     /// it refers to, unless `noIndex`.
     static bool isPlaced(const Trace& trace, const auto& row) {
+        if constexpr (requires { row.stack; })
+            if (row.stack != noIndex && row.stack >= trace.stacks.size()) return false;
         if constexpr (requires { row.thread; }) {
             return row.thread < trace.threads.size();
         } else if constexpr (requires { row.process; }) {
@@ -62,6 +64,8 @@ struct RecordedRows {
         if constexpr (requires { row.process; }) to.process.push_back(row.process);
         if constexpr (requires { row.gpu; }) to.gpu.push_back(row.gpu);
         if constexpr (requires { row.correlation; }) to.correlation.push_back(row.correlation);
+        if constexpr (requires { row.stack; }) to.stack.push_back(row.stack);
+        if constexpr (requires { to.isStackLent; }) to.isStackLent.push_back(0);
     }
 };
 
