@@ -128,14 +128,8 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 enum class Use : uint8_t { Device, Pools, Managed, Pinned };
 
-const char* nameOf(Use use) {
-    switch (use) {
-        case Use::Device: return "Device memory";
-        case Use::Pools: return "Memory pools";
-        case Use::Managed: return "Managed memory";
-        case Use::Pinned: return "Pinned memory";
-    }
-    return "";
+std::string_view nameOf(Use use) {
+    return enumText(use, {"Device memory", "Memory pools", "Managed memory", "Pinned memory"});
 }
 
 Use useOf(MemoryKind kind) {

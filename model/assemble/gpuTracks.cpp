@@ -190,14 +190,7 @@ StreamRole roleOf(const std::vector<Lane>& lanes) {
 }
 
 std::string_view nameOf(StreamRole role) {
-    switch (role) {
-        case StreamRole::Compute: return "Compute";
-        case StreamRole::Communication: return "Communication";
-        case StreamRole::Copies: return "Copies";
-        case StreamRole::Memset: return "Memset";
-        case StreamRole::UnifiedMemory: return "Unified memory";
-    }
-    return {};
+    return enumText(role, {"Compute", "Communication", "Copies", "Memset", "Unified memory"});
 }
 
 void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, const std::stop_token& stop) {

@@ -690,13 +690,7 @@ std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, Placed
 }  // namespace
 
 std::string_view identifier(ClockMethod method) {
-    switch (method) {
-        case ClockMethod::BaseTime: return "base-time";
-        case ClockMethod::Collectives: return "collectives";
-        case ClockMethod::Steps: return "steps";
-        case ClockMethod::Start: break;
-    }
-    return "start";
+    return enumText(method, {"base-time", "collectives", "steps", "start"});
 }
 
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options,

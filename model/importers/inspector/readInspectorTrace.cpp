@@ -71,10 +71,7 @@ uint64_t communicatorOf(std::string_view id) {
 std::string_view operationOf(std::string_view name) { return name == "All2All" ? "AlltoAll" : ncclOperationName(name); }
 
 InspectorTiming timingOf(std::string_view text) {
-    for (const InspectorTiming each :
-         {InspectorTiming::KernelGpu, InspectorTiming::KernelCpu, InspectorTiming::CollectiveCpu})
-        if (identifier(each) == text) return each;
-    return InspectorTiming::Unknown;
+    return fromIdentifier(text, InspectorTiming::CollectiveCpu).value_or(InspectorTiming::Unknown);
 }
 
 void members(std::string_view text, auto visit) {
@@ -125,13 +122,7 @@ bool isChannel(std::string_view event) {
 }  // namespace
 
 std::string_view identifier(InspectorTiming timing) {
-    switch (timing) {
-        case InspectorTiming::KernelGpu: return "kernel_gpu";
-        case InspectorTiming::KernelCpu: return "kernel_cpu";
-        case InspectorTiming::CollectiveCpu: return "collective_cpu";
-        case InspectorTiming::Unknown: break;
-    }
-    return "not said";
+    return enumText(timing, {"not said", "kernel_gpu", "kernel_cpu", "collective_cpu"});
 }
 
 struct InspectorRecords::Parts {

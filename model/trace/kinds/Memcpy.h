@@ -86,15 +86,9 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
         details.add("Address", fmt::format("{:#x}", table.address[row]));
     }
     static std::string_view nameOfCause(MigrationCause cause) {
-        switch (cause) {
-            case MigrationCause::UserPrefetch: return "prefetched by the program";
-            case MigrationCause::Coherence: return "missed where it was needed";
-            case MigrationCause::SpeculativePrefetch: return "prefetched by the driver";
-            case MigrationCause::Eviction: return "eviction, to free memory";
-            case MigrationCause::AccessCounters: return "accessed too often from another processor";
-            case MigrationCause::Unknown: break;
-        }
-        return "";
+        return enumText(cause,
+                        {"", "prefetched by the program", "missed where it was needed", "prefetched by the driver",
+                         "eviction, to free memory", "accessed too often from another processor"});
     }
 };
 

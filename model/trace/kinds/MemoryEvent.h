@@ -142,14 +142,7 @@ struct PageFault : TableKind<EventKind::PageFault, &Trace::pageFaults> {
     static bool isOfCpu(const Trace& trace, uint32_t row) { return trace.pageFaults.gpu[row] == noIndex; }
     /// Empty if unknown, as for the CPU.
     static std::string_view nameOfAccess(FaultAccess access) {
-        switch (access) {
-            case FaultAccess::Read: return "read";
-            case FaultAccess::Write: return "write";
-            case FaultAccess::Atomic: return "atomic";
-            case FaultAccess::Prefetch: return "prefetch";
-            case FaultAccess::Unknown: break;
-        }
-        return "";
+        return enumText(access, {"", "read", "write", "atomic", "prefetch"});
     }
 };
 
