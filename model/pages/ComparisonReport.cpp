@@ -7,7 +7,6 @@
 
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/comparePrograms.h"
-#include "model/text/formatValue.h"
 
 namespace lanescope::report {
 
