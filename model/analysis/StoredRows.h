@@ -96,8 +96,7 @@ class StoredRows {
         }
     }
     /// Reads all members of a list.
-    template <class... Members>
-    void read(const std::tuple<Members...>& members) {
+    void read(const auto& members) {
         std::apply([this](const auto&... each) { (readMember(each), ...); }, members);
     }
     /// Returns the item of a list that a row belongs to. Null, which ends the pass, if there is none.

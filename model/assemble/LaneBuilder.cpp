@@ -112,10 +112,7 @@ class GpuWorkCollector {
         builders_[table.stream[row]].add(table.startNs[row], table.endNs[row], name, EventRef(kind.kind, row), category,
                                          head);
     }
-    template <class Kind>
-    static constexpr size_t index(Kind) {
-        return static_cast<size_t>(Kind::kind);
-    }
+    static constexpr size_t index(auto kind) { return static_cast<size_t>(kind.kind); }
 
     const Trace& trace_;
     const WorkNames& names_;

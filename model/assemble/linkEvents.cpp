@@ -84,8 +84,7 @@ void renumber(Column<uint32_t>& rows, const RowOrder& order) {
 
 // Renumbers references to rows of sorted tables.
 
-template <class Kind>
-void follow(Trace&, Kind, const RowOrder&, const std::stop_token&) {}
+void follow(Trace&, auto, const RowOrder&, const std::stop_token&) {}
 
 void follow(Trace& trace, kinds::Nvtx, const RowOrder& order, const std::stop_token& stop) {
     renumber(trace.nccl.nvtx, order);

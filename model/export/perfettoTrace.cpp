@@ -503,10 +503,7 @@ class Writer {
     }
 
     /// For kinds without slices.
-    template <class Kind>
-    Shown shown(Kind, uint32_t, Arguments&) {
-        return {};
-    }
+    Shown shown(auto, uint32_t, Arguments&) { return {}; }
 
     Shown shownOf(EventRef event, Arguments& arguments) {
         return visitKind(trace_, event, [&](auto kind, uint32_t row) { return shown(kind, row, arguments); });

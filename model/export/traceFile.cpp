@@ -48,10 +48,7 @@ class TraceFileWriter {
     Result<void> write();
 
   private:
-    template <class... Row>
-    void add(const Row&... row) {
-        rows_.add(row...);
-    }
+    void add(const auto&... row) { rows_.add(row...); }
     /// Returns work on a stream; the second that of row `row` of a table.
     GpuWorkRow workOn(uint32_t stream, int64_t startNs, int64_t endNs, uint32_t correlation) const;
     GpuWorkRow workOf(const auto& table, uint32_t row) const {

@@ -31,8 +31,7 @@ class RowInserter {
     RowInserter(const Database& database, const tables::Table& table, FirstError& error);
 
     /// Inserts a row whose cells were checked against the table. Columns without a cell become NULL.
-    template <class... Cells>
-    void write(const Cells&... cells) {
+    void write(const auto&... cells) {
         if (*error_) return;
         (bind(static_cast<int>(cells.column) + 1, cells.value), ...);
         if (auto done = statement_.run(); !done) *error_ = done.error();

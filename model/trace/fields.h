@@ -72,9 +72,6 @@ void visitField(Visitor& visit, NumberField<Field> number) {
         visit(number.field);
 }
 
-template <class Visitor, class... Fields>
-void visitEach(Visitor& visit, Fields&&... fields) {
-    (visitField(visit, fields), ...);
-}
+void visitEach(auto& visit, auto&&... fields) { (visitField(visit, fields), ...); }
 
 }  // namespace lanescope

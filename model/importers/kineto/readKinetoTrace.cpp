@@ -184,8 +184,7 @@ class TopLevel {
 };
 
 /// Returns true if one of the words comes next, in quotes.
-template <size_t count>
-bool isNextKey(JsonCursor cursor, const std::array<std::string_view, count>& words) {
+bool isNextKey(JsonCursor cursor, std::span<const std::string_view> words) {
     JsonValue key;
     return cursor.keyOfMember(key) == JsonStatus::Complete && std::ranges::find(words, key.text) != words.end();
 }
