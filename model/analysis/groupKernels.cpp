@@ -118,22 +118,19 @@ std::string_view identifier(KernelSequence sequence) {
 
 namespace {
 
-bool containsText(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 /// `caller` is the function that called it.
 LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::string_view caller) {
-    if (containsText(file, "/optim/") || containsText(file, "/optimizers/")) return LaunchPurpose::Optimizer;
-    if (containsText(function, "clip_grad") || containsText(function, "get_total_norm"))
-        return LaunchPurpose::GradientNorm;
+    if (contains(file, "/optim/") || contains(file, "/optimizers/")) return LaunchPurpose::Optimizer;
+    if (contains(function, "clip_grad") || contains(function, "get_total_norm")) return LaunchPurpose::GradientNorm;
     if (isRecomputation(file, function)) return LaunchPurpose::Recomputation;
-    if (containsText(file, "/torchmetrics/")) return LaunchPurpose::Evaluation;
+    if (contains(file, "/torchmetrics/")) return LaunchPurpose::Evaluation;
     if (isLibraryFile(file)) return LaunchPurpose::None;
     // A function within another is called by its own name: "metrics.<locals>.step".
     constexpr std::string_view within = "<locals>.";
     if (const size_t at = function.rfind(within); at != std::string_view::npos)
         function.remove_prefix(at + within.size());
     // The decorators torch.no_grad and torch.inference_mode.
-    const bool isWithoutGradients = containsText(caller, "decorate_context");
+    const bool isWithoutGradients = contains(caller, "decorate_context");
     return namesEvaluation(function, isWithoutGradients) ? LaunchPurpose::Evaluation : LaunchPurpose::None;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,15 @@ constexpr bool isNumber(std::string_view text) {
     for (const char c : text)
         if (!isDigit(c)) return false;
     return !text.empty();
+}
+
+/// Returns true if `part` is anywhere in the text.
+constexpr bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+/// Returns true if one of `parts` is.
+constexpr bool containsAny(std::string_view text, std::span<const std::string_view> parts) {
+    return std::ranges::any_of(parts, [text](std::string_view part) { return contains(text, part); });
 }
 
 /// Returns the text without the `spaces` at both ends.

@@ -91,12 +91,10 @@ std::string_view qualifiedName(std::string_view name) {
     return name.substr(0, static_cast<size_t>(base.data() - name.data()) + base.size());
 }
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 const CollectivePattern* patternOf(std::string_view qualified) {
     const auto found = std::ranges::find_if(patterns, [&](const CollectivePattern& each) {
-        return qualified.starts_with(each.begin) && has(qualified, each.part) &&
-               (each.except.empty() || !has(qualified, each.except));
+        return qualified.starts_with(each.begin) && contains(qualified, each.part) &&
+               (each.except.empty() || !contains(qualified, each.except));
     });
     return found == patterns.end() ? nullptr : &*found;
 }
@@ -112,7 +110,7 @@ std::string compactName(std::string_view text) {
 std::string_view operationIn(std::string_view qualified) {
     const std::string joined = compactName(qualified);
     for (const OperationWord& each : operationWords)
-        if (has(joined, each.word)) return each.operation;
+        if (contains(joined, each.word)) return each.operation;
     return {};
 }
 
@@ -123,8 +121,8 @@ constexpr std::array<std::string_view, 7> computing{"gemm",  "matmul",        "t
 /// a collective, and kernels that compilers name after the origin of their data.
 bool isComputing(std::string_view qualified) {
     const std::string joined = compactName(qualified);
-    return std::ranges::any_of(computing,
-                               [&](std::string_view word) { return has(joined, word) || has(qualified, word); });
+    return std::ranges::any_of(
+        computing, [&](std::string_view word) { return contains(joined, word) || contains(qualified, word); });
 }
 
 /// Returns "AllReduce" of "ncclDevKernel_AllReduce_Sum_f32" and of "ncclAllReduceRingLLKernel_sum_f32".
@@ -180,7 +178,7 @@ std::string collectiveOperation(std::string_view name) {
     if (pattern != nullptr) return fmt::format("{} {}", pattern->project, called);
     if (operation.empty() || isComputing(qualified)) return {};
     for (const Owner& each : owners)
-        if (has(qualified, each.space)) return fmt::format("{} {}", each.project, operation);
+        if (contains(qualified, each.space)) return fmt::format("{} {}", each.project, operation);
     return fmt::format("custom {}", operation);
 }
 
@@ -190,7 +188,7 @@ bool isNcclKernel(std::string_view name) {
 }
 
 bool isGradientCollective(std::string_view name) {
-    return isNcclKernel(name) && (has(name, "AllReduce") || has(name, "ReduceScatter"));
+    return isNcclKernel(name) && (contains(name, "AllReduce") || contains(name, "ReduceScatter"));
 }
 
 std::string_view libraryOf(std::string_view operation) {
@@ -199,7 +197,7 @@ std::string_view libraryOf(std::string_view operation) {
 }
 
 std::string withLibrary(std::string_view operation) {
-    return has(operation, " ") ? std::string(operation) : fmt::format("NCCL {}", operation);
+    return contains(operation, " ") ? std::string(operation) : fmt::format("NCCL {}", operation);
 }
 
 }  // namespace lanescope

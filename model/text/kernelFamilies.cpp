@@ -13,12 +13,6 @@ namespace lanescope {
 
 namespace {
 
-bool includes(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-bool includesAny(std::string_view text, std::span<const std::string_view> parts) {
-    return std::ranges::any_of(parts, [text](std::string_view part) { return includes(text, part); });
-}
-
 /// Returns true if the text contains `part` between two texts that `accepts(before, after)`.
 bool includes(std::string_view text, std::string_view part, auto accepts) {
     for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
@@ -49,7 +43,7 @@ bool isOfDouble(std::string_view name) {
     const auto isType = [](std::string_view before, std::string_view after) {
         return (after.starts_with(',') || after.starts_with('>')) && !before.ends_with("optional");
     };
-    return includes(name, "<double", isType) || includes(name, "lambda(double)");
+    return includes(name, "<double", isType) || contains(name, "lambda(double)");
 }
 
 KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
@@ -60,8 +54,8 @@ KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
 
 /// Returns true for "..._align1" and "..._aligna2_..." of tensor core products.
 bool isUnaligned(std::string_view name) {
-    if (includes(name, "s161616gemm")) return true;
-    if (!includes(name, "tensorop") && !includes(name, "_tensor16x8")) return false;
+    if (contains(name, "s161616gemm")) return true;
+    if (!contains(name, "tensorop") && !contains(name, "_tensor16x8")) return false;
     return includes(name, "align", [](std::string_view, std::string_view after) {
         if (after.starts_with('a') || after.starts_with('b')) after.remove_prefix(1);
         return (after.starts_with('1') || after.starts_with('2')) && (after.size() == 1 || !isDigit(after[1]));
@@ -69,8 +63,8 @@ bool isUnaligned(std::string_view name) {
 }
 
 bool isLogSoftmax(std::string_view name) {
-    if (includes(name, "LogSoftMax") || includes(name, "log_softmax")) return true;
-    if (!includes(name, "softmax_warp_")) return false;
+    if (contains(name, "LogSoftMax") || contains(name, "log_softmax")) return true;
+    if (!contains(name, "softmax_warp_")) return false;
     const CppName parts = parseCppName(withoutParameters(name));
     constexpr size_t place = 4;  // template argument
     return parts.arguments.size() > place && parts.arguments[place] == "true";
@@ -99,14 +93,14 @@ KernelTrait traitOf(std::string_view name, KernelFamily family, KernelPrecision 
                        : None;
         case Normalization:
         case Pooling:
-        case Convolution: return includesAny(name, channelsFirst) ? ChannelsFirst : None;
+        case Convolution: return containsAny(name, channelsFirst) ? ChannelsFirst : None;
         case Optimizer:
-            return includes(name, "multi_tensor_apply") && !includes(name, "Fused") && !includes(name, "Adam") &&
-                           !includes(name, "LAMB")
+            return contains(name, "multi_tensor_apply") && !contains(name, "Fused") && !contains(name, "Adam") &&
+                           !contains(name, "LAMB")
                        ? Foreach
                        : None;
-        case Decomposition: return includesAny(name, triangular) ? Triangular : None;
-        case Index: return includesAny(name, sorted) ? SortedGradient : None;
+        case Decomposition: return containsAny(name, triangular) ? Triangular : None;
+        case Index: return containsAny(name, sorted) ? SortedGradient : None;
         case Softmax: return isLogSoftmax(name) ? LogSoftmax : None;
         default: return None;
     }
@@ -117,7 +111,7 @@ KernelOrigin originOf(const FamilyPattern* pattern, std::string_view name) {
     // Kernels of any program may be called so.
     const bool isCommon = pattern != nullptr && (pattern->begin == "sort" || pattern->begin == "fusion");
     if (pattern != nullptr && pattern->source == xlaSource && !isCommon) return KernelOrigin::Xla;
-    return includes(name, "at::native") || includes(name, "pytorch") || includes(name, "at_cuda_detail")
+    return contains(name, "at::native") || contains(name, "pytorch") || contains(name, "at_cuda_detail")
                ? KernelOrigin::PyTorch
                : KernelOrigin::Unknown;
 }
@@ -135,7 +129,7 @@ KernelPrecision productPrecision(std::string_view kernel) {
                                                           "h16816", "h1688",  "h884",  "hgemm"};
     static constexpr std::array<std::string_view, 7> fp32{"sgemm", "simt_s",        "f32f32_f32f32_f32", "scudnn",
                                                           "sgemv", "_engine<float", "fmha_cutlassf_f32"};
-    if (includesAny(name, fp64) || hasWord(name, "dgemm")) return Fp64;
+    if (containsAny(name, fp64) || hasWord(name, "dgemm")) return Fp64;
     switch (nvjetType(name)) {
         case 't': return Bf16;
         case 'h': return Fp16;
@@ -143,19 +137,19 @@ KernelPrecision productPrecision(std::string_view kernel) {
         case 's': return Tf32;
         default: break;
     }
-    if (includesAny(name, fp8)) return Fp8;
-    if (includesAny(name, int8)) return Int8;
-    if (includes(name, "tf32")) return Tf32;
-    if (includesAny(name, bf16)) return Bf16;
-    if (includesAny(name, fp16)) return Fp16;
-    if (includes(name, "s1688")) return Tf32;
-    return includesAny(name, fp32) ? Fp32 : Unknown;
+    if (containsAny(name, fp8)) return Fp8;
+    if (containsAny(name, int8)) return Int8;
+    if (contains(name, "tf32")) return Tf32;
+    if (containsAny(name, bf16)) return Bf16;
+    if (containsAny(name, fp16)) return Fp16;
+    if (contains(name, "s1688")) return Tf32;
+    return containsAny(name, fp32) ? Fp32 : Unknown;
 }
 
 bool hasLowerFloat(std::string_view name) {
     static constexpr std::array<std::string_view, 6> types{"<float,",       "<float>", "c10::Half",
                                                            "c10::BFloat16", "<__half", "<__nv_bfloat16"};
-    return includesAny(name, types);
+    return containsAny(name, types);
 }
 
 std::string_view name(KernelFamily family) {
@@ -188,8 +182,8 @@ KernelClass kernelClass(std::string_view name) {
     const std::string own = lowerCase(std::string(kernelBaseName(text)));
     const std::span<const FamilyPattern> patterns = familyPatterns();
     const auto found = std::ranges::find_if(patterns, [&](const FamilyPattern& each) {
-        return text.starts_with(each.begin) && includes(text, each.part) && includes(text, each.alsoPart) &&
-               includes(own, each.word) && (each.except.empty() || !includes(own, each.except));
+        return text.starts_with(each.begin) && contains(text, each.part) && contains(text, each.alsoPart) &&
+               contains(own, each.word) && (each.except.empty() || !contains(own, each.except));
     });
     const FamilyPattern* const pattern = found == patterns.end() ? nullptr : &*found;
     KernelClass made;

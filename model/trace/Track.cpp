@@ -121,12 +121,6 @@ LaneTiles::Runs runsOf(size_t count, auto durationOf, auto sliceOf, LargeMemory*
     return runs;
 }
 
-template <size_t count>
-bool containsAny(std::string_view text, const std::array<std::string_view, count>& words) {
-    return std::ranges::any_of(words,
-                               [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
-}
-
 }  // namespace
 
 const Level* LaneTiles::levelFor(int gridShift) const {
