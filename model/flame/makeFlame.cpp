@@ -273,48 +273,45 @@ int64_t countedNs(const LaunchedWork& work, const std::optional<TimeRange>& rang
     return (range ? work.times.intersected(*range) : work.times).durationNs();
 }
 
-FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
-    FlameTree tree;
+/// Adds GPU work in the range to the tree, each below the node that `placeOf` returns.
+void addWork(const Trace& trace, std::optional<TimeRange> range, FlameTree& tree, auto placeOf) {
     WorkNames works(trace, tree);
-    StackPlaces places(trace, base, tree);
     forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
         const int64_t ns = countedNs(work, range);
         if (ns <= 0) return;
-        uint32_t place = places.of(work.place.stack);
-        if (work.place.isLent)
-            place =
-                tree.child(place, tree.nameNumber(frameOf(trace.threads[work.thread])), {.kind = FrameKind::Thread});
+        const uint32_t place = placeOf(work);
         tree.addTime(tree.child(place, works.numberOf(work.work), works.frameOf(work.work)), ns);
     });
     tree.arrange();
+}
+
+FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
+    FlameTree tree;
+    StackPlaces places(trace, base, tree);
+    addWork(trace, range, tree, [&](const LaunchedWork& work) {
+        const uint32_t place = places.of(work.place.stack);
+        if (!work.place.isLent) return place;
+        return tree.child(place, tree.nameNumber(frameOf(trace.threads[work.thread])), {.kind = FrameKind::Thread});
+    });
     return tree;
 }
 
 FlameTree flameOfModules(const Trace& trace, std::optional<TimeRange> range) {
     FlameTree tree;
-    WorkNames works(trace, tree);
     WorkModules modules(trace);
     std::vector<uint32_t> nodeOf;  // by module
-    forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
-        const int64_t ns = countedNs(work, range);
-        if (ns <= 0) return;
-        uint32_t place = 0;
-        if (const uint32_t module = modules.of(work); module == noIndex) {
-            place = tree.child(0, tree.nameNumber("(no module)"), {.kind = FrameKind::Unknown});
-        } else {
-            // Outer modules precede inner ones.
-            for (auto next = static_cast<uint32_t>(nodeOf.size()); next < modules.modules().size(); ++next) {
-                const Module& each = modules.modules()[next];
-                const std::string name = each.type.empty() || each.type == each.name
-                                             ? each.name
-                                             : fmt::format("{} ({})", each.name, each.type);
-                nodeOf.push_back(tree.child(each.outer == noIndex ? 0 : nodeOf[each.outer], tree.nameNumber(name), {}));
-            }
-            place = nodeOf[module];
+    addWork(trace, range, tree, [&](const LaunchedWork& work) {
+        const uint32_t module = modules.of(work);
+        if (module == noIndex) return tree.child(0, tree.nameNumber("(no module)"), {.kind = FrameKind::Unknown});
+        // Outer modules precede inner ones.
+        for (auto next = static_cast<uint32_t>(nodeOf.size()); next < modules.modules().size(); ++next) {
+            const Module& each = modules.modules()[next];
+            const std::string name =
+                each.type.empty() || each.type == each.name ? each.name : fmt::format("{} ({})", each.name, each.type);
+            nodeOf.push_back(tree.child(each.outer == noIndex ? 0 : nodeOf[each.outer], tree.nameNumber(name), {}));
         }
-        tree.addTime(tree.child(place, works.numberOf(work.work), works.frameOf(work.work)), ns);
+        return nodeOf[module];
     });
-    tree.arrange();
     return tree;
 }
 
@@ -442,10 +439,9 @@ uint64_t keyOf(const Trace& trace, kinds::Kernel, uint32_t row) { return trace.k
 uint64_t keyOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
     return static_cast<uint64_t>(trace.memcpys.kind[row]);
 }
-template <class Kind>
-uint64_t keyOf([[maybe_unused]] const Trace& trace, Kind, [[maybe_unused]] uint32_t row) {
-    if constexpr (requires { Kind::nameKey(trace, row); })
-        return Kind::nameKey(trace, row);
+uint64_t keyOf([[maybe_unused]] const Trace& trace, auto kind, [[maybe_unused]] uint32_t row) {
+    if constexpr (requires { kind.nameKey(trace, row); })
+        return kind.nameKey(trace, row);
     else
         return 0;  // One name for the whole kind.
 }
@@ -455,10 +451,7 @@ std::string textOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
     return std::string(searchName(trace.memcpys.kind[row]));
 }
 std::string textOf(const Trace&, kinds::Memset, uint32_t) { return "memset"; }
-template <class Kind>
-std::string textOf(const Trace& trace, Kind, uint32_t row) {
-    return Kind::nameOf(trace, row);
-}
+std::string textOf(const Trace& trace, auto kind, uint32_t row) { return kind.nameOf(trace, row); }
 
 constexpr std::string_view noRange = "(no range)";
 /// Names of PyTorch's backward threads, and of the nodes of the backward (`emit_nvtx`).
