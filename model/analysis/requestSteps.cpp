@@ -41,7 +41,8 @@ constexpr double lengthTolerance = 0.05;
 using Key = uint64_t;
 constexpr Key graphBit = Key{1} << 63, launchedGraphBit = Key{1} << 62;
 
-/// Required share of equal distances between pieces with the same other work, and number of such kernels and copies.
+/// Required share of equal distances between pieces with the same other work, or between updates, and number of such
+/// kernels and copies.
 constexpr double minEqualDistances = 0.9;
 constexpr size_t minOwnKernels = 3;
 constexpr std::array<std::string_view, 5> optimizerKernels{"multi_tensor_apply_kernel", "Adam", "adam", "SGD", "sgd_"};
@@ -61,15 +62,6 @@ struct Sequence {
     LargeVector<uint64_t> sums;  ///< `sums[i]` mixes the first `i` keys, whatever their order.
     std::unordered_map<Key, LargeVector<uint32_t>> places;  ///< By key.
 };
-
-/// Spreads the bits of a number (the finalizer of MurmurHash3), so that sums distinguish bags.
-uint64_t mixed(uint64_t bits) {
-    bits ^= bits >> 33;
-    bits *= 0xff51afd7ed558ccdULL;
-    bits ^= bits >> 33;
-    bits *= 0xc4ceb9fe1a85ec53ULL;
-    return bits ^ (bits >> 33);
-}
 
 /// Work of one worker in order of start.
 struct LaunchedWorkList {
@@ -238,18 +230,24 @@ std::string nameOf(const Trace& trace, const LaunchedWorkList& work, Key key) {
 /// Numbers of the pieces of a run that have something, ascending, each once.
 using PieceNumbers = std::vector<uint32_t>;
 
+/// Returns the distance of most of these ascending numbers, at least two, if it is nearly always the same; else 0.
+template <class Number>
+Number frequentDistance(const std::vector<Number>& numbers) {
+    std::vector<Number> distances;
+    for (size_t index = 1; index < numbers.size(); ++index) distances.push_back(numbers[index] - numbers[index - 1]);
+    std::ranges::sort(distances);
+    const Number usual = distances[distances.size() / 2];
+    const auto equal = static_cast<double>(std::ranges::count(distances, usual));
+    return equal >= minEqualDistances * static_cast<double>(distances.size()) ? usual : 0;
+}
+
 /// Returns the number of pieces from one of these to the next if nearly always the same and at least two; else 0.
 uint32_t distanceOf(const PieceNumbers& numbers, size_t pieces) {
     if (numbers.size() < minRepetitions || 2 * numbers.size() > pieces + 1) return 0;
-    std::vector<uint32_t> distances;
-    for (size_t index = 1; index < numbers.size(); ++index) distances.push_back(numbers[index] - numbers[index - 1]);
-    std::ranges::sort(distances);
-    const uint32_t usual = distances[distances.size() / 2];
-    const auto equal = static_cast<double>(std::ranges::count(distances, usual));
     const size_t covered = numbers.back() - numbers.front();
-    const bool isRegular = equal >= minEqualDistances * static_cast<double>(distances.size()) &&
-                           static_cast<double>(covered) >= coveredShare * static_cast<double>(pieces);
-    return isRegular && usual > 1 ? usual : 0;
+    if (static_cast<double>(covered) < coveredShare * static_cast<double>(pieces)) return 0;
+    const uint32_t usual = frequentDistance(numbers);
+    return usual > 1 ? usual : 0;
 }
 
 /// Larger repetitions that contain the same number of pieces each.
@@ -352,9 +350,7 @@ class OuterRepetition {
 }  // namespace
 
 bool isOptimizerKernel(std::string_view name) {
-    return name.find(normKernel) == std::string_view::npos &&
-           std::ranges::any_of(optimizerKernels,
-                               [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
+    return !contains(name, normKernel) && containsAny(name, optimizerKernels);
 }
 
 KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows, const LaunchRows& calls,
@@ -386,8 +382,6 @@ namespace {
 constexpr std::array<std::string_view, 5> batchWords{"batch", "minibatch", "microbatch", "micro", "accumulation"};
 constexpr std::array<std::string_view, 3> microWords{"microbatch", "micro", "accumulation"};
 constexpr size_t minUpdates = 3;
-/// Required share of equal distances between updates, in batches.
-constexpr double minAlikeShare = 0.9;
 
 bool areBatches(std::string_view pattern) { return hasWord(pattern, batchWords); }
 bool isMicroBatch(std::string_view pattern) { return hasWord(pattern, microWords); }
@@ -447,13 +441,7 @@ std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps, const std:
 
 /// Returns the number of batches between two updates; 1 if irregular.
 size_t batchesPerUpdate(const std::vector<size_t>& places) {
-    if (places.size() < minUpdates) return 1;
-    std::vector<size_t> distances;
-    for (size_t index = 1; index < places.size(); ++index) distances.push_back(places[index] - places[index - 1]);
-    std::ranges::sort(distances);
-    const size_t usual = distances[distances.size() / 2];
-    const auto alike = std::ranges::count(distances, usual);
-    return static_cast<double>(alike) >= minAlikeShare * static_cast<double>(distances.size()) ? usual : 1;
+    return places.size() < minUpdates ? 1 : std::max<size_t>(1, frequentDistance(places));
 }
 
 bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t last) {
@@ -547,10 +535,6 @@ constexpr double minSpread = 0.25;
 constexpr size_t maxExaminedPauses = 4096, maxQueries = 20'000'000;
 constexpr size_t maxFrames = 64;
 
-bool hasAnyOf(std::string_view text, std::span<const std::string_view> parts) {
-    return std::ranges::any_of(parts, [text](std::string_view part) { return text.find(part) != text.npos; });
-}
-
 bool hasTrainingRange(const Trace& trace) {
     std::vector<bool> isKnown(trace.strings.size());
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
@@ -566,7 +550,7 @@ bool hasTrainingKernel(const Trace& trace) {
     return std::ranges::any_of(trace.launchConfigs, [&](const LaunchConfig& config) {
         const std::string_view name =
             trace.strings.at(config.demangledName != 0 ? config.demangledName : config.shortName);
-        return hasAnyOf(name, trainingKernels) || isGradientCollective(name);
+        return containsAny(name, trainingKernels) || isGradientCollective(name);
     });
 }
 
@@ -656,7 +640,7 @@ class RequestTeller {
 
     bool isInLoader(uint32_t stack) const {
         return std::ranges::any_of(framesOf(trace_, stack) | std::views::take(maxFrames), [this](uint32_t frame) {
-            return hasAnyOf(trace_.strings.at(trace_.stacks.file[frame]), loaderFiles);
+            return containsAny(trace_.strings.at(trace_.stacks.file[frame]), loaderFiles);
         });
     }
 
