@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/format/text.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/LaunchLinks.h"
@@ -51,15 +52,12 @@ constexpr std::array moduleCalls{
 /// Modules that call others from one line, so that their calls and those of the others look alike.
 constexpr ModuleCall container{"torch/nn/modules/container.py", "forward"};
 
-bool isContainer(std::string_view file, std::string_view function) {
-    return file.find(container.file) != std::string_view::npos &&
-           function.find(container.function) != std::string_view::npos;
+bool isCall(const ModuleCall& call, std::string_view file, std::string_view function) {
+    return contains(file, call.file) && contains(function, call.function);
 }
 
 bool isModuleCall(std::string_view file, std::string_view function) {
-    return std::ranges::any_of(moduleCalls, [&](const ModuleCall& call) {
-        return file.find(call.file) != std::string_view::npos && function.find(call.function) != std::string_view::npos;
-    });
+    return std::ranges::any_of(moduleCalls, [&](const ModuleCall& call) { return isCall(call, file, function); });
 }
 
 /// Paths of frames as a tree. A node is a function entered from a line of its parent's function, or that line itself.
@@ -168,7 +166,7 @@ class LaunchesOfThreads {
             const std::string_view name = trace_.strings.at(stacks.function[row]);
             functions[row] = tree_.child(parent, line << 32 | function,
                                          {.isInModule = isModuleCall(file, name),
-                                          .isContainer = isContainer(file, name),
+                                          .isContainer = isCall(container, file, name),
                                           .line = static_cast<uint32_t>(line),
                                           .frame = outer,
                                           .function = stacks.function[row]});
@@ -223,7 +221,7 @@ class LaunchesOfThreads {
                 const std::string_view name = trace_.strings.at(text);
                 const bool isProfiledModule = name.starts_with(moduleRangePrefix);
                 function.isModule = isProfiledModule || isModuleCall(name, name);
-                function.isContainer = isContainer(name, name);
+                function.isContainer = isCall(container, name, name);
                 // Instances of a class are numbered.
                 const std::string kind = isProfiledModule ? rangePattern(name) : std::string(name);
                 function.edge = edges.try_emplace(kind, edges.size() + 1).first->second;

@@ -60,10 +60,10 @@ bool isLibraryFile(std::string_view file) {
     if (file.starts_with('<'))
         return !file.starts_with("<stdin>") && !file.starts_with("<string>") && !file.starts_with("<ipython-input");
     // The cache of PyTorch's compiler, and our ranges of operators, also where they are not installed.
-    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/_",
-                                          "/torch/nn/", "/torchinductor_", "/lanescope/torch.py"})
-        if (file.find(folder) != std::string_view::npos) return true;
-    return file.empty();
+    constexpr std::array<std::string_view, 7> folders{"/site-packages/",    "/dist-packages/", "/lib/python3",
+                                                      "/torch/_",           "/torch/nn/",      "/torchinductor_",
+                                                      "/lanescope/torch.py"};
+    return file.empty() || containsAny(file, folders);
 }
 
 std::string shortSourcePath(std::string_view path, const SourceFolders& folders) {
@@ -119,15 +119,13 @@ std::string_view identifier(ProducerKind kind) {
 ProducerKind producerKindOf(std::string_view producer) {
     if (producer == inspectorProducer) return ProducerKind::NcclInspector;
     // Merged traces name the producers of all parts.
-    const bool isMerged = producer.find(" and ") != std::string_view::npos;
+    const bool isMerged = contains(producer, " and ");
     return producer.starts_with("Lanescope ") && !isMerged ? ProducerKind::Lanescope : ProducerKind::Other;
 }
 
 GpuVendor gpuVendorOf(std::string_view gpuName) {
     constexpr std::array<std::string_view, 4> ofAmd{"AMD", "Instinct", "Radeon", "gfx"};
-    for (const std::string_view word : ofAmd)
-        if (gpuName.find(word) != std::string_view::npos) return GpuVendor::Amd;
-    return GpuVendor::Nvidia;
+    return containsAny(gpuName, ofAmd) ? GpuVendor::Amd : GpuVendor::Nvidia;
 }
 
 std::string gpuFactName(int64_t gpu, std::string_view name) { return fmt::format("{}{}.{}", gpuPrefix, gpu, name); }

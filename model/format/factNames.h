@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,13 +41,12 @@ struct SourceFolders {
 inline bool isPythonFile(std::string_view file) { return file.ends_with(".py"); }
 
 /// Returns true if the file is part of PyTorch's data loader.
-inline bool isTorchDataFile(std::string_view file) { return file.find("/torch/utils/data/") != std::string_view::npos; }
+inline bool isTorchDataFile(std::string_view file) { return contains(file, "/torch/utils/data/"); }
 
 /// Returns true for functions of torch.utils.checkpoint that repeat a forward within a backward.
 inline bool isRecomputation(std::string_view file, std::string_view function) {
-    const auto has = [function](std::string_view part) { return function.find(part) != std::string_view::npos; };
-    return file.find("utils/checkpoint.py") != std::string_view::npos &&
-           (has("recompute_fn") || has("unpack_hook") || has("CheckpointFunction.backward") || function == "backward");
+    constexpr std::array<std::string_view, 3> repeating{"recompute_fn", "unpack_hook", "CheckpointFunction.backward"};
+    return contains(file, "utils/checkpoint.py") && (function == "backward" || containsAny(function, repeating));
 }
 
 /// Returns true if a file belongs to Python's library or to an installed package. Any thread, also
@@ -170,7 +170,7 @@ enum class GpuVendor : uint8_t { Nvidia, Amd };
 GpuVendor gpuVendorOf(std::string_view gpuName);
 
 /// Returns true if a GPU name denotes a MIG instance, such as "NVIDIA H200 MIG 1g.18gb".
-constexpr bool isMigName(std::string_view gpuName) { return gpuName.find(" MIG ") != std::string_view::npos; }
+constexpr bool isMigName(std::string_view gpuName) { return contains(gpuName, " MIG "); }
 /// Returns true for the UUID of a MIG instance.
 constexpr bool isMigUuid(std::string_view uuid) { return uuid.starts_with("MIG-"); }
 

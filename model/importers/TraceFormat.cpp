@@ -256,7 +256,7 @@ Result<bool> isPackedBy(TraceSource& source) {
 }
 
 Result<bool> isNvvpSession(TraceSource& source) {
-    return source.start().starts_with("<?xml") && source.start().find("<session") != std::string_view::npos;
+    return source.start().starts_with("<?xml") && contains(source.start(), "<session");
 }
 
 Result<bool> isNvprofLog(TraceSource& source) {
@@ -272,7 +272,7 @@ enum class Pickle { None, MemorySnapshot, FlightRecorder, Other };
 Pickle pickleIn(std::string_view start) {
     // Pickles since version 2 begin with their version.
     if (start.size() < 4 || start[0] != '\x80' || start[1] < 2 || start[1] > 5) return Pickle::None;
-    const auto names = [start](std::string_view word) { return start.find(word) != std::string_view::npos; };
+    const auto names = [start](std::string_view word) { return contains(start, word); };
     // The keys of their outermost groups. Others may follow later.
     if (names("segments") || names("device_traces") || names("allocator_settings")) return Pickle::MemorySnapshot;
     if (names("pg_config") || names("pg_status") || names("nccl_version") || (names("entries") && names("frames")))
@@ -348,8 +348,7 @@ Result<bool> isChromeTrace(TraceSource& source) {
     cursor.skipMark();
     cursor.skipSpace();
     if (cursor.isAtEnd() || source.startsLikeSqlite() || isKnownArchive(source)) return false;
-    const auto found = std::ranges::count_if(
-        keys, [start](std::string_view key) { return start.find(key) != std::string_view::npos; });
+    const auto found = std::ranges::count_if(keys, [start](std::string_view key) { return contains(start, key); });
     const bool isJson = cursor.takes('{') || cursor.takes('[');
     return found > (isJson ? 0 : 1) || hasLateTraceMember(source);
 }
@@ -363,7 +362,7 @@ Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadPr
 /// of an operation if the first batch is truncated. A trace of events may contain any text, also these keys.
 Result<bool> isInspectorLog(TraceSource& source) {
     const std::string_view start = source.start();
-    const auto has = [start](std::string_view key) { return start.find(key) != std::string_view::npos; };
+    const auto has = [start](std::string_view key) { return contains(start, key); };
     const bool isOfInspector = has("\"inspector_output_format_version\"") ||
                                (has("\"coll_perf\"") && has("\"coll_exec_time_us\"")) ||
                                (has("\"p2p_perf\"") && has("\"p2p_exec_time_us\""));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text/apiCalls.h"
 
-#include <algorithm>
 #include <array>
+
+#include "model/format/text.h"
 
 namespace lanescope {
 
@@ -19,8 +20,8 @@ std::optional<GpuApi> gpuApiOf(std::string_view call) {
 CallClass callClassOf(std::string_view call) {
     static constexpr std::array<std::string_view, 8> allocations{
         "Malloc", "Free", "MemAlloc", "HostAlloc", "MemMap", "cuMemCreate", "HostRegister", "HostUnregister"};
-    const auto has = [call](std::string_view word) { return call.find(word) != std::string_view::npos; };
-    if (std::ranges::any_of(allocations, has)) return CallClass::Allocation;
+    const auto has = [call](std::string_view word) { return contains(call, word); };
+    if (containsAny(call, allocations)) return CallClass::Allocation;
     if (has("Synchronize")) return CallClass::Synchronization;
     if (has("HostFunc")) return CallClass::Other;
     if (has("Graph")) return has("Launch") ? CallClass::Launch : CallClass::Other;
@@ -30,14 +31,14 @@ CallClass callClassOf(std::string_view call) {
     return has("Launch") ? CallClass::Launch : CallClass::Other;
 }
 
-bool beginsCapture(std::string_view call) { return call.find("StreamBeginCapture") != std::string_view::npos; }
+bool beginsCapture(std::string_view call) { return contains(call, "StreamBeginCapture"); }
 
-bool endsCapture(std::string_view call) { return call.find("StreamEndCapture") != std::string_view::npos; }
+bool endsCapture(std::string_view call) { return contains(call, "StreamEndCapture"); }
 
-bool instantiatesGraph(std::string_view call) { return call.find("GraphInstantiate") != std::string_view::npos; }
+bool instantiatesGraph(std::string_view call) { return contains(call, "GraphInstantiate"); }
 
 CallWait callWaitOf(std::string_view call) {
-    const auto has = [call](std::string_view word) { return call.find(word) != std::string_view::npos; };
+    const auto has = [call](std::string_view word) { return contains(call, word); };
     if (has("StreamSynchronize")) return CallWait::Stream;
     if (has("EventSynchronize")) return CallWait::Event;
     if (has("Synchronize")) return CallWait::Context;

@@ -109,10 +109,9 @@ bool endsInPath(const std::string& path, std::string_view end) {
 
 bool isAbout(const Trace& trace, uint32_t frame, const StackTerm& term) {
     if (term.part == StackTerm::Part::Function)
-        return lowerCase(std::string(trace.strings.at(trace.stacks.function[frame]))).find(term.text) !=
-               std::string::npos;
+        return contains(lowerCase(std::string(trace.strings.at(trace.stacks.function[frame]))), term.text);
     const std::string path = lowerCase(std::string(trace.strings.at(trace.stacks.file[frame])));
-    if (term.part == StackTerm::Part::File) return path.find(term.text) != std::string::npos;
+    if (term.part == StackTerm::Part::File) return contains(path, term.text);
     return (term.line == 0 || trace.stacks.line[frame] == term.line) && endsInPath(path, term.text);
 }
 
@@ -255,8 +254,7 @@ bool StackFilter::holds(EventRef event) const {
     if (index == noIndex) return false;
     const Module& module = modulesOf_->modules()[index];
     const std::string text = lowerCase(module.path + " " + module.type);
-    return std::ranges::all_of(modules_,
-                               [&](const std::string& asked) { return text.find(asked) != std::string::npos; });
+    return std::ranges::all_of(modules_, [&](const std::string& asked) { return contains(text, asked); });
 }
 
 namespace {
