@@ -104,14 +104,6 @@ std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const
 constexpr size_t maxWarnings = 1000;
 constexpr size_t maxOtherProcesses = 100;
 
-/// Returns that of the run, or of its first process if the run has none.
-std::string commandLineOf(const Trace& trace) {
-    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
-    for (const Process& process : trace.processes)
-        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
-    return {};
-}
-
 std::set<uint32_t> streamsInUse(const Trace& trace) {
     std::vector<bool> isUsed(trace.streams.size());
     for (const auto* streams : {&trace.kernels.stream, &trace.memcpys.stream, &trace.graphs.stream})

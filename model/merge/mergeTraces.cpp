@@ -354,18 +354,11 @@ Result<void> checkRanks(std::span<const TracePtr> traces) {
     return {};
 }
 
-std::string commandOf(const Trace& trace) {
-    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
-    for (const Process& process : trace.processes)
-        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
-    return {};
-}
-
 /// The processes of one run overlap. The clocks of two hosts may disagree.
 Result<void> checkRuns(std::span<const TracePtr> traces) {
     std::map<std::string, std::vector<const Trace*>> ofProgram;
     for (const TracePtr& trace : traces) {
-        const std::string program = programOf(commandOf(*trace));
+        const std::string program = programOf(commandLineOf(*trace));
         if (program.empty() || !ranksOf(*trace).empty()) continue;
         for (const Trace* other : ofProgram[program]) {
             const std::optional<int64_t> distance = distanceNs(*other, *trace);
@@ -383,7 +376,7 @@ std::string differentPrograms(std::span<const TracePtr> traces) {
     const Trace* first = nullptr;
     std::string known;
     for (const TracePtr& trace : traces) {
-        const std::string program = programOf(commandOf(*trace));
+        const std::string program = programOf(commandLineOf(*trace));
         if (program.empty() || program == known) continue;
         if (first != nullptr)
             return fmt::format(

@@ -54,6 +54,13 @@ void runTasks(unsigned threads, const Tasks& tasks) {
     if (error) std::rethrow_exception(error);
 }
 
+std::string commandLineOf(const Trace& trace) {
+    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
+    for (const Process& process : trace.processes)
+        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
+    return {};
+}
+
 int64_t clockErrorNs(const Process& process) { return std::max<int64_t>(process.facts->clockErrorNs.value_or(0), 0); }
 
 std::vector<uint32_t> parentProcesses(const Trace& trace) {

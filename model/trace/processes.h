@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,9 @@ inline bool isAgentThread(const Thread& thread) {
     constexpr std::string_view ownPrefix = "lanescope-";
     return thread.name.starts_with(ownPrefix);
 }
+
+/// Returns the command line of the run, or of its first process with one if the run has none.
+std::string commandLineOf(const Trace& trace);
 
 /// Returns the error bound of the clock of a process's file relative to the first file, in
 /// nanoseconds; 0 if unknown, and for processes of the first file.
