@@ -685,10 +685,8 @@ FittedClock joined(const LineFit& fit, const Pieces& pieces, size_t clock) {
     const size_t first = pieces.firstOf(clock);
     const FittedLine& begin = fit.clocks[first];
     FittedClock out;
+    static_cast<FitPrecision&>(out) = begin;
     static_cast<ClockLine&>(out.map) = begin.line;
-    out.errorNs = begin.errorNs;
-    out.moments = begin.moments;
-    out.slackNs = begin.slackNs;
     for (const Jump& jump : pieces.settingsOf(clock)) {
         const FittedLine& next = fit.clocks[first + out.settings.size() + 1];
         const int64_t atNs = Pieces::timeOf(jump);
@@ -715,13 +713,11 @@ LineFit fitLines(uint32_t clockCount, const std::vector<CommonTime>& moments) {
 
 ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonTime>& moments) {
     Pieces pieces(clockCount);
-    ClockFit out;
-    if (clockCount == 0) return out;
+    if (clockCount == 0) return {};
     const LineFit fit = findSettings(moments, pieces, clockCount);
+    ClockFit out;
+    static_cast<FitQuality&>(out) = fit;
     for (size_t clock = 0; clock < clockCount; ++clock) out.clocks.push_back(joined(fit, pieces, clock));
-    out.spreadNs = fit.spreadNs;
-    out.violations = fit.violations;
-    out.causalTimes = fit.causalTimes;
     return out;
 }
 

@@ -58,22 +58,31 @@ struct ClockDistance {
     auto operator<=>(const ClockDistance&) const = default;
 };
 
-/// One clock relative to the first.
-struct FittedLine {
-    ClockLine line;
-    int64_t errorNs = 0;   ///< Known bound of the distance of the true reading from `line`.
+/// How exactly a clock is known.
+struct FitPrecision {
+    /// Known bound of the distance of the true reading from the fitted one, except while the clock was set.
+    int64_t errorNs = 0;
     uint32_t moments = 0;  ///< Events shared with others; 0 if nothing is known.
     /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt without causal events.
     std::optional<TimeRange> slackNs;
 };
 
-struct LineFit {
-    std::vector<FittedLine> clocks;
-    /// Residuals of each clock, in order of time.
-    std::vector<std::vector<ClockDistance>> distances;
+/// How well the clocks agree.
+struct FitQuality {
     int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
     uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
     uint32_t causalTimes = 0;
+};
+
+/// One clock relative to the first.
+struct FittedLine : FitPrecision {
+    ClockLine line;
+};
+
+struct LineFit : FitQuality {
+    std::vector<FittedLine> clocks;
+    /// Residuals of each clock, in order of time.
+    std::vector<std::vector<ClockDistance>> distances;
 };
 
 /// Fits offset and drift of each clock against the first, so that shared events ended together: least squares over all
@@ -91,21 +100,13 @@ struct ClockSetting {
 };
 
 /// One clock relative to the first.
-struct FittedClock {
+struct FittedClock : FitPrecision {
     ClockMap map;
-    /// Known bound of the distance of the true reading from `map`, except while it was set.
-    int64_t errorNs = 0;
-    uint32_t moments = 0;  ///< Events shared with others; 0 if nothing is known.
-    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt without causal events.
-    std::optional<TimeRange> slackNs;
     std::vector<ClockSetting> settings;  ///< One for each of the later pieces of `map`.
 };
 
-struct ClockFit {
+struct ClockFit : FitQuality {
     std::vector<FittedClock> clocks;
-    int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
-    uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
-    uint32_t causalTimes = 0;
 };
 
 /// Fits each clock relative to the first, as that was in the beginning: a line (`fitLines`), or
