@@ -142,10 +142,7 @@ ReportTable threadStates(const ReportQuery& query) {
         // A loader worker is shown with its owner.
         if (const std::optional<int> rank = ranks[info.process])
             whose += fmt::format("{}rank {}", process.rank ? ", " : " of ", *rank);
-        std::vector<Cell> row{
-            std::move(whose),
-            info.name.empty() ? fmt::format("{}", info.tid) : fmt::format("{} ({})", info.tid, info.name),
-            times.knownNs()};
+        std::vector<Cell> row{std::move(whose), called(info), times.knownNs()};
         for (const StateColumn& column : columns) {
             int64_t ns = times.of(column.states[0]);
             if (column.states[1] != column.states[0]) ns += times.of(column.states[1]);

@@ -110,40 +110,6 @@ ReportTable apiSummary(const ReportQuery& query) {
     return summaryTable({.countColumn = "Num Calls", .labelColumns = {"Name"}}, std::move(rows));
 }
 
-}  // namespace
-
-const Report gpuFamiliesReport{.info = {.name = "gpu_families",
-                                        .title = "Kernel Families",
-                                        .description = "Compute time of steps by kind: matrix products, elementwise"},
-                               .build = kernelFamilies};
-
-const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
-                                          .title = "CUDA GPU Kernel Summary",
-                                          .description = "Time of each kernel, by full name",
-                                          .isDefault = true},
-                                 .build = kernelSummary,
-                                 .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
-
-const Report kernelBaseNameSummaryReport{
-    .info = {.name = "cuda_gpu_kern_sum:base",
-             .title = "CUDA GPU Kernel Summary (base names)",
-             .description = "Time of each kernel, without template and function arguments"},
-    .build = kernelBaseNameSummary};
-
-const Report kernelFamilySummaryReport{.info = {.name = "cuda_gpu_kern_sum:family",
-                                                .title = "CUDA GPU Kernel Summary (families)",
-                                                .description = "Time of kernels by family: add f32, sgemm 128x64 tn"},
-                                       .build = kernelFamilySummary};
-
-const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
-                                       .title = "CUDA API Summary",
-                                       .description = "Time in each CUDA runtime and driver call",
-                                       .isDefault = true},
-                              .build = apiSummary,
-                              .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
-
-namespace {
-
 ReportTable kernelsByModule(const ReportQuery& query) {
     WorkModules modules(query.trace);
     GroupedValues durations;
@@ -163,16 +129,6 @@ ReportTable kernelsByModule(const ReportQuery& query) {
     }
     return summaryTable({.labelColumns = {"Module", "Class"}}, std::move(rows));
 }
-
-}  // namespace
-
-const Report kernelsByModuleReport{
-    .info = {.name = "kernels_by_module",
-             .title = "Kernels by Module",
-             .description = "Kernel time by module of a PyTorch model, also in CUDA graphs"},
-    .build = kernelsByModule};
-
-namespace {
 
 using causality::EdgeKind;
 using causality::NodeKind;
@@ -274,6 +230,42 @@ ReportTable criticalPath(const ReportQuery& query) {
 }
 
 }  // namespace
+
+const Report gpuFamiliesReport{.info = {.name = "gpu_families",
+                                        .title = "Kernel Families",
+                                        .description = "Compute time of steps by kind: matrix products, elementwise"},
+                               .build = kernelFamilies};
+
+const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
+                                          .title = "CUDA GPU Kernel Summary",
+                                          .description = "Time of each kernel, by full name",
+                                          .isDefault = true},
+                                 .build = kernelSummary,
+                                 .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
+
+const Report kernelBaseNameSummaryReport{
+    .info = {.name = "cuda_gpu_kern_sum:base",
+             .title = "CUDA GPU Kernel Summary (base names)",
+             .description = "Time of each kernel, without template and function arguments"},
+    .build = kernelBaseNameSummary};
+
+const Report kernelFamilySummaryReport{.info = {.name = "cuda_gpu_kern_sum:family",
+                                                .title = "CUDA GPU Kernel Summary (families)",
+                                                .description = "Time of kernels by family: add f32, sgemm 128x64 tn"},
+                                       .build = kernelFamilySummary};
+
+const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
+                                       .title = "CUDA API Summary",
+                                       .description = "Time in each CUDA runtime and driver call",
+                                       .isDefault = true},
+                              .build = apiSummary,
+                              .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
+
+const Report kernelsByModuleReport{
+    .info = {.name = "kernels_by_module",
+             .title = "Kernels by Module",
+             .description = "Kernel time by module of a PyTorch model, also in CUDA graphs"},
+    .build = kernelsByModule};
 
 const Report criticalPathReport{.info = {.name = "critical_path",
                                          .title = "Critical Path",

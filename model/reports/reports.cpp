@@ -10,6 +10,7 @@
 #include "model/analysis/CopyRangeTable.h"
 #include "model/analysis/stepRanges.h"
 #include "model/format/optionValues.h"
+#include "model/reports/gpuListing.h"
 #include "model/text/formatValue.h"
 #include "model/text/nearestNames.h"
 
@@ -22,15 +23,6 @@ bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) 
         const Result<const Report*> report = findReport(name);
         return report && (*report)->info.*property;
     });
-}
-
-/// Returns the range from the first event to the last, with `isSampled` including values of GPU counters.
-TimeRange extentOf(const Trace& trace, bool isSampled) {
-    TimeRange extent = trace.range;
-    for (const CounterSeries& series : trace.counters)
-        if (isSampled && !series.isEmpty() && !series.source.empty())
-            extent = extent.united({series.timeNs(0), series.endNs()});
-    return extent;
 }
 
 /// Returns the ranges of this name, including ranges at whose ends counters were read.
@@ -172,7 +164,8 @@ Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports, const
 
 Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports, std::optional<TimeRange> range,
                             const std::string& rangeName) {
-    const TimeRange extent = extentOf(trace, isAny(reports, &ReportInfo::isSampled));
+    const bool isSampled = isAny(reports, &ReportInfo::isSampled);
+    const TimeRange extent = isSampled ? sampledRange(trace, std::nullopt) : trace.range;
     // A single event without duration is also a trace.
     const bool isOutside = range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
     if (isOutside && (!extent.isEmpty() || !trace.isEmpty()))
