@@ -364,31 +364,6 @@ NvtxEventType eventType(NvtxStyle style, bool isOpen) {
     return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
 
-std::string_view unitText(CounterUnit unit) {
-    switch (unit) {
-        case CounterUnit::Bytes: return "B";
-        case CounterUnit::BytesPerSecond: return "B/s";
-        case CounterUnit::Percent: return "%";
-        case CounterUnit::Watts: return "W";
-        case CounterUnit::Celsius: return "C";
-        case CounterUnit::Hertz: return "Hz";
-        case CounterUnit::Joules: return "J";
-        case CounterUnit::Flags: return "flags";
-        case CounterUnit::Count: break;
-    }
-    return "count";
-}
-
-std::string_view identifier(LinkKind kind) {
-    switch (kind) {
-        case LinkKind::NvLink: return "nvlink";
-        case LinkKind::Dram: return "dram";
-        case LinkKind::HostCopy: return "host-copy";
-        case LinkKind::Pcie: break;
-    }
-    return "pcie";
-}
-
 std::optional<std::string_view> identifier(LinkDirection direction) {
     if (direction == LinkDirection::Transmit) return "tx";
     if (direction == LinkDirection::Receive) return "rx";
@@ -530,7 +505,7 @@ void TraceFileWriter::counters() {
         if (series.intervalNs > 0) interval = series.intervalNs;
         const CounterSamples read = samplesOf(series);
         add(t, t.counterId = id, t.source = series.source, t.name = series.key, t.title = series.name,
-            t.unit = unitText(series.unit), t.meaning = read.meaning, t.gpuId = gpu, t.globalPid = process,
+            t.unit = identifier(series.unit), t.meaning = read.meaning, t.gpuId = gpu, t.globalPid = process,
             t.link = nullIfNegative(series.link), t.core = nullIfNegative(series.core),
             t.device = nullIfEmpty(series.device), t.intervalNs = interval);
         for (size_t sample = 0; sample < read.timesNs.size(); ++sample) {

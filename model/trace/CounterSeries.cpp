@@ -97,6 +97,21 @@ size_t firstFrom(const Column<int64_t>& timesNs, size_t low, size_t high, int64_
 
 }  // namespace
 
+std::string_view identifier(CounterUnit unit) {
+    switch (unit) {
+        case CounterUnit::Bytes: return "B";
+        case CounterUnit::BytesPerSecond: return "B/s";
+        case CounterUnit::Percent: return "%";
+        case CounterUnit::Watts: return "W";
+        case CounterUnit::Celsius: return "C";
+        case CounterUnit::Hertz: return "Hz";
+        case CounterUnit::Joules: return "J";
+        case CounterUnit::Flags: return "flags";
+        case CounterUnit::Count: break;
+    }
+    return "count";
+}
+
 std::string formatCounter(double value, CounterUnit unit) {
     if (std::isnan(value)) return "unknown";
     const double maxWhole = static_cast<double>(int64_t{1} << 62);

@@ -24,6 +24,9 @@ enum class CounterUnit : uint8_t {
     Flags,  ///< Set of bits, each with its own meaning.
 };
 
+/// Returns the abbreviation in files: "B", "B/s", "%", "W", "C", "Hz", "J", "flags", "count".
+std::string_view identifier(CounterUnit unit);
+
 /// Returns "1.50 GiB", "12.3 GB/s", "98.7 %", "1,234", "412 W", "1.98 GHz"; "unknown" for NaN.
 std::string formatCounter(double value, CounterUnit unit);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/format/Memory.h"
@@ -23,6 +24,17 @@ enum class LinkKind : uint8_t {
     Dram,      ///< Memory of the GPU: bytes read and written together.
     HostCopy,  ///< Measured memcpy between host memory of one kind and a GPU.
 };
+
+/// Returns the name of a kind in files.
+constexpr std::string_view identifier(LinkKind kind) {
+    switch (kind) {
+        case LinkKind::NvLink: return "nvlink";
+        case LinkKind::Dram: return "dram";
+        case LinkKind::HostCopy: return "host-copy";
+        case LinkKind::Pcie: break;
+    }
+    return "pcie";
+}
 
 /// Direction of bytes, seen from the GPU.
 enum class LinkDirection : uint8_t {

@@ -12,6 +12,7 @@
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readers.h"
 #include "model/numbers/MixedMap.h"
+#include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/CounterSample.h"
 
@@ -82,14 +83,6 @@ int32_t countIn(TableReader<Table>& reader, tables::ColumnOf<Table> column) {
     return static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(column, 0), 0, maxLinkCount));
 }
 
-std::optional<LinkKind> linkKindFrom(std::string_view text) {
-    if (text == "pcie") return LinkKind::Pcie;
-    if (text == "nvlink") return LinkKind::NvLink;
-    if (text == "dram") return LinkKind::Dram;
-    if (text == "host-copy") return LinkKind::HostCopy;
-    return std::nullopt;
-}
-
 LinkDirection directionFrom(std::string_view text) {
     if (text == "tx" || text == "DtoH") return LinkDirection::Transmit;
     if (text == "rx" || text == "HtoD") return LinkDirection::Receive;
@@ -146,18 +139,6 @@ struct ReadCounter {
 };
 using Counters = MixedMap<int64_t, ReadCounter>;
 
-CounterUnit unitFrom(std::string_view text) {
-    if (text == "B") return CounterUnit::Bytes;
-    if (text == "B/s") return CounterUnit::BytesPerSecond;
-    if (text == "%") return CounterUnit::Percent;
-    if (text == "W") return CounterUnit::Watts;
-    if (text == "C") return CounterUnit::Celsius;
-    if (text == "Hz") return CounterUnit::Hertz;
-    if (text == "J") return CounterUnit::Joules;
-    if (text == "flags") return CounterUnit::Flags;
-    return CounterUnit::Count;
-}
-
 using CountersReader = TableReader<tables::Counters>;
 constexpr const auto& c = tables::counters;
 
@@ -201,7 +182,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         counter.series.core = numberIn(reader, c.core);
         counter.series.device = reader.text(c.device);
         counter.series.intervalNs = std::clamp<int64_t>(reader.integerOr(c.intervalNs, 0), 0, maxIntervalNs);
-        counter.samples.unit = unitFrom(reader.text(c.unit));
+        counter.samples.unit = fromIdentifier(reader.text(c.unit), CounterUnit::Flags).value_or(CounterUnit::Count);
         counter.samples.meaning = static_cast<CounterMeaning>(meaning);
         counter.samples.intervalNs = counter.series.intervalNs;
         counter.samples.wrapBits = numberIn(reader, c.wrapBits);
@@ -233,19 +214,18 @@ using Metrics = std::map<MetricId, ReadCounter>;
 /// Frequency [MHz]". Bytes of NVLinks get the same key as those of other samplers.
 void describeMetric(ReadCounter& counter) {
     const std::string_view name = counter.series.key;
-    const auto contains = [name](std::string_view word) { return name.find(word) != std::string_view::npos; };
     CounterSamples& samples = counter.samples;
     samples.meaning = CounterMeaning::Average;
-    if (contains("%")) {
+    if (contains(name, "%")) {
         samples.unit = CounterUnit::Percent;
-    } else if (contains("[B]")) {
+    } else if (contains(name, "[B]")) {
         samples.unit = CounterUnit::Bytes;
         samples.meaning = CounterMeaning::Amount;
-    } else if (contains("B/s")) {
+    } else if (contains(name, "B/s")) {
         samples.unit = CounterUnit::BytesPerSecond;
-    } else if (contains("[MHz]") || contains("[Hz]")) {
+    } else if (contains(name, "[MHz]") || contains(name, "[Hz]")) {
         samples.unit = CounterUnit::Hertz;
-        if (contains("[MHz]")) counter.factor = 1e6L;
+        if (contains(name, "[MHz]")) counter.factor = 1e6L;
     }
     // The unit is shown next to every value.
     const size_t unit = name.rfind(" [");
@@ -321,7 +301,7 @@ void readLinkPeaks(LoadContext& context) {
     std::vector<LinkPeak>& peaks = context.description().interconnect.peaks;
     TableReader reader(context, t, "description");
     while (reader.next()) {
-        const std::optional<LinkKind> link = linkKindFrom(reader.text(t.kind));
+        const std::optional<LinkKind> link = fromIdentifier(reader.text(t.kind), LinkKind::HostCopy);
         const int64_t bytesPerSecond = reader.integerOr(t.bytesPerSecond, 0);
         if (reader.skipRowIf(!link || bytesPerSecond <= 0 || bytesPerSecond > maxRate || peaks.size() >= maxPeaks))
             continue;
