@@ -228,15 +228,8 @@ struct Likeness {
 };
 
 size_t minRangesOf(StepNaming naming) {
-    switch (naming) {
-        case StepNaming::Announced: return minAnnouncedRanges;
-        case StepNaming::Steps: return minNamedSteps;
-        case StepNaming::Requests:
-        case StepNaming::Nothing:
-        case StepNaming::Epochs:
-        case StepNaming::CompiledProgram: break;
-    }
-    return minRanges;
+    if (naming == StepNaming::Announced) return minAnnouncedRanges;
+    return naming == StepNaming::Steps ? minNamedSteps : minRanges;
 }
 
 /// Returns true if the name alone means repeated work: data, an environment or a client may determine its intervals.

@@ -133,17 +133,8 @@ std::string_view nameOf(Use use) {
 }
 
 Use useOf(MemoryKind kind) {
-    switch (kind) {
-        case MemoryKind::Managed:
-        case MemoryKind::ManagedStatic: return Use::Managed;
-        case MemoryKind::Pinned:
-        case MemoryKind::Pageable: return Use::Pinned;
-        case MemoryKind::Device:
-        case MemoryKind::Array:
-        case MemoryKind::DeviceStatic:
-        case MemoryKind::Unknown: break;
-    }
-    return Use::Device;
+    if (kind == MemoryKind::Managed || kind == MemoryKind::ManagedStatic) return Use::Managed;
+    return kind == MemoryKind::Pinned || kind == MemoryKind::Pageable ? Use::Pinned : Use::Device;
 }
 
 struct GrowingCounter : CollectedValues {

@@ -54,24 +54,7 @@ struct Tally {
             case SliceCategory::Memset: ++memsets; return;
             case SliceCategory::Kernel:
             case SliceCategory::Graph: ++kernels; return;
-            case SliceCategory::ApiLaunch:
-            case SliceCategory::ApiMemory:
-            case SliceCategory::ApiSync:
-            case SliceCategory::ApiOther:
-            case SliceCategory::Nvtx:
-            case SliceCategory::NcclCall:
-            case SliceCategory::Projection:
-            case SliceCategory::ManagedMemory:
-            case SliceCategory::Counter:
-            case SliceCategory::Busy:
-            case SliceCategory::CpuRunning:
-            case SliceCategory::CpuRunnable:
-            case SliceCategory::CpuGil:
-            case SliceCategory::CpuLock:
-            case SliceCategory::CpuInput:
-            case SliceCategory::CpuSleep:
-            case SliceCategory::CpuFrame:
-            case SliceCategory::CpuMixed: return;
+            default: return;  // no work of a stream
         }
     }
 };

@@ -15,6 +15,7 @@
 #include "model/export/ProtoWriter.h"
 #include "model/export/exportRows.h"
 #include "model/roofline/OperatorCall.h"
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
@@ -221,18 +222,7 @@ constexpr std::array slicedKinds{EventKind::Api, EventKind::Nvtx, EventKind::Ker
                                  EventKind::Memset};
 
 std::string_view unitOf(CounterUnit unit) {
-    switch (unit) {
-        case CounterUnit::Bytes: return "bytes";
-        case CounterUnit::BytesPerSecond: return "bytes/s";
-        case CounterUnit::Percent: return "%";
-        case CounterUnit::Watts: return "W";
-        case CounterUnit::Celsius: return "°C";
-        case CounterUnit::Hertz: return "Hz";
-        case CounterUnit::Joules: return "J";
-        case CounterUnit::Count:
-        case CounterUnit::Flags: break;
-    }
-    return {};
+    return enumText(unit, {"", "bytes", "bytes/s", "%", "W", "°C", "Hz", "J", ""});
 }
 
 class Writer {

@@ -314,18 +314,8 @@ void tidy(CounterSamples& samples) {
 }
 
 CounterUnit rateOf(CounterUnit unit) {
-    switch (unit) {
-        case CounterUnit::Bytes: return CounterUnit::BytesPerSecond;
-        case CounterUnit::Joules: return CounterUnit::Watts;
-        case CounterUnit::Count:
-        case CounterUnit::BytesPerSecond:
-        case CounterUnit::Percent:
-        case CounterUnit::Watts:
-        case CounterUnit::Celsius:
-        case CounterUnit::Hertz:
-        case CounterUnit::Flags: break;
-    }
-    return unit;
+    if (unit == CounterUnit::Bytes) return CounterUnit::BytesPerSecond;
+    return unit == CounterUnit::Joules ? CounterUnit::Watts : unit;
 }
 
 /// Returns the typical distance of samples; 1 ns for a single one.
@@ -457,18 +447,7 @@ uint32_t upperCounterOf(const std::vector<CounterSeries>& counters, uint32_t cou
 }
 
 bool isMean(CounterUnit unit) {
-    switch (unit) {
-        case CounterUnit::BytesPerSecond:
-        case CounterUnit::Percent:
-        case CounterUnit::Watts: return true;
-        case CounterUnit::Count:
-        case CounterUnit::Bytes:
-        case CounterUnit::Celsius:
-        case CounterUnit::Hertz:
-        case CounterUnit::Joules:
-        case CounterUnit::Flags: break;
-    }
-    return false;
+    return unit == CounterUnit::BytesPerSecond || unit == CounterUnit::Percent || unit == CounterUnit::Watts;
 }
 
 std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample, int64_t shownNs) {
