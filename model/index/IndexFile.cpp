@@ -103,10 +103,6 @@ class FieldReader {
         for (size_t i = 0; i < count && isGood_; ++i) (*this)(values.emplace_back());
     }
     template <class T>
-    void operator()(RecordColumn<T>& records) {
-        for (Column<int64_t>& field : records.fields()) (*this)(field);
-    }
-    template <class T>
     void operator()(Column<T>& column) {
         const auto stored = take<StoredColumn>();
         const auto blocks = part(stored.blocksOffset, stored.blockCount, sizeof(PackedBlock));
@@ -203,10 +199,6 @@ class FieldWriter {
     void operator()(const std::vector<T>& values) {
         put(uint64_t{values.size()});
         for (const T& value : values) (*this)(value);
-    }
-    template <class T>
-    void operator()(const RecordColumn<T>& records) {
-        for (const Column<int64_t>& field : records.fields()) (*this)(field);
     }
     template <class T>
     void operator()(const Column<T>& column) {

@@ -113,10 +113,6 @@ class FieldList {
         addCount(values.size());
         for (const T& value : values) (*this)(value);
     }
-    template <class T>
-    void operator()(const RecordColumn<T>& records) {
-        for (const Column<int64_t>& field : records.fields()) add(field);
-    }
 
   private:
     template <class T>
@@ -155,10 +151,6 @@ struct WholeReader {
     template <class T>
     void operator()(const std::vector<T>& values) {
         for (const T& value : values) (*this)(value);
-    }
-    template <class T>
-    void operator()(const RecordColumn<T>& records) {
-        for (const Column<int64_t>& field : records.fields()) (*this)(field);
     }
     template <class T>
     void operator()(const Column<T>& column) {

@@ -9,6 +9,11 @@ namespace lanescope {
 // The contents of an index: the lists of members in `trace/fields.h`. Those of event tables are
 // next to them in `trace/Tables.h`.
 
+template <class S>
+requires Of<S, RecordColumn<typename S::value_type>>
+void forEachField(S& s, auto&& visit) {
+    for (auto& column : s.fields()) visit(column);
+}
 void forEachField(Of<TimeRange> auto& s, auto&& visit) { visitEach(visit, s.startNs, s.endNs); }
 void forEachField(Of<Gpu> auto& s, auto&& visit) {
     visitEach(visit, s.id, s.name, s.vendor, s.uuid, s.busLocation, s.memoryBytes, s.memoryBandwidthBytesPerSecond,
