@@ -231,9 +231,7 @@ ReportTable launchesByLine(const ReportQuery& query) {
 struct Piece {
     int64_t startNs, endNs;
     uint32_t place;
-    bool operator<(const Piece& other) const {
-        return std::tie(startNs, endNs, place) < std::tie(other.startNs, other.endNs, other.place);
-    }
+    auto operator<=>(const Piece&) const = default;
 };
 
 ReportTable idleByLine(const ReportQuery& query) {
