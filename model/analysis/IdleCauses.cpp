@@ -27,9 +27,8 @@ std::vector<IdleGap> gapsBetween(const WorkList& work) {
 }
 
 /// Returns the first element that ends after a time. The elements are sorted and do not overlap.
-template <class Each>
-auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
-    return std::ranges::partition_point(all, [timeNs](const Each& each) { return each.range.endNs <= timeNs; });
+auto firstEndingAfter(const auto& all, int64_t timeNs) {
+    return std::ranges::partition_point(all, [timeNs](const auto& each) { return each.range.endNs <= timeNs; });
 }
 
 /// A wait for another thread is a wait for its launches up to this time before and after each launch.

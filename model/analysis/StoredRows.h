@@ -26,10 +26,7 @@ struct StoredMember {
     const Column& column;
     Member& member;
 };
-template <class Column, class Member>
-StoredMember<Column, Member> stored(const Column& column, Member& member) {
-    return {column, member};
-}
+auto stored(const auto& column, auto& member) { return StoredMember{column, member}; }
 
 /// An enumerator up to `last`, stored by its identifier.
 template <class Column, class Member>
@@ -38,10 +35,7 @@ struct StoredEnumerator {
     Member& member;
     std::remove_const_t<Member> last;
 };
-template <class Column, class Member>
-StoredEnumerator<Column, Member> stored(const Column& column, Member& member, std::remove_const_t<Member> last) {
-    return {column, member, last};
-}
+auto stored(const auto& column, auto& member, auto last) { return StoredEnumerator{column, member, last}; }
 
 /// Rows of one stored table in order; an invalid cell ends the pass.
 template <class Table>

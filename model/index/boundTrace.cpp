@@ -190,8 +190,7 @@ class TraceBounds {
     }
 
   private:
-    template <class T>
-    static bool isBelow(uint32_t index, const std::vector<T>& table, bool mayBeNone = false) {
+    static bool isBelow(uint32_t index, const auto& table, bool mayBeNone = false) {
         return index < table.size() || (mayBeNone && index == noIndex);
     }
 

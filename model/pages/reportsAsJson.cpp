@@ -26,10 +26,7 @@ Json partsJson(const StepParts& parts) {
     return json;
 }
 
-template <class T>
-Json orNull(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
+Json orNull(const auto& optional) { return optional ? Json(*optional) : Json(nullptr); }
 
 Json orNull(auto value, bool isKnown) { return isKnown ? Json(std::move(value)) : Json(nullptr); }
 

@@ -16,10 +16,7 @@ namespace lanescope {
 
 namespace {
 
-template <class T>
-Cell cellOf(const std::optional<T>& value) {
-    return value ? Cell(*value) : Cell();
-}
+Cell cellOf(const auto& optional) { return optional ? Cell(*optional) : Cell(); }
 
 /// Returns "0" or, from one GPU to another, "0 \u2192 1".
 Cell gpusOf(const Trace& trace, const CopyGroup& group) {
@@ -69,12 +66,11 @@ void addCells(const Trace& trace, const CopyStatistics& row, const Layout& layou
     if (layout.hasSize) cells.emplace_back(sizeBucketName(group.sizeBucket));
     const auto rate = [&](double CopyRates::*which) { return row.rates ? Cell((*row.rates).*which) : Cell(); };
     const std::optional<int64_t> bytes = row.knownBytes();
-    cells.insert(
-        cells.end(),
-        {row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs, rate(&CopyRates::minimum),
-         rate(&CopyRates::p10), rate(&CopyRates::median), rate(&CopyRates::p90), rate(&CopyRates::maximum),
-         cellOf(row.meanGBps()), row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
-         row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(), cellOf(row.overlappedPercent())});
+    cells.insert(cells.end(),
+                 {row.count, cellOf(bytes), row.busyNs, row.summedNs, rate(&CopyRates::minimum), rate(&CopyRates::p10),
+                  rate(&CopyRates::median), rate(&CopyRates::p90), rate(&CopyRates::maximum), cellOf(row.meanGBps()),
+                  row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
+                  row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(), cellOf(row.overlappedPercent())});
 }
 
 /// Returns the trace of a query, which outlives the report.

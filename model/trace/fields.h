@@ -36,24 +36,15 @@ struct RowField {
     RowsOf of;
     bool mayBeNone = false;  ///< `noIndex` means none, -1 in a signed field.
 };
-template <class Field>
-RowField<Field> rowOf(RowsOf of, Field& field) {
-    return {field, of, false};
-}
-template <class Field>
-RowField<Field> rowOrNone(RowsOf of, Field& field) {
-    return {field, of, true};
-}
+auto rowOf(RowsOf of, auto& field) { return RowField{field, of}; }
+auto rowOrNone(RowsOf of, auto& field) { return RowField{field, of, true}; }
 
 /// Field of `uint32_t` that are numbers, not rows. The mark is mandatory, so that none is forgotten.
 template <class Field>
 struct NumberField {
     Field& field;
 };
-template <class Field>
-NumberField<Field> number(Field& field) {
-    return {field};
-}
+auto number(auto& field) { return NumberField{field}; }
 
 void visitField(auto& visit, auto& field) { visit(field); }
 /// Visitors that distinguish them have functions `row` and `number`.

@@ -13,10 +13,7 @@ namespace lanescope {
 
 // Conversions of absent values to SQL NULL.
 
-template <class T>
-std::optional<T> nullIfZero(T value) {
-    return value != 0 ? std::optional<T>(value) : std::nullopt;
-}
+auto nullIfZero(auto value) { return value != 0 ? std::optional(value) : std::nullopt; }
 
 inline std::optional<int64_t> nullIfNegative(int64_t value) {
     return value >= 0 ? std::optional<int64_t>(value) : std::nullopt;
