@@ -380,14 +380,13 @@ void CopyIndex::forEachIn(const Query& query, auto visit) const {
                [&](uint32_t row, const Row& copy) { visit(memcpyCount_ + row, copy); });
 }
 
-CopySweep::Piece CopyIndex::pieceOf(uint32_t copy) const {
-    const Row row = rowAt(copy);
+CopySweep::Piece CopyIndex::pieceOf(uint32_t copy, const Row& row) const {
     return {row.startNs,           row.endNs,           row.bytes, classes_[classOf_[copy]].streamGpu,
             coveredAtStart_[copy], coveredAtEnd_[copy], false};
 }
 
 CopyLookup CopyIndex::lookup() const {
-    return {[this](uint32_t copy) { return pieceOf(copy); },
+    return {[this](uint32_t copy) { return pieceOf(copy, rowAt(copy)); },
             [this](uint32_t gpu, int64_t timeNs) { return kernels_[gpu].before(timeNs); }};
 }
 
@@ -399,13 +398,11 @@ std::vector<CopyStatistics> CopyIndex::sweep(const Query& query) const {
     forEachIn(query, [&](uint32_t copy, const Row& row) {
         const uint32_t group = groupOfClass[classOf_[copy]];
         if (group == noIndex) return;
-        const uint32_t gpu = classes_[classOf_[copy]].streamGpu;
-        CopySweep::Piece piece{row.startNs,           row.endNs,           row.bytes, gpu,
-                               coveredAtStart_[copy], coveredAtEnd_[copy], false};
+        CopySweep::Piece piece = pieceOf(copy, row);
         if (query.range) piece = clippedTo(*query.range, piece);
         if (piece.isClipped) {
-            piece.coveredAtStart = kernels_[gpu].before(piece.startNs);
-            piece.coveredAtEnd = kernels_[gpu].before(piece.endNs);
+            piece.coveredAtStart = kernels_[piece.gpu].before(piece.startNs);
+            piece.coveredAtEnd = kernels_[piece.gpu].before(piece.endNs);
         }
         sweep.add(group, bySize ? sizeBucketOf(row.bytes) : 0, piece);
     });

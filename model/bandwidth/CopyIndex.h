@@ -124,7 +124,7 @@ class CopyIndex {
     Row rowAt(uint32_t copy) const;
     EventRef eventAt(uint32_t copy) const;
     std::vector<CopyGroup> groupsOf(const Query& query, std::vector<uint32_t>& groupOfClass) const;
-    CopySweep::Piece pieceOf(uint32_t copy) const;
+    CopySweep::Piece pieceOf(uint32_t copy, const Row& row) const;
     CopyLookup lookup() const;
     /// Null if the copies themselves have to be summed.
     const std::vector<CopyGroupSums>* sumsFor(const Query& query) const;

@@ -67,6 +67,13 @@ constexpr int64_t tinyBytes = 4096;
 /// Copies of at least this size show the speed of their kind of memory.
 constexpr int64_t largeBytes = 1 << 20;
 
+/// Keeps an event and its time if that is longer.
+void keepLonger(int64_t ns, EventRef event, int64_t& longestNs, EventRef& longest) {
+    if (ns <= longestNs) return;
+    longestNs = ns;
+    longest = event;
+}
+
 }  // namespace
 
 int64_t partOfBytes(int64_t bytes, int64_t partNs, int64_t wholeNs) {
@@ -406,33 +413,27 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
     sum.unratedCount = to.unrated - from.unrated;
     sum.ratedBytes = to.ratedBytes - from.ratedBytes;
     sum.ratedNs = to.ratedNs - from.ratedNs;
-    std::vector<uint32_t> left;
-    for (const ClippedCopy& cut : toRight) {
-        const int64_t ns = cut.whole.endNs - cut.whole.startNs;
-        sum.bytes -= cut.whole.bytes;
-        sum.summedNs -= ns;
-        if (!hasRate(cut.whole)) {
-            --sum.unratedCount;
-            continue;
+    // Adds (1) or removes (-1) a piece; returns true if it has a rate.
+    const auto count = [&sum](const Piece& piece, int64_t sign) {
+        const int64_t ns = piece.endNs - piece.startNs;
+        sum.bytes += sign * piece.bytes;
+        sum.summedNs += sign * ns;
+        if (!hasRate(piece)) {
+            sum.unratedCount += sign;
+            return false;
         }
-        sum.ratedBytes -= cut.whole.bytes;
-        sum.ratedNs -= ns;
-        left.push_back(ranks_.at(cut.rated));
-    }
+        sum.ratedBytes += sign * piece.bytes;
+        sum.ratedNs += sign * ns;
+        return true;
+    };
+    std::vector<uint32_t> left;
+    for (const ClippedCopy& cut : toRight)
+        if (count(cut.whole, -1)) left.push_back(ranks_.at(cut.rated));
     std::vector<double> added;
     for (const std::vector<ClippedCopy>* const truncates : {&fromLeft, &toRight}) {
         for (const ClippedCopy& cut : *truncates) {
             const Piece piece = clippedTo(*range, cut.whole);
-            const int64_t ns = piece.endNs - piece.startNs;
-            sum.bytes += piece.bytes;
-            sum.summedNs += ns;
-            if (!hasRate(piece)) {
-                ++sum.unratedCount;
-                continue;
-            }
-            sum.ratedBytes += piece.bytes;
-            sum.ratedNs += ns;
-            added.push_back(rateOf(piece));
+            if (count(piece, 1)) added.push_back(rateOf(piece));
         }
     }
     const size_t firstRated = from.count - static_cast<size_t>(from.unrated);
@@ -537,10 +538,7 @@ std::optional<double> CopyStatistics::overlappedPercent() const {
 
 void CopyTally::add(const CopyGroup& group, const TalliedCopy& copy) {
     ++count;
-    if (copy.partNs > longestNs) {
-        longestNs = copy.partNs;
-        longest = copy.event;
-    }
+    keepLonger(copy.partNs, copy.event, longestNs, longest);
     const bool isDtoH = group.kind == MemcpyKind::DtoH;
     const bool holds = isDtoH && copy.holdsCaller;
     if (copy.bytes < tinyBytes) {
@@ -562,10 +560,7 @@ void CopyTally::add(const CopyGroup& group, const TalliedCopy& copy) {
     }
     if (group.kind != MemcpyKind::HtoD && !isDtoH) return;
     const MemoryKind host = hostSideOf(group);
-    if (host == MemoryKind::Pageable && copy.partNs > slowestPageableNs) {
-        slowestPageableNs = copy.partNs;
-        slowestPageable = copy.event;
-    }
+    if (host == MemoryKind::Pageable) keepLonger(copy.partNs, copy.event, slowestPageableNs, slowestPageable);
     if (host == MemoryKind::Pinned && copy.bytes >= largeBytes && copy.when.durationNs() > 0) {
         pinnedBytes = saturatingSum(pinnedBytes, copy.bytes);
         pinnedNs = saturatingSum(pinnedNs, copy.when.durationNs());
@@ -578,20 +573,14 @@ void CopyTally::append(const CopyTally& later) {
     tinyCount += later.tinyCount;
     tinyGpuNs = saturatingSum(tinyGpuNs, later.tinyGpuNs);
     tinyCallNs = saturatingSum(tinyCallNs, later.tinyCallNs);
-    if (later.longestNs > longestNs) {
-        longestNs = later.longestNs;
-        longest = later.longest;
-    }
+    keepLonger(later.longestNs, later.longest, longestNs, longest);
     holdingCount += later.holdingCount;
     holdingCallNs = saturatingSum(holdingCallNs, later.holdingCallNs);
     if (later.holdingCount > 0 && later.longestHoldNs >= longestHoldNs) {
         longestHoldNs = later.longestHoldNs;
         holdingExample = later.holdingExample;
     }
-    if (later.slowestPageableNs > slowestPageableNs) {
-        slowestPageableNs = later.slowestPageableNs;
-        slowestPageable = later.slowestPageable;
-    }
+    keepLonger(later.slowestPageableNs, later.slowestPageable, slowestPageableNs, slowestPageable);
     pinnedBytes = saturatingSum(pinnedBytes, later.pinnedBytes);
     pinnedNs = saturatingSum(pinnedNs, later.pinnedNs);
 }
