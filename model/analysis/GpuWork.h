@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <vector>
 
@@ -104,12 +106,8 @@ using WorkList = PackedList<GpuWork>;
 
 /// Returns the number of the first work that starts at a time or later. O(log n).
 inline size_t firstFrom(const WorkList& work, int64_t timeNs) {
-    size_t low = 0, high = work.size();
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        work.valueOf<0>(middle) < timeNs ? low = middle + 1 : high = middle;
-    }
-    return low;
+    return *std::ranges::lower_bound(std::views::iota(size_t{0}, work.size()), timeNs, {},
+                                     [&work](size_t index) { return work.valueOf<0>(index); });
 }
 
 /// A process on a GPU.

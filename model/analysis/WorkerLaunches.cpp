@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -110,13 +111,9 @@ size_t WorkerLaunches::Times::firstFrom(int64_t timeNs) const {
     const auto block = std::ranges::lower_bound(everyBlock_, timeNs) - everyBlock_.begin();
     if (block == 0) return 0;
     // The time is in the block before, or is the first of this one.
-    size_t low = static_cast<size_t>(block - 1) * blockSize;
-    size_t high = std::min(low + blockSize, all_.size());
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        all_[middle] < timeNs ? low = middle + 1 : high = middle;
-    }
-    return low;
+    const size_t first = static_cast<size_t>(block - 1) * blockSize;
+    return *std::ranges::lower_bound(std::views::iota(first, std::min(first + blockSize, all_.size())), timeNs, {},
+                                     [this](size_t index) { return all_[index]; });
 }
 
 WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launch> launches,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <tuple>
 
 #include "model/format/OutputFile.h"
@@ -135,13 +136,11 @@ EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds wanted)
 void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
     for (const Track& track : trace_->tracks) {
         for (const Lane& lane : track.lanes) {
-            uint32_t low = 0, high = lane.size();
-            while (low < high) {
-                const uint32_t middle = low + (high - low) / 2;
-                lane.startNs[middle] < range.startNs ? low = middle + 1 : high = middle;
-            }
-            if (low == 0 || lane.endNs(low - 1) <= range.startNs) continue;
-            const EventRef event = lane.event[low - 1];
+            const auto first = std::ranges::lower_bound(lane.startNs, range.startNs) - lane.startNs.begin();
+            if (first == 0) continue;
+            const auto last = static_cast<size_t>(first) - 1;
+            if (lane.endNs(last) <= range.startNs) continue;
+            const EventRef event = lane.event[last];
             if (!event.isValid() || !wanted.has(event.kind())) continue;
             // The slice of a function covers several samples, its event only one.
             const TimeRange own = trace_->rangeOf(event);
@@ -168,12 +167,8 @@ int64_t EventWindow::startOf(EventKind kind, uint32_t row) const {
 }
 
 uint32_t EventWindow::lowerRow(const Interval& interval, int64_t timeNs) const {
-    uint32_t low = interval.first, high = interval.end;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        startOf(interval.kind, middle) < timeNs ? low = middle + 1 : high = middle;
-    }
-    return low;
+    return *std::ranges::partition_point(std::views::iota(interval.first, interval.end),
+                                         [&](uint32_t row) { return startOf(interval.kind, row) < timeNs; });
 }
 
 int64_t EventWindow::countBefore(int64_t timeNs) const {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -234,16 +235,13 @@ Result<TracePtr> loadLiveTrace(const LiveTrace& live, const LoadProgress& progre
 EventRef sameEvent(const Trace& before, EventRef event, const Trace& after) {
     if (!event.isValid() || event.row() >= before.rowCount(event.kind())) return {};
     const TimeRange range = before.rangeOf(event);
-    uint32_t low = 0, high = after.rowCount(event.kind());
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const int64_t startNs = after.rangeOf(EventRef(event.kind(), middle)).startNs;
-        startNs < range.startNs ? low = middle + 1 : high = middle;
-    }
+    const uint32_t count = after.rowCount(event.kind());
+    const auto startOf = [&](uint32_t row) { return after.rangeOf(EventRef(event.kind(), row)).startNs; };
+    uint32_t row = *std::ranges::lower_bound(std::views::iota(0U, count), range.startNs, {}, startOf);
     const std::string name = before.nameOf(event);
     EventRef open;
-    for (; low < after.rowCount(event.kind()); ++low) {
-        const EventRef found(event.kind(), low);
+    for (; row < count; ++row) {
+        const EventRef found(event.kind(), row);
         const TimeRange there = after.rangeOf(found);
         if (there.startNs != range.startNs) break;
         if (after.nameOf(found) != name) continue;
