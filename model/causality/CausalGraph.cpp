@@ -39,7 +39,7 @@ std::vector<int64_t> CausalGraph::replay(std::span<const Scale> scales) const {
     for (Node node = 0; node < size(); ++node) {
         const Scale scale = scales.empty() ? Scale() : scales[group[node]];
         const int64_t own = scale.factor == 1 ? ownNs[node] : scaled(ownNs[node], scale.factor);
-        ends[node] = boundedSum(startIn(node, ends, scale), own);
+        ends[node] = boundedSum(startIn(node, ends, scale), boundedSum(own, scale.addedNs));
     }
     return ends;
 }

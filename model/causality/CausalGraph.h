@@ -58,6 +58,7 @@ struct NodeGroup {
 /// A change of all nodes of a group.
 struct Scale {
     double factor = 1;       ///< Factor for the nodes' own time.
+    int64_t addedNs = 0;     ///< Added to that time.
     bool isRemoved = false;  ///< Also removes waits of calls for work, of ranks for each other, and for batches.
 };
 

@@ -13,6 +13,7 @@
 #include "model/format/optionValues.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/apiCalls.h"
+#include "model/text/formatValue.h"
 #include "model/text/kernelFamilies.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/stacks.h"
@@ -73,6 +74,7 @@ class Selector {
 
     bool selects(const NodeGroup& group) const {
         const NodeKind kind = group.kind;
+        if (change_.addedNs != 0 && kind != NodeKind::Call) return false;
         const bool isKernel = kind == NodeKind::Kernel;
         const bool isCall = kind == NodeKind::Call || kind == NodeKind::Return;
         switch (change_.subject) {
@@ -135,8 +137,13 @@ class Selector {
 
 std::string_view identifier(Subject subject) { return subjects[static_cast<size_t>(subject)].identifier; }
 
+std::string Change::partText() const {
+    return fmt::format("{}{}{}", identifier(subject), name.empty() ? "" : ":", name);
+}
+
 std::string Change::text() const {
-    const std::string subjectText = fmt::format("{}{}{}", identifier(subject), name.empty() ? "" : ":", name);
+    const std::string subjectText = partText();
+    if (addedNs != 0) return fmt::format("{}+{}", subjectText, formatDuration(addedNs));
     return isRemoved ? "no " + subjectText : fmt::format("{}={:g}", subjectText, factor);
 }
 
@@ -162,6 +169,22 @@ Result<Change> parseRemoval(std::string_view text) {
     return change;
 }
 
+Result<Change> parseAddition(std::string_view text) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string_view::npos) return fail("{}: the time is missing. Write '{}=20us'.", text, text);
+    Result<Change> change = parseSubject(text.substr(0, equals));
+    if (!change) return change;
+    constexpr std::array ofCalls{Subject::Launch, Subject::Sync, Subject::Allocation, Subject::Line, Subject::Rank};
+    if (std::ranges::find(ofCalls, change->subject) == ofCalls.end())
+        return fail("{}: only calls take an added time. Use launch, sync, allocation, line:NAME or rank:NAME.", text);
+    const std::optional<int64_t> ns = parseDuration(text.substr(equals + 1));
+    if (!ns || *ns <= 0 || *ns > maxAddedNs)
+        return fail("{}: '{}' is no time to add. Use, for example, 20us; at most {}.", text, text.substr(equals + 1),
+                    formatDuration(maxAddedNs));
+    change->addedNs = *ns;
+    return change;
+}
+
 Scales scalesOf(const Trace& trace, const CausalGraph& graph, std::span<const Change> changes) {
     Scales scales{std::vector<Scale>(graph.groups.size()), std::vector<size_t>(changes.size()), {}};
     scales.kernels.resize(changes.size());
@@ -175,6 +198,7 @@ Scales scalesOf(const Trace& trace, const CausalGraph& graph, std::span<const Ch
             if (kind == NodeKind::Kernel || kind == NodeKind::Collective)
                 scales.kernels[index].insert(trace.strings.at(trace.launchConfigs.shortName(graph.groups[group].name)));
             scales.ofGroup[group].factor *= change.factor;
+            scales.ofGroup[group].addedNs += change.addedNs;
             scales.ofGroup[group].isRemoved |= change.isRemoved;
         }
     }
@@ -332,6 +356,74 @@ std::vector<PathPiece> StepReplay::pathPieces() const {
     return pieces;
 }
 
+namespace {
+
+/// Returns the parts that a group belongs to, as changes without effect.
+std::vector<Change> partsOf(const Trace& trace, const NodeGroup& group) {
+    std::vector<Change> parts;
+    const auto add = [&](Subject subject, std::string_view name = {}) {
+        parts.push_back({subject, std::string(name)});
+    };
+    switch (group.kind) {
+        case NodeKind::Kernel:
+            if (!isCollective(trace, group)) {
+                const StringIndex name = trace.launchConfigs.demangledName(group.name);
+                add(Subject::Family, identifier(kernelClass(trace.strings.at(name)).family));
+            }
+            break;
+        case NodeKind::Collective: add(Subject::Nccl); break;
+        case NodeKind::Copy: add(Subject::Copy, name(static_cast<MemcpyKind>(group.name))); break;
+        case NodeKind::Memset: add(Subject::Memset); break;
+        case NodeKind::Graph: add(Subject::Kernels); break;
+        case NodeKind::Arrival: add(Subject::Loader); break;
+        case NodeKind::Host: add(group.isLoading ? Subject::Loader : Subject::Host); break;
+        case NodeKind::Call:
+            for (const Subject subject : {Subject::Launch, Subject::Sync, Subject::Allocation})
+                if (Selector(trace, Change{.subject = subject, .name = {}}).selects(group)) add(subject);
+            break;
+        case NodeKind::Return:
+        case NodeKind::Entered: break;
+    }
+    if (group.stack != noIndex) add(Subject::Line, placeText(trace, group.stack));
+    const bool isOfHost = group.kind == NodeKind::Call || group.kind == NodeKind::Host;
+    if (isOfHost && trace.processes.size() > 1 && trace.processes[group.process].rank)
+        add(Subject::Rank, std::to_string(*trace.processes[group.process].rank));
+    return parts;
+}
+
+}  // namespace
+
+std::vector<Slope> StepReplay::slopes() const {
+    std::vector<Slope> slopes;
+    if (steps_.empty()) return slopes;
+    std::vector<double> ownNs(graph_.groups.size());
+    const size_t first = firstForecastStep();
+    const int64_t fromNs = graph_.endNs[steps_[first].before];
+    for (Node node = 0; node < graph_.size(); ++node)
+        if (graph_.startNs[node] >= fromNs) ownNs[graph_.group[node]] += static_cast<double>(graph_.ownNs[node]);
+    std::map<std::pair<Subject, std::string>, double> sums;
+    for (size_t group = 0; group < ownNs.size(); ++group)
+        for (const Change& part : partsOf(trace_, graph_.groups[group]))
+            sums[{part.subject, part.name}] += ownNs[group];
+    constexpr double minShare = 0.01;
+    for (const auto& [part, ns] : sums) {
+        const double perStep = ns / static_cast<double>(steps_.size() - first);
+        if (perStep >= minShare * recordedNs_) slopes.push_back({{part.first, part.second}, perStep});
+    }
+    std::ranges::stable_sort(slopes, std::greater(), &Slope::ownNs);
+    if (slopes.size() > maxSlopes) slopes.resize(maxSlopes);
+    for (Slope& each : slopes) {
+        Change change = each.part;
+        change.factor = 0.9;
+        each.savedNs = forecast({&change, 1}).savedNs();
+        change.factor = 0;
+        change.isRemoved = true;
+        each.removedNs = forecast({&change, 1}).savedNs();
+    }
+    std::ranges::stable_sort(slopes, std::greater(), &Slope::savedNs);
+    return slopes;
+}
+
 std::string StepReplay::stepsText() const {
     return fmt::format("{}{} step{}", steps_.size(),
                        steps_.size() == selectedSteps_ ? "" : fmt::format(" of {}", selectedSteps_),
@@ -349,15 +441,16 @@ std::string StepReplay::refusal() const {
                        100 * unexplained(), unknownShare_ > std::abs(error_) ? "main thread" : "GPU");
 }
 
+/// The lead of a thread over the GPU changes during the first steps.
+size_t StepReplay::firstForecastStep() const { return steps_.size() >= minSteps ? steps_.size() / 2 : 0; }
+
 Forecast StepReplay::forecast(std::span<const Change> changes) const {
     Forecast made{recordedNs_, recordedNs_};
     if (steps_.empty()) return made;
     const Scales scales = scalesOf(trace_, graph_, changes);
     const std::vector<int64_t> ends = graph_.replay(scales.ofGroup);
-    // The lead of a thread over the GPU changes during the first steps.
-    const size_t first = steps_.size() >= minSteps ? steps_.size() / 2 : 0;
     std::vector<int64_t> differences;
-    for (size_t step = first; step < steps_.size(); ++step) {
+    for (size_t step = firstForecastStep(); step < steps_.size(); ++step) {
         const auto [before, last] = steps_[step];
         differences.push_back(ends[last] - ends[before] - (unchangedNs_[last] - unchangedNs_[before]));
     }

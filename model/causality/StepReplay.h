@@ -25,16 +25,23 @@ struct Change {
     std::string name;
     double factor = 1;       ///< Factor for its time.
     bool isRemoved = false;  ///< Also without its waits.
+    int64_t addedNs = 0;     ///< Added to each of its calls. For a line also to the calls below it.
     bool operator==(const Change&) const = default;
 
-    /// Returns "kernel:gemm=0.5", "no loader".
+    /// Returns "kernel:gemm=0.5", "no loader", "launch+20 us".
     std::string text() const;
+    /// Returns "kernel:gemm", without the change.
+    std::string partText() const;
 };
 
 /// Parses "kernel:gemm=0.5" or "nccl=0".
 Result<Change> parseScale(std::string_view text);
 /// Parses "loader" or "line:train.py:212" as a removal.
 Result<Change> parseRemoval(std::string_view text);
+/// Parses "launch=20us" as time added to each call: of launches, waits, allocations, a line or a rank. At most
+/// `maxAddedNs`.
+Result<Change> parseAddition(std::string_view text);
+inline constexpr int64_t maxAddedNs = 100'000'000;
 
 /// Returns the scale of each group of a graph after all changes, and the number of groups that each selects.
 struct Scales {
@@ -58,6 +65,16 @@ struct Forecast {
     double marginNs = 0;    ///< Half of its interval: 95 % by the spread of the steps, and the replay's error.
     double savedNs() const { return recordedNs - stepNs; }
     bool operator==(const Forecast&) const = default;
+};
+
+/// Effect of a part's own time on the step.
+struct Slope {
+    Change part;           ///< Without a change.
+    double ownNs = 0;      ///< Time of the part per step, also where others cover it.
+    double savedNs = 0;    ///< Saving of the mean step with 10 % less of it.
+    double removedNs = 0;  ///< Saving without it, waits for it included.
+    /// Returns the saving of the step per time saved in the part: 0 for none, 1 for all of it.
+    double slope() const { return ownNs > 0 ? savedNs / (0.1 * ownNs) : 0; }
 };
 
 /// Time of a critical path in one kind of part.
@@ -100,6 +117,10 @@ class StepReplay {
     std::string refusal() const;
     /// Returns the forecast; its interval has no meaning if forecasts are refused. O(nodes).
     Forecast forecast(std::span<const Change> changes) const;
+    /// Returns the parts with at least a hundredth of the step, and their effect, largest first, at most `maxSlopes`.
+    /// O(nodes).
+    std::vector<Slope> slopes() const;
+    static constexpr size_t maxSlopes = 24;
     /// Returns the times of the critical path from the first step to the last, largest first.
     const std::vector<PathShare>& path() const { return path_; }
     /// Returns the same path by time, without delays; a piece ends where its effect starts. O(nodes).
@@ -112,6 +133,7 @@ class StepReplay {
         CausalGraph::Node before, last;  ///< Last work before the step, and its own last work.
     };
     void findPath();
+    size_t firstForecastStep() const;
 
     const Trace& trace_;
     size_t selectedSteps_;

@@ -49,7 +49,7 @@ class Machinery {
         const bool isSync = what == Do::SyncStream || what == Do::SyncDevice;
         const bool isChanged =
             (change_.subject == Subject::Launch && isLaunch(what)) || (change_.subject == Subject::Sync && isSync);
-        return isChanged ? scaled(ns) : ns;
+        return isChanged ? scaled(ns) + change_.addedNs : ns;
     }
     int64_t work(const RandomProgram::Operation& each) const {
         const bool isKernel = each.what == Do::Kernel || each.what == Do::Graph;
@@ -461,6 +461,8 @@ std::vector<Change> RandomProgram::changes() const {
                             {Subject::Host, "", 0.5},
                             {Subject::Host, "", 2},
                             {Subject::Sync, "", 0, true},
+                            {.subject = Subject::Launch, .name = {}, .addedNs = 7'000},
+                            {.subject = Subject::Sync, .name = {}, .addedNs = 300},
                             {Subject::Memset, "", 3},
                             {Subject::Kernel, kernelName(1) + "<", 0.5}};
     if (hasCollectives_) {
