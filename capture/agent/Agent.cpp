@@ -142,7 +142,7 @@ Agent::Agent(const log::LogFolder& folder, AgentOptions options)
       file_(folder, logName()),
       writer_(file_),
       windows_(options_.windows, log::eventTimeNs()),
-      stacks_(options_.recordPython),
+      stacks_(options_.recordPython, options_.delay.line),
       nvtx_(
           windows_, stacks_, burstMemory_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr : std::make_unique<MomentNotifier>(options_.sampleAt, folder)),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "capture/log/Records.h"
+#include "model/format/factNames.h"
 
 namespace lanescope::agent {
 
@@ -51,6 +52,17 @@ class CallStacks::RingSink final : public python::StackSink {
     EventRing& ring_;
 };
 
+CallStacks::CallStacks(bool isWanted, const std::string& line)
+    : isWanted_(isWanted), file_("/" + line.substr(0, line.rfind(':'))), line_(line.substr(line.rfind(':') + 1)) {
+    if (!line.empty()) isOfLine_ = std::make_unique<std::atomic<bool>[]>(python::StackNumbers::maxStacks + size_t{1});
+}
+
+bool CallStacks::isOwnFrameAtLine(const Stack& stack) const {
+    const std::string& file = stack.code < codes_.size() ? codes_[stack.code].file : std::string();
+    if (isLibraryFile(file)) return isOfLine(stack.parent);
+    return std::to_string(stack.line) == line_ && ("/" + file).ends_with(file_);
+}
+
 void CallStacks::search() {
     // Each search asks the loader for symbols that most programs do not have.
     constexpr uint32_t maxDoublings = 6;
@@ -91,6 +103,7 @@ void CallStacks::take(Entry entry, const void* content) {
         if (stack.stack > python::StackNumbers::maxStacks) return;
         if (stacks_.size() <= stack.stack) stacks_.resize(stack.stack + size_t{1});
         stacks_[stack.stack] = {stack.parent, stack.code, stack.line, 0};
+        if (isOfLine_) isOfLine_[stack.stack].store(isOwnFrameAtLine(stacks_[stack.stack]), std::memory_order_relaxed);
     }
 }
 

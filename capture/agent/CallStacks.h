@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ class CallStacks {
     /// Kind of a ring entry, stored at its beginning.
     enum class Entry : uint32_t { Call, Code, Stack };
 
-    explicit CallStacks(bool isWanted) : isWanted_(isWanted) {}
+    /// `line` is for `isOfLine`, "train.py:212" with any end of the path; empty for none.
+    explicit CallStacks(bool isWanted, const std::string& line = {});
 
     /// Copies the interpreter that the parent process found before the fork. Before all other calls.
     void takeInterpreter(const CallStacks& parents) { interpreter_.takeFrom(parents.interpreter_); }
@@ -43,6 +45,13 @@ class CallStacks {
     /// Returns the number of the calling thread's stack, or 0 without one. Puts its new parts into
     /// the ring first. The program's thread.
     uint32_t number(OfThread& thread, EventRing& ring);
+
+    /// Returns true if the innermost frame of a stack outside of libraries is at the line of the constructor. False for
+    /// stacks that were not drained yet. Any thread.
+    bool isOfLine(uint32_t stack) const {
+        return isOfLine_ && stack <= python::StackNumbers::maxStacks &&
+               isOfLine_[stack].load(std::memory_order_relaxed);
+    }
 
     /// Drains rings whose entries begin with their kind: keeps the stacks, and passes the calls to `takeCall` as
     /// `ThreadRings::drain` does. Writer thread, like the following functions.
@@ -74,8 +83,12 @@ class CallStacks {
     };
 
     void take(Entry entry, const void* content);
+    bool isOwnFrameAtLine(const Stack& stack) const;
 
     const bool isWanted_;
+    const std::string file_;
+    const std::string line_;
+    std::unique_ptr<std::atomic<bool>[]> isOfLine_;  // by stack; null without a line
     python::Interpreter interpreter_;
     python::StackNumbers numbers_;
     std::atomic<bool> isSearching_{false};  // guards the next two members

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "capture/log/Records.h"
+#include "capture/log/clocks.h"
+#include "capture/log/launcherRank.h"
 
 namespace lanescope::agent {
 
@@ -101,13 +103,14 @@ struct ApiCallRecorder::Wait {
     DriverCallKind kind;
 };
 
-ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
-                                 std::function<void()> wakeWriter)
-    : cupti_(cupti), stacks_(stacks), rings_(burst, std::move(wakeWriter)) {}
+ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, const CallDelay& delay,
+                                 BurstMemory& burst, std::function<void()> wakeWriter)
+    : cupti_(cupti), stacks_(stacks), delay_(delay), rings_(burst, std::move(wakeWriter)) {}
 
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
     int enabled = 0;
+    const bool isDelayed = delay_.ns > 0 && (delay_.rank.empty() || delay_.rank == log::launcherRank().rank);
     onSinceTicks_.store(CycleClock::now(), std::memory_order_relaxed);
     // The library may have more calls than the headers. It returns an error for the first unknown id.
     for (uint32_t id = 1; id < maxFunctions; ++id) {
@@ -118,6 +121,7 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
         kinds_[id] = kind;
         const std::string_view known = name;
         launches_[id] = known.substr(0, 8) == "cuLaunch" || known.substr(0, 13) == "cuGraphLaunch";
+        delayed_[id] = isDelayed && std::ranges::find(delay_.calls, known) != delay_.calls.end();
         if (cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS) ++enabled;
     }
     return enabled;
@@ -134,6 +138,8 @@ void ApiCallRecorder::setOn(CUpti_SubscriberHandle subscriber, bool isOn) {
 void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
     if (call.callbackSite == CUPTI_API_ENTER) {
         *call.correlationData = CycleClock::now();
+        if (id < maxFunctions && delayed_[id]) [[unlikely]]
+            addDelay();
         return;
     }
     const uint64_t endTicks = CycleClock::now();
@@ -153,6 +159,18 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
                                  call.correlationId,      ring->threadId, result ? *result : 0};
     if (waits) new (kept + 1) Wait(waitOf(kind, call));
     rings_.commit(*ring);
+}
+
+/// Spins: a thread that sleeps returns late.
+void ApiCallRecorder::addDelay() {
+    const int64_t endNs = log::eventTimeNs() + delay_.ns;
+    if (delay_.periodNs > 0 && (endNs - delay_.ns) / delay_.periodNs % 2 == 0) return;
+    if (!delay_.line.empty()) {
+        auto* ring = rings_.ofThisThread();
+        if (!ring || !stacks_.isOfLine(stacks_.number(ring->state, ring->events))) return;
+    }
+    while (log::eventTimeNs() < endNs) {
+    }
 }
 
 ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const {

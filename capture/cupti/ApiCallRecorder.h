@@ -44,8 +44,8 @@ DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork);
 /// training only query a property (figures in resources/manual/limits.md).
 class ApiCallRecorder {
   public:
-    /// `wakeWriter` as in `ThreadRings`. `stacks` and `burst` outlive all calls.
-    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, BurstMemory& burst,
+    /// `wakeWriter` as in `ThreadRings`. `stacks`, `delay` and `burst` outlive all calls.
+    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks, const CallDelay& delay, BurstMemory& burst,
                     std::function<void()> wakeWriter);
 
     void mark() { rings_.mark(); }
@@ -80,16 +80,19 @@ class ApiCallRecorder {
     static constexpr size_t maxFunctions = 2048;
 
     Wait waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const;
+    void addDelay();
     void write(const Call& call, const Wait* wait, log::RecordWriter& writer, const CycleClock& clock);
     uint32_t eventId(uint64_t handle);
 
     const CuptiLibrary& cupti_;
     CallStacks& stacks_;
+    const CallDelay& delay_;
     ThreadRings<CallStacks::OfThread> rings_;
     std::array<DriverCallKind, maxFunctions> kinds_{};
     std::atomic<uint64_t> onSinceTicks_{0};  // calls that began before lack the callback of their start
     std::atomic<bool> isOn_{true};
     std::bitset<maxFunctions> launches_;               // the functions that launch kernels or graphs
+    std::bitset<maxFunctions> delayed_;                // the functions of `delay_`; set before the callbacks
     std::optional<ApiNames> names_;                    // writer thread only
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only
 };

@@ -171,7 +171,7 @@ void GraphNodeRecorder::repeat(uint64_t node, log::RecordWriter& writer) {
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
     : options_(options),
       agent_(agent),
-      calls_(cupti_, agent.stacks(), agent.burstMemory(), [&agent] { agent.startAndWake(); }),
+      calls_(cupti_, agent.stacks(), options_.delay, agent.burstMemory(), [&agent] { agent.startAndWake(); }),
       nodes_(cupti_, agent.stacks(), agent.burstMemory(), [&agent] { agent.startAndWake(); }),
       launches_(agent.windows(), options.apiCalls != ApiCalls::None),
       begunNs_(log::monotonicNs()) {}

@@ -194,6 +194,26 @@ void readPatterns(std::string_view text, AgentOptions& options) {
     }
 }
 
+std::string writeDelay(const AgentOptions& options) {
+    const CallDelay& delay = options.delay;
+    std::string text = std::to_string(delay.ns) + ":" + encoded(delay.line) + ":" + encoded(delay.rank);
+    for (const std::string& call : delay.calls) text += ":" + encoded(call);
+    return text;
+}
+void readDelay(std::string_view text, AgentOptions& options) {
+    const auto next = [&text] {
+        const std::string_view one = text.substr(0, text.find(':'));
+        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        return one;
+    };
+    CallDelay& delay = options.delay;
+    delay.ns = number(next(), CallDelay::maxNs).value_or(0);
+    delay.line = decoded(next());
+    delay.rank = decoded(next());
+    delay.calls.clear();
+    while (!text.empty()) delay.calls.push_back(decoded(next()));
+}
+
 std::string writeTriggerRange(const AgentOptions& options) {
     if (options.windows.trigger == WindowTrigger::CudaProfilerCalls) return "cudaProfilerApi";
     if (options.windows.trigger != WindowTrigger::NvtxRange) return {};
@@ -244,6 +264,7 @@ constexpr std::array table = {
     flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
     Option{"sample-at", [](const AgentOptions& options) { return encoded(options.sampleAt); },
            [](std::string_view value, AgentOptions& options) { options.sampleAt = decoded(value); }},
+    Option{"add-to-calls", writeDelay, readDelay},
     milliseconds<&WindowOptions::delayNs>("delay-ms"),
     milliseconds<&WindowOptions::durationNs>("duration-ms"),
     Option{"base-ns", [](const AgentOptions& options) { return std::to_string(options.windows.baseNs); },

@@ -42,6 +42,17 @@ struct WindowOptions {
     bool operator==(const WindowOptions&) const = default;
 };
 
+/// Time that the agent adds to calls, as a test of forecasts (`lanescope whatif --verify`).
+struct CallDelay {
+    int64_t ns = 0;                  ///< For each call, at most `maxNs`; 0: none.
+    int64_t periodNs = 0;            ///< Only in every second interval of this length of `log::eventTimeNs`; 0: always.
+    std::string line;                ///< Only calls of this Python line, "train.py:212"; empty: all.
+    std::string rank;                ///< Only calls of the process with this rank; empty: all.
+    std::vector<std::string> calls;  ///< Names of functions of the CUDA driver.
+    static constexpr int64_t maxNs = 100'000'000;
+    bool operator==(const CallDelay&) const = default;
+};
+
 /// Sets the range of `windows` from "NAME" or "NAME@DOMAIN", split at the last '@'.
 void setRange(std::string_view text, WindowOptions& windows);
 
@@ -116,6 +127,7 @@ struct AgentOptions {
     /// Pattern of NVTX ranges whose beginnings and ends trigger samples; empty: none.
     std::string sampleAt;
     WindowOptions windows;
+    CallDelay delay;
 
     bool operator==(const AgentOptions&) const = default;
 };

@@ -55,17 +55,6 @@ constexpr std::array<double, 6> bytesPerLane{2.5e9 * 8 / 10 / 8,   5e9 * 8 / 10 
 
 }  // namespace
 
-bool isLibraryFile(std::string_view file) {
-    // Interactive input and generated code of packages have such names.
-    if (file.starts_with('<'))
-        return !file.starts_with("<stdin>") && !file.starts_with("<string>") && !file.starts_with("<ipython-input");
-    // The cache of PyTorch's compiler, and our ranges of operators, also where they are not installed.
-    constexpr std::array<std::string_view, 7> folders{"/site-packages/",    "/dist-packages/", "/lib/python3",
-                                                      "/torch/_",           "/torch/nn/",      "/torchinductor_",
-                                                      "/lanescope/torch.py"};
-    return file.empty() || containsAny(file, folders);
-}
-
 std::string shortSourcePath(std::string_view path, const SourceFolders& folders) {
     std::string_view given = path;
     while (given.starts_with("./") && isPlain(given.substr(2))) given.remove_prefix(2);

@@ -51,7 +51,16 @@ inline bool isRecomputation(std::string_view file, std::string_view function) {
 
 /// Returns true if a file belongs to Python's library or to an installed package. Any thread, also
 /// for the functions below.
-bool isLibraryFile(std::string_view file);
+inline bool isLibraryFile(std::string_view file) {
+    // Interactive input and generated code of packages have such names.
+    if (file.starts_with('<'))
+        return !file.starts_with("<stdin>") && !file.starts_with("<string>") && !file.starts_with("<ipython-input");
+    // The cache of PyTorch's compiler, and our ranges of operators, also where they are not installed.
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3", "/torch/_",
+                                          "/torch/nn/", "/torchinductor_", "/lanescope/torch.py"})
+        if (file.find(folder) != std::string_view::npos) return true;
+    return file.empty();
+}
 
 /// Returns the path relative to the working folder, or "~/src/train.py" below the home folder.
 /// Other and ambiguous paths are returned unchanged.

@@ -142,6 +142,21 @@ class tst_Agent : public QObject {
         QCOMPARE(run.logs.size(), size_t{1});
     }
 
+    void addsTimeToTheCallsOfARank() {
+        const auto longCalls = [](const char* rank) {
+            AgentRun run({"--steps", "4", "--kernels", "5"},
+                         {{"LANESCOPE_AGENT_OPTIONS", "add-to-calls=3000000:0::1:cuLaunchKernel"},
+                          {"RANK", rank},
+                          {"WORLD_SIZE", "2"}});
+            run.succeed();
+            return std::ranges::count_if(run.log().calls,
+                                         [](const auto& call) { return call.endNs - call.startNs >= 3'000'000; });
+        };
+        // Others' load may lengthen further calls, but not all of them.
+        QVERIFY(longCalls("1") >= 20);
+        QVERIFY(longCalls("0") < 20);
+    }
+
     void recordsRareKindsOnRequest_data() {
         QTest::addColumn<QString>("version");
         for (const char* version : {"18", "20", "22", "24", "26", "130001", "130300"})

@@ -505,13 +505,13 @@ class tst_LogFile : public QObject {
             o.windows.anyDomain = false;
         });
         row("range=nvtx:a@", [](auto& o) {
-            o.windows.trigger = WindowTrigger::NvtxRange;
-            o.windows.rangeName = "a";
-            o.windows.anyDomain = false;
+            o.windows = {.trigger = WindowTrigger::NvtxRange, .rangeName = "a", .rangeDomain = {}, .anyDomain = false};
+        });
+        row("add-to-calls=20000:9:a%3A1.py%3A88:3:cuLaunchKernel:cuMemcpyAsync_ptsz", [](auto& o) {
+            o.delay = {20'000, 9, "a:1.py:88", "3", {"cuLaunchKernel", "cuMemcpyAsync_ptsz"}};
         });
         row("steps=0-12", [](auto& o) {
-            o.windows.trigger = WindowTrigger::Steps;
-            o.windows.steps = {0, 12};
+            o.windows = {.trigger = WindowTrigger::Steps, .rangeName = {}, .rangeDomain = {}, .steps = {0, 12}};
         });
         row("duration-ms=9,steps=7-7,step-range=Iter*@ml", [](auto& o) {
             o.windows.trigger = WindowTrigger::Steps;

@@ -304,6 +304,41 @@ class tst_PythonStacks : public QObject {
         QVERIFY(log.properties.contains("program"));
     }
 
+    void addsTimeToTheCallsOfALine() {
+        const QString path = folder_.filePath("lines.py");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(R"(import ctypes, sys, time
+library = ctypes.CDLL(sys.argv[1])
+library.beginCuda.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+library.beginCuda(sys.argv[2].encode(), sys.argv[3].encode())
+def seconds(launch):
+    start = time.perf_counter()
+    launch()
+    return time.perf_counter() - start
+def slowed():
+    library.launchHere()
+def other():
+    library.launchHere()
+def fastest(launch):
+    return min(seconds(launch) for _ in range(20))
+limit = time.perf_counter() + 60
+# A stack counts once the writer has read it.
+while fastest(slowed) < 0.002:
+    assert time.perf_counter() < limit
+    time.sleep(0.01)
+while fastest(other) >= 0.002:
+    assert time.perf_counter() < limit
+)");
+        file.close();
+        AgentRun run;
+        run.program = "python3";
+        run.arguments = {path, launcher, test::agentLibrary(), test::standinCupti()};
+        run.environment["LANESCOPE_AGENT_OPTIONS"] = "add-to-calls=2000000:0:lines.py%3A10::cuLaunchKernel";
+        run.succeed();
+        QCOMPARE(run.errors, QByteArray());
+    }
+
     void recordsForkedChildren() {
         const QString path = folder_.filePath("forking.py");
         QFile file(path);
