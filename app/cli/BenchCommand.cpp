@@ -2,16 +2,11 @@
 #include "app/cli/commands.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "app/cli/ComparisonAnswer.h"
@@ -25,7 +20,6 @@
 #include "model/compare/RunComparison.h"
 #include "model/compare/judgeRuns.h"
 #include "model/format/Result.h"
-#include "model/format/files.h"
 
 namespace lanescope::cli {
 
@@ -40,40 +34,8 @@ constexpr std::array benchSides{BenchSide::Baseline, BenchSide::Candidate};
 
 std::string letter(BenchSide side) { return side == BenchSide::Baseline ? "A" : "B"; }
 
-/// The folder of a bench's traces and their output: A1.sqlite, A1.log, B1.sqlite ...
-class BenchFolder {
-  public:
-    /// Creates `folder`, or uses it if it is empty; an empty name creates "lanescope-bench-1", or the next free one.
-    static Result<BenchFolder> make(const std::string& folder) {
-        BenchFolder made;
-        std::error_code error;
-        for (int number = 1; folder.empty(); ++number) {
-            made.path_ = fmt::format("lanescope-bench-{}", number);
-            if (::mkdir(made.path_.c_str(), 0700) == 0) return made;
-            if (errno != EEXIST) return fail("Cannot make {}: {}.", made.path_.string(), std::strerror(errno));
-        }
-        made.path_ = folder;
-        if (const Result<void> created = makePrivateFolders(made.path_); !created) return fail(created.error());
-        if (!std::filesystem::is_empty(made.path_, error) || error)
-            return fail("{}: the folder is not empty. Choose another with -o.", folder);
-        // It may be a link to a folder on another disk.
-        if (const std::filesystem::path real = std::filesystem::canonical(made.path_, error);
-            !error && std::filesystem::is_symlink(made.path_, error))
-            made.path_ = real;
-        return made;
-    }
-
-    const std::filesystem::path& path() const { return path_; }
-    /// Returns, for example, "B3".
-    static std::string runName(BenchSide side, int round) { return fmt::format("{}{}", letter(side), round); }
-    std::filesystem::path trace(BenchSide side, int round) const { return path_ / (runName(side, round) + ".sqlite"); }
-    std::filesystem::path log(BenchSide side, int round) const { return path_ / (runName(side, round) + ".log"); }
-    /// Returns the log of all warm-ups.
-    std::filesystem::path warmUpLog(BenchSide side) const { return path_ / (letter(side) + "-warm-up.log"); }
-
-  private:
-    std::filesystem::path path_;
-};
+/// Returns, for example, "B3".
+std::string runName(BenchSide side, int round) { return fmt::format("{}{}", letter(side), round); }
 
 struct BenchOptions {
     capture::RecordOptions recording;                  ///< For each run; without program and trace name.
@@ -88,7 +50,7 @@ struct BenchOptions {
 /// machine over both. Reports progress. Records each run in a separate process, like `record`.
 class Bench {
   public:
-    Bench(const BenchOptions& options, const BenchFolder& folder) : options_(options), folder_(folder) {}
+    Bench(const BenchOptions& options, const RunsFolder& folder) : options_(options), folder_(folder) {}
 
     /// Runs all rounds. Fails with a sentence at the first run that fails or is interrupted; earlier traces are kept.
     Result<void> run() {
@@ -111,7 +73,7 @@ class Bench {
     std::vector<std::string> traces(BenchSide side) const {
         std::vector<std::string> files;
         for (size_t run = 1; run <= runs_[static_cast<size_t>(side)].size(); ++run)
-            files.push_back(folder_.trace(side, static_cast<int>(run)).string());
+            files.push_back(folder_.files(runName(side, static_cast<int>(run))).trace.string());
         return files;
     }
 
@@ -131,17 +93,16 @@ class Bench {
     Result<void> warmUp(BenchSide side) {
         printMessage(fmt::format("{}: warm-up, not recorded.", letter(side)));
         return runUnrecorded(supervisor_, options_.programs[static_cast<size_t>(side)],
-                             "The warm-up of " + letter(side), folder_.warmUpLog(side));
+                             "The warm-up of " + letter(side), folder_.files(letter(side) + "-warm-up").log);
     }
 
     Result<void> record(BenchSide side) {
         capture::RecordOptions options = options_.recording;
         options.commandLine = options_.programs[static_cast<size_t>(side)];
-        const std::string run = BenchFolder::runName(side, round_);
+        const std::string run = runName(side, round_);
         printMessage(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
         Result<RunSummary> summary =
-            measureRun(supervisor_, options, "Run " + run, {folder_.trace(side, round_), folder_.log(side, round_)},
-                       options_.selection);
+            measureRun(supervisor_, options, "Run " + run, folder_.files(run), options_.selection);
         if (!summary) return fail(summary.error());
         runsOf(side).push_back(std::move(*summary));
         return {};
@@ -166,7 +127,7 @@ class Bench {
     std::vector<analysis::RunSummary>& runsOf(BenchSide side) { return runs_[static_cast<size_t>(side)]; }
 
     const BenchOptions& options_;
-    const BenchFolder& folder_;
+    const RunsFolder& folder_;
     RecordSupervisor supervisor_;
     int round_ = 0;
     std::array<std::vector<analysis::RunSummary>, 2> runs_;
@@ -207,7 +168,7 @@ int runBench(BenchArguments& arguments) {
     const Result<BenchOptions> options = optionsOf(arguments);
     if (!options) return reportFailure(options.error(), exitUsage);
     const Result<void> place = arguments.folder.empty() ? checkDefaultPlace() : Result<void>();
-    const Result<BenchFolder> folder = place ? BenchFolder::make(arguments.folder) : fail(place.error());
+    const Result<RunsFolder> folder = place ? RunsFolder::make(arguments.folder, "bench") : fail(place.error());
     if (!folder) return reportFailure(folder.error(), exitNoAnswer);
     Bench bench(*options, *folder);
     const Result<void> done = bench.run();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -11,8 +9,6 @@
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
 #include "model/analysis/RunSummary.h"
-#include "model/analysis/replaySteps.h"
-#include "model/analysis/shownNumbers.h"
 #include "model/explain/Explanation.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
@@ -131,132 +127,6 @@ void addExplain(CLI::App& app, int& exitStatus) {
         // No verdict has another exit status than a finding.
         if (!status && !options->conditions.empty()) exitStatus = exitNoAnswer;
     });
-}
-
-namespace {
-
-struct WhatIfOptions {
-    std::string file;
-    std::string format = "text";
-    std::string output;
-    CompareSelection selection;
-    std::vector<std::string> scales, removals;
-};
-
-std::vector<causality::Change> changesOf(const WhatIfOptions& options) {
-    std::vector<causality::Change> changes;
-    for (const std::string& text : options.scales)
-        if (const auto change = causality::parseScale(text)) changes.push_back(*change);
-    for (const std::string& text : options.removals)
-        if (const auto change = causality::parseRemoval(text)) changes.push_back(*change);
-    return changes;
-}
-
-std::string changesText(const std::vector<causality::Change>& changes) {
-    std::string text;
-    for (const causality::Change& change : changes) text += (text.empty() ? "" : ", ") + change.text();
-    return text;
-}
-
-std::string asText(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
-                   const causality::Scales& scales, const causality::Forecast& forecast, const std::string& refusal) {
-    const causality::StepReplay& replay = run.replay;
-    std::string text =
-        fmt::format("{}: {}, mean {}. Replay error {} %.\n", run.worker, replay.stepsText(),
-                    analysis::timeText(replay.recordedNs()), analysis::percentDifferenceText(100 * replay.error()));
-    for (size_t each = 0; each < changes.size(); ++each) {
-        constexpr size_t maxShown = 8;
-        const auto& kernels = scales.kernels[each];
-        if (changes[each].name.empty() || kernels.empty()) continue;
-        text += changes[each].text() + " matches";
-        size_t shown = 0;
-        for (const std::string_view kernel : kernels)
-            if (++shown <= maxShown) text += (shown == 1 ? " " : ", ") + printable(kernel);
-        text += shown > maxShown ? fmt::format(" and {} more.\n", shown - maxShown) : ".\n";
-    }
-    if (!refusal.empty()) return text + "No forecast. " + refusal + "\n";
-    if (changes.empty()) return text;
-    const double savedNs = forecast.savedNs();
-    return text + fmt::format("{}: {} ± {} per step, {} {} ({} %).\n", changesText(changes),
-                              analysis::timeText(forecast.stepNs), analysis::timeText(forecast.marginNs),
-                              savedNs < 0 ? "longer by" : "saves", analysis::timeText(std::abs(savedNs)),
-                              analysis::percentText(100 * std::abs(savedNs) / forecast.recordedNs));
-}
-
-std::string asJson(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
-                   const causality::Scales& scales, const causality::Forecast& forecast, const std::string& refusal) {
-    nlohmann::ordered_json all{{"schema", "lanescope-whatif"},
-                               {"version", 1},
-                               {"worker", run.worker},
-                               {"steps", run.replay.stepCount()},
-                               {"stepNs", run.replay.recordedNs()},
-                               {"replayError", run.replay.error()},
-                               {"unknownShare", run.replay.unknownShare()},
-                               {"changes", nlohmann::ordered_json::array()}};
-    for (size_t each = 0; each < changes.size(); ++each)
-        all["changes"].push_back({{"text", changes[each].text()}, {"kernels", scales.kernels[each]}});
-    all["refusal"] = refusal.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(refusal);
-    const bool isMade = refusal.empty() && !changes.empty();
-    all["forecastNs"] = isMade ? nlohmann::ordered_json(forecast.stepNs) : nlohmann::ordered_json();
-    all["marginNs"] = isMade ? nlohmann::ordered_json(forecast.marginNs) : nlohmann::ordered_json();
-    return withoutControls(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
-}
-
-Result<int> runWhatIf(const WhatIfOptions& options) {
-    const Result<TracePtr> trace = loadForCommand(options.file);
-    if (!trace) return fail(trace.error());
-    Result<Output> output = Output::open(options.output, {options.file});
-    if (!output) return fail(output.error());
-    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
-    const Result<StepSelection> selection = stepSelectionFor(**trace, options.selection);
-    if (!selection) return fail(selection.error());
-    const Result<analysis::ReplayedRun> run = analysis::replayRun(**trace, *selection);
-    if (!run) return fail(run.error());
-    const std::vector<causality::Change> changes = changesOf(options);
-    const causality::Scales scales = causality::scalesOf(**trace, run->replay.graph(), changes);
-    std::string refusal = run->replay.refusal();
-    for (size_t each = 0; each < changes.size(); ++each)
-        if (scales.selected[each] == 0)
-            refusal =
-                fmt::format("{}: no such part in the steps. Run 'lanescope stats -r critical_path {}' to list parts.",
-                            changes[each].text(), options.file);
-    const causality::Forecast forecast = run->replay.forecast(changes);
-    output->write(options.format == "json" ? asJson(*run, changes, scales, forecast, refusal)
-                                           : asText(*run, changes, scales, forecast, refusal));
-    const Result<void> closed = output->close();
-    if (!closed) return fail(closed.error());
-    reportTraceWarnings(**trace);
-    return refusal.empty() ? exitOk : exitNoAnswer;
-}
-
-}  // namespace
-
-void addWhatIf(CLI::App& app, int& exitStatus) {
-    auto options = std::make_shared<WhatIfOptions>();
-    CLI::App* command = app.add_subcommand("whatif", "Forecast the step time with changes");
-    command->add_option("FILE", options->file, readableFormats())->required();
-    command
-        ->add_option("--scale", options->scales,
-                     "Multiply the time of a part: 'kernel:NAME=0.5' (a part of the name, or * as a wildcard), "
-                     "'family:NAME', 'line:FILE:LINE', 'rank:N', "
-                     "'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', 'sync', 'allocation', 'host' or 'loader'; "
-                     "repeatable")
-        ->type_name("PART=FACTOR")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(causality::parseScale(text)); });
-    command->add_option("--no", options->removals, "Remove a part and what it waits for: 'loader'; repeatable")
-        ->type_name("PART")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(causality::parseRemoval(text)); });
-    addStepOptions(*command, options->selection);
-    addFormat(*command, options->format, {"text", "json"});
-    addOutputFile(*command, options->output);
-    command->footer(
-        "Exits with 3 if the recorded causes do not explain the steps, or a part is not in them.\n\n"
-        "Examples:\n"
-        "  lanescope whatif run.sqlite --scale 'kernel:gemm=0.5' --scale 'nccl=0'\n"
-        "  lanescope whatif run.sqlite --no loader -f json");
-    command->callback([options, &exitStatus] { exitStatus = statusOf(runWhatIf(*options)); });
 }
 
 }  // namespace lanescope::cli

@@ -2,6 +2,11 @@
 #include "app/cli/measureRun.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
 
 #include "app/cli/Output.h"
 #include "app/cli/recordRun.h"
@@ -78,6 +83,25 @@ Result<RunSummary> summaryOf(const std::string& name, const std::filesystem::pat
 }
 
 }  // namespace
+
+Result<RunsFolder> RunsFolder::make(const std::string& folder, std::string_view purpose) {
+    RunsFolder made;
+    std::error_code error;
+    for (int number = 1; folder.empty(); ++number) {
+        made.path_ = fmt::format("lanescope-{}-{}", purpose, number);
+        if (::mkdir(made.path_.c_str(), 0700) == 0) return made;
+        if (errno != EEXIST) return fail("Cannot make {}: {}.", made.path_.string(), std::strerror(errno));
+    }
+    made.path_ = folder;
+    if (const Result<void> created = makePrivateFolders(made.path_); !created) return fail(created.error());
+    if (!std::filesystem::is_empty(made.path_, error) || error)
+        return fail("{}: the folder is not empty. Choose another with -o.", folder);
+    // It may be a link to a folder on another disk.
+    if (const std::filesystem::path real = std::filesystem::canonical(made.path_, error);
+        !error && std::filesystem::is_symlink(made.path_, error))
+        made.path_ = real;
+    return made;
+}
 
 Result<RunSummary> measureRun(RecordSupervisor& supervisor, capture::RecordOptions options, const std::string& name,
                               const RunFiles& files, const CompareSelection& selection) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/RecordSupervisor.h"
@@ -14,6 +15,20 @@ namespace lanescope::cli {
 
 struct RunFiles {
     std::filesystem::path trace, log;
+};
+
+/// A folder for the traces of several runs and the output of their programs: A1.sqlite, A1.log, B1.sqlite ...
+class RunsFolder {
+  public:
+    /// Creates `folder`, or uses it if it is empty; an empty name creates "lanescope-<purpose>-1", or the next free
+    /// one.
+    static Result<RunsFolder> make(const std::string& folder, std::string_view purpose);
+
+    const std::filesystem::path& path() const { return path_; }
+    RunFiles files(const std::string& run) const { return {path_ / (run + ".sqlite"), path_ / (run + ".log")}; }
+
+  private:
+    std::filesystem::path path_;
 };
 
 /// Records a run of the program in `options` and returns its summary, which has a step. Reports the median step. Fails

@@ -285,6 +285,17 @@ class TestCommandLine : public QObject {
         QVERIFY2(ranged.contains("Time") && !ranged.contains("per Step"), ranged);
     }
 
+    void slopesForecastEachPart() {
+        const QByteArray slopes = run({"stats", fast_, "-r", "slopes", "-f", "csv"}).out;
+        QVERIFY2(slopes.startsWith("Saves at -10 % (ns),Saves Without It (ns),Slope (%),"), slopes);
+        const Ended added = run({"whatif", fast_, "--add", "launch=20us"});
+        QVERIFY2(added.status == 0 && added.out.contains("launch+20.00 \u00b5s: "), added.out + added.err);
+        QVERIFY2(added.out.contains("longer by"), added.out);
+        verifyFailure(run({"whatif", fast_, "--add", "kernels=20us"}), 2, "only calls take an added time");
+        verifyFailure(run({"whatif", fast_, "--add", "launch=20"}), 2, "is no time to add");
+        verifyFailure(run({"whatif", fast_, "--verify"}), 2, "--verify tests one --add");
+    }
+
     void framesAreOnlyForFlameGraphs() {
         for (const char* format : {"perfetto", "kineto", "flame-ranges", "sqlite"})
             verifyFailure(run({"export", fast_, "-f", format, "--over", "modules", "-o", path("x")}), 2,

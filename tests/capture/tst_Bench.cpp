@@ -93,6 +93,19 @@ class tst_Bench : public QObject {
         QVERIFY2(bench.err.contains("lanescope: The 6 traces, A1 to B3, are in b."), bench.err);
     }
 
+    /// The simulated GPU works at fixed times, which no call causes.
+    void stepsWithoutKnownCausesAreNotVerified() {
+        const Ended refused =
+            run(QStringList{"whatif", "--verify", "--add", "launch=2ms", "-o", "v", "--"} + training(2));
+        QCOMPARE(refused.status, 3);
+        QVERIFY2(refused.err.contains("lanescope: No forecast. The recorded causes do not explain this step"),
+                 refused.err);
+        QCOMPARE(tracesIn("v"), QStringList{"A.sqlite"});
+        const Ended again =
+            run(QStringList{"whatif", "--verify", "--add", "launch=2ms", "-o", "v", "--"} + training(2));
+        QVERIFY2(again.err.contains("is not empty. Choose another with -o"), again.err);
+    }
+
     void createsItsOwnFolder() {
         QVERIFY(QDir(folder_->path()).mkdir("lanescope-bench-1"));
         const Ended bench =

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/VerifyForecast.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/cli/Output.h"
+#include "app/cli/RecordSupervisor.h"
+#include "app/cli/measureRun.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/replaySteps.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+/// Minimum steps of an interval, at both ends of which one is not counted.
+constexpr int64_t stepsPerInterval = 12, minCountedSteps = 3;
+constexpr int64_t minPeriodNs = 200'000'000;
+constexpr int64_t minPairs = 3;
+
+/// Records the runs of a verification, and sums up what they show.
+class Verifier {
+  public:
+    Verifier(const Verification& verification, const RunsFolder& folder)
+        : verification_(verification), folder_(folder) {
+        verified_.change = verification.change;
+        verified_.runs = verification.runs;
+    }
+
+    Result<VerifiedForecast> run() {
+        if (const Result<void> forecast = record("A", "as it is", &Verifier::forecast); !forecast)
+            return fail(forecast.error());
+        for (int number = 1; number <= verification_.runs; ++number)
+            if (const Result<void> measured = record(fmt::format("B{}", number), "slowed", &Verifier::measure);
+                !measured)
+                return fail(measured.error());
+        const Statistics growth = statisticsOf(growths_);
+        if (growth.count < minPairs)
+            return fail("The runs are too short: an interval of {} has {} steps, and {} pairs of intervals are needed.",
+                        formatDuration(verified_.periodNs), stepsPerInterval, minPairs);
+        verified_.pairs = static_cast<int>(growth.count);
+        verified_.measuredNs = growth.average;
+        verified_.marginNs = studentTFor(0.95, growth.count - 1) * growth.standardDeviation /
+                             std::sqrt(static_cast<double>(growth.count));
+        return verified_;
+    }
+
+  private:
+    using Use = Result<void> (Verifier::*)(const Trace& trace, const analysis::RunSummary& run,
+                                           const StepSelection& selection, const std::string& file);
+
+    Result<void> record(const std::string& name, std::string_view how, Use use) {
+        printMessage(fmt::format("{}: recording, {}.", name, how));
+        capture::RecordOptions options = verification_.recording;
+        options.agentOptions.delay = delay();
+        const RunFiles files = folder_.files(name);
+        const Result<analysis::RunSummary> run =
+            measureRun(supervisor_, options, "Run " + name, files, verification_.selection);
+        if (!run) return fail(run.error());
+        const Result<TracePtr> trace = loadForCommand(files.trace.string());
+        if (!trace) return fail(trace.error());
+        const Result<StepSelection> selection = stepSelectionFor(**trace, verification_.selection);
+        if (!selection) return fail(selection.error());
+        return (this->*use)(**trace, *run, *selection, files.trace.string());
+    }
+
+    Result<void> forecast(const Trace& trace, const analysis::RunSummary& summary, const StepSelection& selection,
+                          const std::string& file) {
+        const Result<analysis::ReplayedRun> run = analysis::replayRun(trace, selection, &summary);
+        if (!run) return fail(run.error());
+        const causality::StepReplay& replay = run->replay;
+        if (const std::string refusal = replay.refusal(); !refusal.empty()) return fail("No forecast. {}", refusal);
+        const causality::Change& change = verification_.change;
+        setCalls(trace, replay);
+        if (verified_.calls.empty())
+            return fail("{}: no such call in the steps. Run 'lanescope stats -r slopes {}' to list parts.",
+                        change.partText(), file);
+        verified_.stepNs = replay.recordedNs();
+        verified_.forecastNs = -replay.forecast({&change, 1}).savedNs();
+        const double slowedNs = verified_.stepNs + std::max(0.0, verified_.forecastNs);
+        verified_.periodNs = std::max(minPeriodNs, stepsPerInterval * static_cast<int64_t>(slowedNs));
+        return {};
+    }
+
+    /// Adds the growth from each interval as it is to the next one. A step counts if it and the step before are
+    /// launched and end in one interval.
+    Result<void> measure(const Trace& trace, const analysis::RunSummary& summary, const StepSelection& selection,
+                         const std::string& file) {
+        const Result<RunSteps> steps = findSteps(trace, selection);
+        if (!steps) return fail(steps.error());
+        const WorkerSteps* worker = analysis::stepsOf(trace, *steps, summary.workers[summary.criticalWorker()]);
+        if (worker == nullptr) return fail("{}: no steps found.", file);
+        const auto intervalOf = [&](int64_t timeNs) { return (timeNs + trace.startUtcNs) / verified_.periodNs; };
+        std::map<int64_t, std::vector<int64_t>> stepsNs;
+        for (size_t step = 1; step < worker->steps.size(); ++step) {
+            const int64_t interval = intervalOf(worker->steps[step - 1].launches.startNs);
+            if (intervalOf(worker->steps[step].range.endNs) == interval)
+                stepsNs[interval].push_back(worker->steps[step].range.durationNs());
+        }
+        for (auto& [interval, plain] : stepsNs) {
+            const auto slowed = stepsNs.find(interval + 1);
+            if (interval % 2 != 0 || slowed == stepsNs.end() || std::ssize(plain) < minCountedSteps ||
+                std::ssize(slowed->second) < minCountedSteps)
+                continue;
+            growths_.push_back(std::llround(statisticsOf(slowed->second).average - statisticsOf(plain).average));
+        }
+        return {};
+    }
+
+    void setCalls(const Trace& trace, const causality::StepReplay& replay) {
+        const causality::CausalGraph& graph = replay.graph();
+        const causality::Scales scales = causality::scalesOf(trace, graph, {&verification_.change, 1});
+        std::set<std::string> names;
+        int64_t count = 0;
+        for (causality::CausalGraph::Node node = 0; node < graph.size(); ++node) {
+            const uint32_t group = graph.group[node];
+            if (scales.ofGroup[group].addedNs == 0) continue;
+            names.emplace(trace.strings.at(graph.groups[group].name));
+            ++count;
+        }
+        verified_.calls.assign(names.begin(), names.end());
+        verified_.callsPerStep = static_cast<double>(count) * replay.recordedNs() /
+                                 static_cast<double>(std::max<int64_t>(replay.window().durationNs(), 1));
+    }
+
+    agent::CallDelay delay() const {
+        using causality::Subject;
+        const causality::Change& change = verification_.change;
+        if (verified_.calls.empty()) return {};
+        return {.ns = change.addedNs,
+                .periodNs = verified_.periodNs,
+                .line = change.subject == Subject::Line ? change.name : std::string(),
+                .rank = change.subject == Subject::Rank ? change.name : std::string(),
+                .calls = verified_.calls};
+    }
+
+    const Verification& verification_;
+    const RunsFolder& folder_;
+    RecordSupervisor supervisor_;
+    VerifiedForecast verified_;
+    std::vector<int64_t> growths_;  // growth of the mean step by pair
+};
+
+}  // namespace
+
+Result<VerifiedForecast> verifyForecast(const Verification& verification) {
+    const Result<RunsFolder> folder = RunsFolder::make(verification.folder, "verify");
+    if (!folder) return fail(folder.error());
+    Result<VerifiedForecast> verified = Verifier(verification, *folder).run();
+    printMessage(fmt::format("The traces are in {}.", folder->path().string()));
+    return verified;
+}
+
+bool VerifiedForecast::isInside() const { return std::abs(forecastNs - measuredNs) <= marginNs; }
+
+std::string VerifiedForecast::text() const {
+    using namespace analysis;
+    const double addedNs = callsPerStep * static_cast<double>(change.addedNs);
+    return fmt::format(
+        "In every second interval of {} of {} runs, each of some {} calls per step took {} longer ({}).\n"
+        "The step of {} grows by {} by forecast, and by {} ± {} measured (95 % interval, {} pairs of intervals).\n"
+        "Of each added second the step takes on {:.2f} s by forecast, and {:.2f} s ± {:.2f} s measured.\n"
+        "The forecast is {} the measured interval.\n",
+        formatDuration(periodNs), runs, countText(callsPerStep), formatDuration(change.addedNs), fmt::join(calls, ", "),
+        timeText(stepNs), timeText(forecastNs), timeText(measuredNs), timeText(marginNs), pairs, forecastNs / addedNs,
+        measuredNs / addedNs, marginNs / addedNs, isInside() ? "in" : "outside of");
+}
+
+std::string VerifiedForecast::json() const {
+    const nlohmann::ordered_json all{
+        {"schema", "lanescope-verify"}, {"version", 1},         {"change", change.text()}, {"calls", calls},
+        {"callsPerStep", callsPerStep}, {"pairs", pairs},       {"stepNs", stepNs},        {"forecastNs", forecastNs},
+        {"measuredNs", measuredNs},     {"marginNs", marginNs}, {"isInside", isInside()}};
+    return withoutControls(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
+}
+
+}  // namespace lanescope::cli
