@@ -647,6 +647,8 @@ void addForecasts(const RunContext& run, std::span<const uint32_t> places, const
         const causality::Forecast forecast = replay.forecast(std::vector{Change{subject, "", 0, true}});
         worker.forecasts.push_back({subject, std::llround(forecast.savedNs()), std::llround(forecast.marginNs)});
     }
+    worker.path = pathTimes(run.trace, replay);
+    if (worker.path.size() > maxPathTimes) worker.path.resize(maxPathTimes);
 }
 
 }  // namespace

@@ -204,6 +204,43 @@ struct StepForecast {
     bool operator==(const StepForecast&) const = default;
 };
 
+/// Part of a critical path.
+enum class PathPart : uint8_t {
+    Host,
+    Loader,
+    UnknownWait,
+    Call,
+    Kernel,
+    Collective,
+    Copy,
+    Memset,
+    Graph,
+    LaunchDelay,  ///< From a launch to the start of its work.
+    ReturnDelay,  ///< From the end of work to the return of a call that waits.
+    WorkDelay,    ///< Between GPU work.
+};
+/// For people: "kernel", "delay".
+std::string_view name(PathPart part);
+/// For files and programs: "kernel", "launch_delay".
+std::string_view identifier(PathPart part);
+
+/// Time of a step's critical path in one part.
+struct PathTime {
+    PathPart part = PathPart::Host;
+    std::optional<int> rank;
+    int64_t pid = 0;
+    std::string name;  ///< Kernel family, call, copy kind or collective; empty for other parts.
+    std::string line;  ///< "train.py:212"; empty if unknown.
+    int64_t ns = 0;    ///< Per step.
+    double count = 0;  ///< Per step.
+
+    /// Returns its name, or that of its kind of delay.
+    std::string_view shownName() const;
+    /// Returns "rank 1" or "PID 4242".
+    std::string process() const;
+    bool operator==(const PathTime&) const = default;
+};
+
 /// One process on one GPU, the unit of analysis.
 struct WorkerSummary {
     uint32_t pid = 0;
@@ -246,6 +283,8 @@ struct WorkerSummary {
     std::optional<CoreWaits> coreWaits;
     /// Each subject at most once; empty unless it is the critical worker and its recorded causes explain its steps.
     std::vector<StepForecast> forecasts;
+    /// Critical path of its mean step, largest first, at most `maxPathTimes`; empty as `forecasts`.
+    std::vector<PathTime> path;
     ComputeUse use;
     std::vector<ShapedWork> shaped;  ///< As `UseInSteps::shaped`.
 
@@ -269,6 +308,7 @@ struct WorkerSummary {
     bool operator==(const WorkerSummary&) const = default;
 };
 inline constexpr size_t maxOutliers = 8;
+inline constexpr size_t maxPathTimes = 64;
 inline constexpr size_t minStepsForOutliers = 4;
 /// Listed contributors of each part; smaller ones are added to one of kind `Others`.
 inline constexpr size_t maxContributors = 128;

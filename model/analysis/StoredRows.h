@@ -72,13 +72,15 @@ class StoredRows {
         return found.value_or(last);
     }
     StepPart part(Column column) { return identified(column, StepPart::OtherIdle); }
-    /// Reads a text, a flag, a thread state or a whole number, or an optional of one. Its range is checked.
+    /// Reads a text, a flag, a thread state or a number, or an optional of one. Its range is checked.
     template <class Member>
     void read(Column column, Member& member) {
         if constexpr (std::is_same_v<Member, std::string>) {
             member = text(column);
         } else if constexpr (std::is_same_v<Member, bool>) {
             member = flag(column);
+        } else if constexpr (std::is_same_v<Member, double>) {
+            member = statement_.real(place(column));
         } else if constexpr (std::is_same_v<Member, ThreadState>) {
             member = threadStateFrom(number(column));
         } else if constexpr (std::is_integral_v<Member>) {

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/replaySteps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <vector>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "model/analysis/ThreadActivities.h"
 #include "model/analysis/WorkerTimeline.h"
+#include "model/text/formatValue.h"
+#include "model/text/kernelFamilies.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/workModules.h"
+#include "model/trace/stacks.h"
 
 namespace lanescope::analysis {
 
@@ -30,6 +40,105 @@ const WorkerSteps* stepsOf(const Trace& trace, const RunSteps& steps, const Work
         return trace.processes[each.process].pid == worker.pid && trace.gpus[each.gpu].id == worker.gpuId;
     });
     return found == steps.workers.end() ? nullptr : &*found;
+}
+
+std::string_view name(PathPart part) {
+    return enumText(part, {"host", "loader", "unknown wait", "call", "kernel", "collective", "copy", "memset", "graph",
+                           "delay", "delay", "delay"});
+}
+
+std::string_view identifier(PathPart part) {
+    return enumText(part, {"host", "loader", "unknown_wait", "call", "kernel", "collective", "copy", "memset", "graph",
+                           "launch_delay", "return_delay", "work_delay"});
+}
+
+std::string_view PathTime::shownName() const {
+    switch (part) {
+        case PathPart::LaunchDelay: return "from launch to start";
+        case PathPart::ReturnDelay: return "return from waiting";
+        case PathPart::WorkDelay: return "between GPU work";
+        default: return name;
+    }
+}
+
+std::string PathTime::process() const { return rank ? fmt::format("rank {}", *rank) : fmt::format("PID {}", pid); }
+
+namespace {
+
+using causality::EdgeKind;
+using causality::NodeKind;
+
+PathPart partOf(EdgeKind delay) {
+    switch (delay) {
+        case EdgeKind::Launch:
+        case EdgeKind::GraphLaunch: return PathPart::LaunchDelay;
+        case EdgeKind::Wait:
+        case EdgeKind::Copied:
+        case EdgeKind::Queue: return PathPart::ReturnDelay;
+        default: return PathPart::WorkDelay;
+    }
+}
+
+PathTime timeOf(const Trace& trace, const causality::NodeGroup& group, const causality::PathShare& share) {
+    PathTime time;
+    time.rank = trace.processes[group.process].rank;
+    time.pid = trace.processes[group.process].pid;
+    if (group.stack != noIndex) time.line = placeText(trace, group.stack);
+    if (share.delay) {
+        time.part = partOf(*share.delay);
+        return time;
+    }
+    switch (group.kind) {
+        case NodeKind::Host:
+            time.part = group.isLoading ? PathPart::Loader : group.isUnknown ? PathPart::UnknownWait : PathPart::Host;
+            break;
+        case NodeKind::Arrival: time.part = PathPart::Loader; break;
+        case NodeKind::Call:
+        case NodeKind::Return:
+            time.part = PathPart::Call;
+            time.name = trace.strings.at(group.name);
+            break;
+        case NodeKind::Kernel: {
+            const std::string_view kernel = trace.strings.at(trace.launchConfigs.demangledName(group.name));
+            time.part = trace.launchConfigs.isCollective(group.name) ? PathPart::Collective : PathPart::Kernel;
+            time.name = lanescope::name(kernelClass(kernel).family);
+            break;
+        }
+        case NodeKind::Collective:
+        case NodeKind::Entered:
+            time.part = PathPart::Collective;
+            time.name = trace.strings.at(trace.launchConfigs.collective(group.name));
+            break;
+        case NodeKind::Copy:
+            time.part = PathPart::Copy;
+            time.name = lanescope::name(static_cast<MemcpyKind>(group.name));
+            break;
+        case NodeKind::Memset: time.part = PathPart::Memset; break;
+        case NodeKind::Graph: time.part = PathPart::Graph; break;
+    }
+    return time;
+}
+
+}  // namespace
+
+std::vector<PathTime> pathTimes(const Trace& trace, const causality::StepReplay& replay) {
+    std::map<std::tuple<PathPart, int64_t, std::string, std::string>, std::pair<PathTime, int64_t>> sums;
+    for (const causality::PathShare& share : replay.path()) {
+        const PathTime time = timeOf(trace, replay.graph().groups[share.group], share);
+        auto& [sum, ns] = sums.try_emplace({time.part, time.pid, time.name, time.line}, time, 0).first->second;
+        sum.count += static_cast<double>(share.count);
+        ns += share.ns;
+    }
+    std::vector<PathTime> times;
+    const auto steps = static_cast<double>(std::max<size_t>(replay.stepCount(), 1));
+    for (auto& [key, sum] : sums) {
+        auto& [time, ns] = sum;
+        time.ns = std::llround(static_cast<double>(ns) / steps);
+        time.count /= steps;
+        times.push_back(std::move(time));
+    }
+    std::ranges::stable_sort(times, std::greater(), &PathTime::ns);
+    return times;
 }
 
 Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection, const RunSummary* known) {

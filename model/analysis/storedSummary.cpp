@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -135,6 +136,12 @@ bool areForecastsGood(const WorkerSummary& worker) {
         return subjects.insert(each.subject).second && each.savedNs >= -longestNs && each.savedNs <= longestNs &&
                isTime(each.marginNs);
     });
+}
+
+bool isPathGood(const WorkerSummary& worker) {
+    return worker.path.size() <= maxPathTimes && std::ranges::all_of(worker.path, [](const PathTime& each) {
+               return isTime(each.ns) && std::isfinite(each.count) && each.count >= 0;
+           });
 }
 
 /// Maximum stored clock, faster than any GPU.
@@ -291,6 +298,12 @@ auto membersOf(Of<StepForecast> auto& s) {
                       stored(t.marginNs, s.marginNs));
 }
 
+auto membersOf(Of<PathTime> auto& s) {
+    constexpr const auto& t = tables::storedPaths;
+    return std::tuple(stored(t.part, s.part, PathPart::WorkDelay), stored(t.rank, s.rank), stored(t.pid, s.pid),
+                      stored(t.name, s.name), stored(t.line, s.line), stored(t.ns, s.ns), stored(t.count, s.count));
+}
+
 auto membersOf(Of<Distinction> auto& s) {
     constexpr const auto& t = tables::storedDistinctions;
     return std::tuple(stored(t.of, s.of, DistinctionOf::Rank), stored(t.kind, s.kind, DistinctionKind::Loader),
@@ -335,6 +348,7 @@ bool forEachStoredList(auto&& visit) {
     return visit(tables::storedGpuClocks, &WorkerSummary::clocks) &&
            visit(tables::storedSteps, &WorkerSummary::steps) &&
            visit(tables::storedForecasts, &WorkerSummary::forecasts) &&
+           visit(tables::storedPaths, &WorkerSummary::path) &&
            visit(tables::storedDistinctions, &WorkerSummary::distinctions) &&
            visit(tables::storedKernelGroups, &WorkerSummary::kernels) &&
            visit(tables::storedShapes, &WorkerSummary::shaped);
@@ -689,7 +703,7 @@ bool isConsistent(const RunSummary& summary) {
         return false;
     return std::ranges::all_of(summary.workers, [](const WorkerSummary& worker) {
         return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker) &&
-               areForecastsGood(worker) && arePhasesGood(worker) && areDistinctionsGood(worker) &&
+               areForecastsGood(worker) && isPathGood(worker) && arePhasesGood(worker) && areDistinctionsGood(worker) &&
                areConditionsGood(worker) && isUseGood(worker) && areKernelGroupsGood(worker);
     });
 }

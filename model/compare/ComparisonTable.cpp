@@ -364,6 +364,33 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
     return table;
 }
 
+ComparisonTable pathTable(const WorkerComparison& pair) {
+    ComparisonTable table{.name = "path",
+                          .scale = pair.scale,
+                          .columns = {{"Part", Form::Text},
+                                      {"Name", Form::Text},
+                                      {"Line", Form::Text},
+                                      {"Process", Form::Text},
+                                      {"Baseline", Form::StepTime, Field::Baseline},
+                                      {"Candidate", Form::StepTime, Field::Candidate},
+                                      {"Diff", Form::StepLoss, Field::Lost}}};
+    for (const PathDifference& each : pair.path)
+        table.add({std::string(name(each.part.part)), std::string(each.part.shownName()), each.part.line,
+                   each.part.rank ? each.part.process() : std::string(), orNothing(each.baselineNs),
+                   orNothing(each.candidateNs), each.lostNs()});
+    return table;
+}
+
+ComparisonTable pathChangeTable(const WorkerComparison& pair, size_t top) {
+    ComparisonTable table = pathTable(pair).withColumns({6, 4, 5, 0, 3, 2, 1});
+    size_t shown = 0;
+    while (shown < pair.path.size() && 100 * std::abs(pair.path[shown].lostNs()) >= pair.baseline.meanNs) ++shown;
+    if (top > 0) shown = std::min(shown, top);
+    table.rows.resize(shown);
+    table.leads.resize(shown);
+    return table;
+}
+
 ComparisonTable counterTable(std::span<const CounterDifference> counters) {
     ComparisonTable table{.name = "counters",
                           .columns = {{"Name", Form::Text},

@@ -110,6 +110,11 @@ ComparisonTable workerTable(const RunComparison& comparison);
 /// Returns the quantities judged in addition to the step, with the run as the unit: Judged,
 /// Baseline, Lost, Low, High, p, Certain. Empty for two runs.
 ComparisonTable judgedTable(const WorkerComparison& pair);
+/// Returns the critical path in both runs, the largest change first: Part, Name, Line, Process (if ranks are known),
+/// Baseline, Candidate, Diff. Empty if it is unknown in one of them.
+ComparisonTable pathTable(const WorkerComparison& pair);
+/// Returns its changes of at least a hundredth of the step, at most `top` (all for 0), with the numbers first.
+ComparisonTable pathChangeTable(const WorkerComparison& pair, size_t top);
 /// Returns every compared step and its counterpart.
 ComparisonTable stepTable(const analysis::WorkerSummary& baseline, const analysis::WorkerSummary& candidate);
 /// Returns means and maxima of counters over the compared steps.

@@ -407,6 +407,22 @@ struct ComparedWorkers {
     WorkerComparison shown, exact;
 };
 
+std::vector<PathDifference> pathDifferences(const std::vector<PathTime>& before, const std::vector<PathTime>& after) {
+    std::vector<PathDifference> path;
+    if (before.empty() || after.empty()) return path;
+    for (const PathTime& each : before) path.push_back({each, each.ns, {}});
+    for (const PathTime& each : after) {
+        const auto found = std::ranges::find_if(path, [&](const PathDifference& one) {
+            return !one.candidateNs && std::tie(one.part.part, one.part.rank, one.part.name, one.part.line) ==
+                                           std::tie(each.part, each.rank, each.name, each.line);
+        });
+        PathDifference& same = found == path.end() ? path.emplace_back(PathDifference{each, {}, {}}) : *found;
+        same.candidateNs = each.ns;
+    }
+    std::ranges::stable_sort(path, std::ranges::greater(), [](const auto& each) { return std::abs(each.lostNs()); });
+    return path;
+}
+
 /// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
 ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSummary& ofCandidate) {
     const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
@@ -427,6 +443,7 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     pair.scale = DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
     const std::vector<ContributorMatch> matches =
         matchContributors(baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
+    pair.path = pathDifferences(baseline.path, candidate.path);
     ComparedWorkers compared{pair, pair};
     addMeanStep(baseline, candidate, matches, pair.scale.quantumNs(), compared.shown);
     addMeanStep(baseline, candidate, matches, 1, compared.exact);

@@ -242,6 +242,13 @@ struct RangeDifference {
     int64_t lostNs() const { return candidateNs - baselineNs; }
 };
 
+/// A part of the critical path in both runs, matched by part, rank, name and line.
+struct PathDifference {
+    analysis::PathTime part;  ///< As in the baseline, or in the candidate if only that has it.
+    std::optional<int64_t> baselineNs, candidateNs;
+    int64_t lostNs() const { return candidateNs.value_or(0) - baselineNs.value_or(0); }
+};
+
 /// A worker of the baseline and its counterpart in the candidate.
 struct WorkerComparison {
     uint32_t baselineWorker = noIndex;  ///< Index into `RunSummary::workers`.
@@ -257,6 +264,8 @@ struct WorkerComparison {
     /// By part, then by lost time, largest first. Unmatched contributors have no counterpart.
     std::vector<ContributorDifference> contributors;
     std::vector<RangeDifference> ranges;  ///< By lost time, largest first.
+    /// By change either way, largest first. Empty unless the recorded causes explain the steps of both runs.
+    std::vector<PathDifference> path;
     /// Quantities judged in addition to the step: parts in their order, then ranges. Empty for two runs.
     std::vector<QuantityClaim> quantities;
 

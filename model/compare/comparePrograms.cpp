@@ -344,6 +344,29 @@ void addWorker(const WorkerSummary& from, const std::string& title, WorkerSummar
     to.shaped.clear();
 }
 
+/// Returns the mean of the critical paths of those runs that have one.
+std::vector<PathTime> meanPath(RunGroup runs, const PooledRuns& pooled, uint32_t worker) {
+    std::map<std::tuple<PathPart, std::optional<int>, std::string, std::string>, PathTime> sums;
+    int64_t paths = 0;
+    for (size_t run = 0; run < runs.size(); ++run) {
+        const std::vector<PathTime>& path = runs[run].workers[pooled.workers[run][worker]].path;
+        paths += !path.empty();
+        for (const PathTime& each : path) {
+            const auto [sum, isNew] = sums.try_emplace({each.part, each.rank, each.name, each.line}, each);
+            if (isNew) continue;
+            sum->second.ns += each.ns;
+            sum->second.count += each.count;
+        }
+    }
+    std::vector<PathTime> mean;
+    for (auto& [key, sum] : sums) {
+        sum.ns /= paths;
+        sum.count /= static_cast<double>(paths);
+        mean.push_back(std::move(sum));
+    }
+    return mean;
+}
+
 void setInOrder(WorkerSummary& worker) {
     std::ranges::stable_sort(worker.contributors, {},
                              [](const Contributor& each) { return std::tuple(each.part, -each.exposedNs); });
@@ -477,7 +500,10 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
     }
     if (pooled.workers.empty()) return fail("The {} has no runs.", side);
     if (runs.size() == 1) return pooled;
-    for (WorkerSummary& worker : pooled.summary.workers) setInOrder(worker);
+    for (uint32_t worker = 0; worker < pooled.summary.workers.size(); ++worker) {
+        pooled.summary.workers[worker].path = meanPath(runs, pooled, worker);
+        setInOrder(pooled.summary.workers[worker]);
+    }
     const bool areClocksKnown =
         std::ranges::all_of(runs, [](const RunSummary& run) { return run.facts.smClockHz > 0; });
     pooled.summary.facts.smClockHz =

@@ -172,6 +172,8 @@ ReportTable outliersTable(const ComparisonReport& report) {
 
 ReportTable judgedRows(const ComparisonReport& report) { return tableOfPairs(report, "judged", judgedTable); }
 
+ReportTable pathRows(const ComparisonReport& report) { return tableOfPairs(report, "path", pathTable); }
+
 ReportTable cautionsTable(const ComparisonReport& report) {
     ReportTable table = tableWith("cautions", {{"Caution", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
@@ -214,15 +216,16 @@ struct TableEntry {
     ReportTable (*make)(const ComparisonReport&);
 };
 
-constexpr std::array<TableEntry, 9> entries{{{"summary", summaryTable},
-                                             {"judged", judgedRows},
-                                             {"cautions", cautionsTable},
-                                             {"conditions", conditionsTable},
-                                             {"parts", partsTable},
-                                             {"contributors", contributorsTable},
-                                             {"ranges", rangesTable},
-                                             {"outliers", outliersTable},
-                                             {"steps", stepsTable}}};
+constexpr std::array<TableEntry, 10> entries{{{"summary", summaryTable},
+                                              {"judged", judgedRows},
+                                              {"cautions", cautionsTable},
+                                              {"conditions", conditionsTable},
+                                              {"parts", partsTable},
+                                              {"contributors", contributorsTable},
+                                              {"ranges", rangesTable},
+                                              {"path", pathRows},
+                                              {"outliers", outliersTable},
+                                              {"steps", stepsTable}}};
 
 }  // namespace
 

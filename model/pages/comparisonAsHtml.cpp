@@ -142,6 +142,12 @@ std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group)
                              Wording::Narrow));
 }
 
+std::string pathHtml(const ComparisonReport& report, const ReportGroup& group) {
+    const ComparisonTable table = pathChangeTable(group.view.first(), report.top);
+    if (report.candidates.size() > 1 || table.rows.empty()) return {};
+    return "<h3>Critical path</h3>\n" + tableHtml(table);
+}
+
 /// Returns contributors that only one side has, both lists.
 std::string unmatchedHtml(const ReportGroup& group) {
     std::string html;
@@ -435,7 +441,7 @@ class HtmlReport {
         for (const ReportGroup& group : groups_) {
             for (size_t parts = 0; parts < partGroupCount; ++parts)
                 content += contributorsHtml(report_, group, static_cast<PartGroup>(parts));
-            content += rangesHtml(report_, group);
+            content += rangesHtml(report_, group) + pathHtml(report_, group);
             content += unmatchedHtml(group);
         }
         addSection("What lost the time", "Exposed time of a mean step, greatest loss first.", content);

@@ -191,6 +191,12 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
     return text;
 }
 
+std::string pathText(const ComparisonReport& report, const ReportGroup& group) {
+    const ComparisonTable table = pathChangeTable(group.view.first(), report.top);
+    if (!isSingle(report) || table.rows.empty()) return {};
+    return "\nCritical path: changes of time per step\n\n" + gridText(table, report.lineWidth);
+}
+
 std::string outliersText(const ComparisonReport& report) {
     ComparisonTable table = outliersOf(report);
     if (table.rows.empty()) return {};
@@ -249,7 +255,7 @@ class TextReport {
             text_ += partsText(report_, group);
             for (size_t parts = 0; parts < analysis::partGroupCount; ++parts)
                 text_ += contributorsText(report_, group, static_cast<analysis::PartGroup>(parts));
-            text_ += rangesText(report_, group);
+            text_ += rangesText(report_, group) + pathText(report_, group);
             text_ += unmatchedText(report_, group, true) + unmatchedText(report_, group, false);
         }
         return text_ + judgedText(report_) + outliersText(report_) + workersText(report_);

@@ -171,6 +171,15 @@ Json rangeJson(const RangeDifference& range) {
             {"lostNs", range.lostNs()}};
 }
 
+Json pathJson(const PathDifference& each) {
+    return {{"part", identifier(each.part.part)},
+            {"name", each.part.name},
+            {"line", each.part.line},
+            {"rank", orNull(each.part.rank)},
+            {"baselineNs", orNull(each.baselineNs)},
+            {"candidateNs", orNull(each.candidateNs)}};
+}
+
 Json pairJson(const WorkerComparison& pair) {
     return {{"baselineWorker", pair.baselineLabel},
             {"candidateWorker", pair.candidateLabel},
@@ -183,7 +192,8 @@ Json pairJson(const WorkerComparison& pair) {
             {"lostNs", pair.lostNs()},
             {"parts", arrayOf(pair.parts, partJson)},
             {"contributors", arrayOf(pair.contributors, contributorJson)},
-            {"ranges", arrayOf(pair.ranges, rangeJson)}};
+            {"ranges", arrayOf(pair.ranges, rangeJson)},
+            {"path", arrayOf(pair.path, pathJson)}};
 }
 
 Json causeJson(const Cause& cause) {

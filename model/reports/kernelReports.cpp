@@ -130,63 +130,19 @@ ReportTable kernelsByModule(const ReportQuery& query) {
     return summaryTable({.labelColumns = {"Module", "Class"}}, std::move(rows));
 }
 
-using causality::EdgeKind;
-using causality::NodeKind;
-
-/// Key of a row.
-struct PathRow {
-    std::string part, name, line;
-    uint32_t process = 0;
-    auto operator<=>(const PathRow&) const = default;
-};
-
-std::string delayName(EdgeKind kind) {
-    switch (kind) {
-        case EdgeKind::Launch:
-        case EdgeKind::GraphLaunch: return "from launch to start";
-        case EdgeKind::Wait:
-        case EdgeKind::Copied:
-        case EdgeKind::Queue: return "return from waiting";
-        default: return "between GPU work";
-    }
+Result<analysis::ReplayedRun> replayOf(const ReportQuery& query) {
+    StepSelection selection;
+    selection.rangeName = query.rangeName;
+    selection.stretch = query.range;
+    return analysis::replayRun(query.trace, selection);
 }
 
-PathRow rowOf(const Trace& trace, const causality::NodeGroup& group, const causality::PathShare& share) {
-    PathRow row;
-    row.process = group.process;
-    if (group.stack != noIndex) row.line = placeText(trace, group.stack);
-    if (share.delay) {
-        row.part = "delay";
-        row.name = delayName(*share.delay);
-        return row;
-    }
-    switch (group.kind) {
-        case NodeKind::Host: row.part = group.isLoading ? "loader" : group.isUnknown ? "unknown wait" : "host"; break;
-        case NodeKind::Arrival: row.part = "loader"; break;
-        case NodeKind::Call:
-        case NodeKind::Return:
-            row.part = "call";
-            row.name = trace.strings.at(group.name);
-            break;
-        case NodeKind::Kernel: {
-            const std::string_view kernel = trace.strings.at(trace.launchConfigs.demangledName(group.name));
-            row.part = trace.launchConfigs.isCollective(group.name) ? "collective" : "kernel";
-            row.name = name(kernelClass(kernel).family);
-            break;
-        }
-        case NodeKind::Collective:
-        case NodeKind::Entered:
-            row.part = "collective";
-            row.name = trace.strings.at(trace.launchConfigs.collective(group.name));
-            break;
-        case NodeKind::Copy:
-            row.part = "copy";
-            row.name = name(static_cast<MemcpyKind>(group.name));
-            break;
-        case NodeKind::Memset: row.part = "memset"; break;
-        case NodeKind::Graph: row.part = "graph"; break;
-    }
-    return row;
+/// Adds the steps of a replay, its error and why it makes no forecast.
+void addReplayNotes(const ReportQuery& query, const analysis::ReplayedRun& run, ReportTable& table) {
+    table.notes.push_back(fmt::format("{}, {}. Replay error {} %.", run.worker,
+                                      query.range ? "sums of the range" : run.replay.stepsText(),
+                                      analysis::percentDifferenceText(100 * run.replay.error())));
+    if (const std::string refusal = run.replay.refusal(); !refusal.empty()) table.notes.push_back(refusal);
 }
 
 /// Returns a row per part, name, line and process of the critical path of the worker with the longest mean step.
@@ -199,33 +155,33 @@ ReportTable criticalPath(const ReportQuery& query) {
                      {"Part", Unit::Text},
                      {"Name", Unit::Text},
                      {"Line", Unit::Text}};
-    StepSelection selection;
-    selection.rangeName = query.rangeName;
-    selection.stretch = query.range;
-    const Result<analysis::ReplayedRun> run = analysis::replayRun(query.trace, selection);
+    const Result<analysis::ReplayedRun> run = replayOf(query);
     if (!run || run->replay.stepCount() == 0) return table;
-    std::map<PathRow, std::pair<int64_t, int64_t>> sums;
+    const std::vector<analysis::PathTime> path = analysis::pathTimes(query.trace, run->replay);
     int64_t wholeNs = 0;
-    for (const causality::PathShare& share : run->replay.path()) {
-        auto& [ns, count] = sums[rowOf(query.trace, run->replay.graph().groups[share.group], share)];
-        ns += share.ns;
-        count += share.count;
-        wholeNs += share.ns;
-    }
-    std::vector<std::pair<PathRow, std::pair<int64_t, int64_t>>> rows(sums.begin(), sums.end());
-    std::ranges::stable_sort(rows, std::greater(), [](const auto& row) { return row.second.first; });
-    const auto steps = static_cast<double>(run->replay.stepCount());
-    for (const auto& [row, sum] : rows) {
-        const Process& process = query.trace.processes[row.process];
-        table.rows.push_back({100 * static_cast<double>(sum.first) / static_cast<double>(std::max<int64_t>(wholeNs, 1)),
-                              static_cast<double>(sum.first) / steps, static_cast<double>(sum.second) / steps,
-                              process.rank ? fmt::format("rank {}", *process.rank) : fmt::format("PID {}", process.pid),
-                              row.part, row.name, row.line});
-    }
-    table.notes.push_back(fmt::format("{}, {}. Replay error {} %.", run->worker,
-                                      query.range ? "sums of the range" : run->replay.stepsText(),
-                                      analysis::percentDifferenceText(100 * run->replay.error())));
-    if (const std::string refusal = run->replay.refusal(); !refusal.empty()) table.notes.push_back(refusal);
+    for (const analysis::PathTime& each : path) wholeNs += each.ns;
+    for (const analysis::PathTime& each : path)
+        table.rows.push_back({100 * static_cast<double>(each.ns) / static_cast<double>(std::max<int64_t>(wholeNs, 1)),
+                              static_cast<double>(each.ns), each.count, each.process(), std::string(name(each.part)),
+                              std::string(each.shownName()), each.line});
+    addReplayNotes(query, *run, table);
+    return table;
+}
+
+/// Returns the parts of a step and what less of each would save.
+ReportTable slopes(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"Saves at -10 %", Unit::Nanoseconds},
+                     {"Saves Without It", Unit::Nanoseconds},
+                     {"Slope", Unit::Percent},
+                     {"Time per Step", Unit::Nanoseconds},
+                     {"Part", Unit::Text}};
+    const Result<analysis::ReplayedRun> run = replayOf(query);
+    if (!run || run->replay.stepCount() == 0) return table;
+    if (run->replay.refusal().empty())
+        for (const causality::Slope& each : run->replay.slopes())
+            table.rows.push_back({each.savedNs, each.removedNs, 100 * each.slope(), each.ownNs, each.part.partText()});
+    addReplayNotes(query, *run, table);
     return table;
 }
 
@@ -272,5 +228,12 @@ const Report criticalPathReport{.info = {.name = "critical_path",
                                          .description = "Parts that determine the time of a step, by Python line",
                                          .isByRange = true},
                                 .build = criticalPath};
+
+const Report slopesReport{
+    .info = {.name = "slopes",
+             .title = "Slopes",
+             .description = "What less of each part of a step saves, by forecast; names as in 'lanescope whatif'",
+             .isByRange = true},
+    .build = slopes};
 
 }  // namespace lanescope

@@ -54,6 +54,7 @@ constexpr std::array reports{
     &kernelFamilySummaryReport,
     &gpuFamiliesReport,
     &criticalPathReport,
+    &slopesReport,
     &nvtxFamilySummaryReport,
     &gpuTimeTreeReport,
     &backwardByOperatorReport,

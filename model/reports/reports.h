@@ -80,6 +80,7 @@ extern const Report energyByRangeReport;
 extern const Report gpuActivityReport;
 extern const Report tensorUseReport;
 extern const Report criticalPathReport;
+extern const Report slopesReport;
 extern const Report gpuFamiliesReport;
 extern const Report gpuTimeTreeReport;
 extern const Report gpuTraceReport;

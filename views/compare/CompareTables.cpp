@@ -78,6 +78,7 @@ enum PageNumber : size_t {
     CopiesPage,
     CountersPage,
     RangesPage,
+    PathPage,
     UnmatchedPage,
     StepsPage,
     OutliersPage,
@@ -115,6 +116,7 @@ CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new
     addPage(tr("Copies"), tr("Memcpys and memsets, with their bandwidth"));
     addPage(tr("Counters"), tr("Counters, such as memory in use and traffic, during the compared steps"));
     addPage(tr("Ranges"), tr("NVTX ranges: where in the program the time was lost"));
+    addPage(tr("Critical Path"), tr("Parts that determine the time of a step"));
     addPage(tr("Unmatched"), tr("Work of only one of the runs"));
     addPage(tr("Steps"), tr("Every compared step"));
     addPage(tr("Outliers"), tr("Steps that took much longer than the others of their run"));
@@ -228,6 +230,7 @@ void CompareTables::setPair(const ComparedPair& shown) {
     setPage(CountersPage, counterTable(shown.runs.counters[shown.candidate]));
     setRows(RangesPage, rangeRows(view, true),
             layoutOf({Field::Range, Field::Part, Field::Baseline, Field::Candidate, Field::Lost, Field::OtherLost}));
+    setPage(PathPage, pathTable(shown.workers()));
     std::vector<ComparisonRow> unmatched = unmatchedRows(view, true);
     const std::vector<ComparisonRow> added = unmatchedRows(view, false);
     unmatched.insert(unmatched.end(), added.begin(), added.end());

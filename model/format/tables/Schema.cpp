@@ -45,10 +45,11 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &diagnosticClocks, &eventTypes, &eventClasses, &memcpyKinds, &memoryKinds});
 
 constexpr std::array inStored = std::to_array<const Table*>(
-    {&storedFacts,        &storedHealth,        &storedWorkers,     &storedGpuClocks, &storedSteps,
-     &storedParts,        &storedContributors,  &storedOutliers,    &storedForecasts, &storedDistinctions,
-     &storedKernelGroups, &storedUses,          &storedShapes,      &storedCauses,    &storedPlaces,
-     &storedClocks,       &storedCommunicators, &storedCollectives, &storedKernels,   &storedCounters});
+    {&storedFacts,        &storedHealth,       &storedWorkers,       &storedGpuClocks,   &storedSteps,
+     &storedParts,        &storedContributors, &storedOutliers,      &storedForecasts,   &storedPaths,
+     &storedDistinctions, &storedKernelGroups, &storedUses,          &storedShapes,      &storedCauses,
+     &storedPlaces,       &storedClocks,       &storedCommunicators, &storedCollectives, &storedKernels,
+     &storedCounters});
 
 }  // namespace
 

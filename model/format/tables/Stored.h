@@ -163,6 +163,22 @@ inline constexpr struct StoredForecasts : TableOf<StoredForecasts> {
     Integer<"marginNs"> marginNs{this, "half of the 95 % interval, ns"};
 } storedForecasts;
 
+inline constexpr struct StoredPaths : TableOf<StoredPaths> {
+    constexpr StoredPaths()
+        : TableOf("LANESCOPE_STORED_PATHS", "time of the critical path of the mean step in one part") {}
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"part"> part{
+        this,
+        "\"host\", \"loader\", \"unknown_wait\", \"call\", \"kernel\", \"collective\", \"copy\", \"memset\", "
+        "\"graph\", \"launch_delay\", \"return_delay\" or \"work_delay\""};
+    OptionalInteger<"rank"> rank{this, "rank of the process; NULL without a job"};
+    Integer<"pid"> pid{this, "process id"};
+    Text<"name"> name{this, "kernel family, call, kind of copy or collective; empty for other parts"};
+    Text<"line"> line{this, "Python line; empty if unknown"};
+    Integer<"ns"> ns{this, "time per step, ns"};
+    Real<"count"> count{this, "number per step"};
+} storedPaths;
+
 inline constexpr struct StoredDistinctions : TableOf<StoredDistinctions> {
     constexpr StoredDistinctions()
         : TableOf("LANESCOPE_STORED_DISTINCTIONS",
