@@ -5,12 +5,15 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "model/format/text.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/apiCalls.h"
+#include "model/text/kernelFamilies.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
@@ -31,6 +34,8 @@ constexpr double regularTolerance = 0.1;
 constexpr double minShareOfLargest = 0.5;
 /// Minimum share of all launches inside of the only call of a model.
 constexpr double minShareOfOnlyCall = 0.5;
+/// Maximum share of GPU time, and of launches per visit, of lines that only interrupt a repeated call, as logging does.
+constexpr double maxInterruptingShare = 0.01, maxInterruptingLaunches = 3;
 /// Maximum number of frames from the outermost to a loop. A loop further inside is a library's.
 constexpr int maxDepth = 96;
 
@@ -104,6 +109,8 @@ struct Launch {
     int64_t startNs = 0, endNs = 0;  ///< Of the call.
     int64_t gpuNs = 0;
     FrameTree::Id node = FrameTree::root;
+    bool isGraph = false;      ///< Launches a CUDA graph.
+    bool isOptimizer = false;  ///< Launches work of an optimizer.
 };
 using Launches = LargeVector<Launch>;
 /// Indices of the launches of a frame.
@@ -126,6 +133,14 @@ class LaunchesOfThreads {
     void sumWork() {
         gpuNs_ = LargeVector<int64_t>(trace_.apiCalls.size(), -1, trace_.memory.get());
         const LaunchRows calls(trace_);
+        isOptimizer_.resize(trace_.apiCalls.size());
+        std::vector<bool> areOptimizers;
+        for (uint32_t config = 0; config < trace_.launchConfigs.size(); ++config)
+            areOptimizers.push_back(kernelClass(trace_.strings.at(trace_.launchConfigs.demangledName(config))).family ==
+                                    KernelFamily::Optimizer);
+        for (uint32_t row = 0; row < trace_.kernels.size(); ++row)
+            if (calls.ofKernel[row] != noIndex && areOptimizers[trace_.kernels.config[row]])
+                isOptimizer_[calls.ofKernel[row]] = true;
         const auto add = [this](const auto& table, const LargeVector<uint32_t>& callOf) {
             for (uint32_t row = 0; row < table.size(); ++row) {
                 if (callOf[row] == noIndex) continue;
@@ -141,7 +156,9 @@ class LaunchesOfThreads {
 
     void add(uint32_t call, FrameTree::Id node) {
         const ApiTable& calls = trace_.apiCalls;
-        ofThread_[calls.thread[call]].push_back({calls.startNs[call], calls.endNs[call], gpuNs_[call], node});
+        ofThread_[calls.thread[call]].push_back({calls.startNs[call], calls.endNs[call], gpuNs_[call], node,
+                                                 launchesGraph(trace_.strings.at(calls.name[call])),
+                                                 isOptimizer_[call]});
     }
 
     bool addStacks() {
@@ -241,7 +258,8 @@ class LaunchesOfThreads {
     }
 
     const Trace& trace_;
-    LargeVector<int64_t> gpuNs_;  ///< By call; negative for calls that launch nothing.
+    LargeVector<int64_t> gpuNs_;     ///< By call; negative for calls that launch nothing.
+    std::vector<bool> isOptimizer_;  ///< By call.
     FrameTree tree_;
     std::vector<Launches> ofThread_;
     bool hasStacks_ = false;
@@ -257,6 +275,7 @@ struct Visit {
 struct Totals {
     size_t visits = 0, launches = 0, firstVisit = 0;
     int64_t gpuNs = 0;
+    bool hasOptimizer = false;
 };
 using TotalsOf = std::map<FrameTree::Id, Totals>;
 
@@ -301,7 +320,9 @@ class LoopSearch {
             ++visits.back().count;
             ++all.launches;
             all.gpuNs = saturatingSum(all.gpuNs, launches_[row].gpuNs);
+            all.hasOptimizer = all.hasOptimizer || launches_[row].isOptimizer;
         }
+        if (!node.isInModule) splitCalls(node.depth, rows, visits, totals);
         const bool isLoop = addLoop(visits, totals);
         if (node.isInModule && totals.size() > 1) {
             if (!isLoop && isShare(rows.size(), minShareOfOnlyCall)) onlyCall = frame;
@@ -322,11 +343,75 @@ class LoopSearch {
         return static_cast<double>(count) >= share * static_cast<double>(launches_.size());
     }
 
+    /// Returns true if one line launches a graph twice in a row: it was executed twice.
+    bool isRepeatedGraph(uint32_t before, uint32_t row) const {
+        return launches_[row].isGraph && launches_[before].isGraph && launches_[row].node == launches_[before].node;
+    }
+
+    /// A line that calls a function in a loop has one visit for many calls if other lines launch only now and then, as
+    /// logging does. Splits the visits of the line with most GPU time where it launches a graph again, or if the others
+    /// are small, where the function begins again: from a line with which visits end to one with which they begin.
+    void splitCalls(int depth, const Rows& rows, std::vector<Visit>& visits, TotalsOf& totals) const {
+        const auto most = std::ranges::max_element(totals, {}, [](const auto& each) { return each.second.gpuNs; });
+        if (most == totals.end() || most->second.visits < minIterations || tree_.at(most->first).frame == noIndex)
+            return;
+        Totals others;  // lines of the same loop
+        for (const auto& [token, all] : totals) {
+            if (token == most->first || all.visits < minIterations) continue;
+            others.launches += all.launches;
+            others.gpuNs = saturatingSum(others.gpuNs, all.gpuNs);
+            others.hasOptimizer = others.hasOptimizer || all.hasOptimizer;
+        }
+        const auto visitCount = static_cast<double>(most->second.visits);
+        if (others.launches == 0) return;
+        const bool areInterruptions =
+            !others.hasOptimizer && static_cast<double>(others.launches) <= maxInterruptingLaunches * visitCount &&
+            static_cast<double>(others.gpuNs) <= maxInterruptingShare * static_cast<double>(most->second.gpuNs);
+        const auto inner = [&](uint32_t row) { return tree_.ancestor(launches_[row].node, depth + 2); };
+        std::set<FrameTree::Id> begins, ends;
+        for (const Visit& each : visits) {
+            if (each.token != most->first) continue;
+            begins.insert(inner(each.first));
+            ends.insert(inner(each.last));
+        }
+        const auto isNextCall = [&](uint32_t before, uint32_t row) {
+            return isRepeatedGraph(before, row) || (areInterruptions && inner(before) != inner(row) &&
+                                                    ends.contains(inner(before)) && begins.contains(inner(row)));
+        };
+        std::vector<Visit> split;
+        auto row = rows.begin();
+        for (const Visit& each : visits) {
+            const auto end = row + each.count;
+            split.push_back({each.token, each.first, each.first, 1});
+            for (++row; row != end; ++row) {
+                if (each.token == most->first && isNextCall(split.back().last, *row))
+                    split.push_back({each.token, *row, *row, 0});
+                split.back().last = *row;
+                ++split.back().count;
+            }
+        }
+        most->second.visits += split.size() - visits.size();
+        visits = std::move(split);
+        for (auto& [token, all] : totals)
+            all.firstVisit = static_cast<size_t>(std::ranges::find(visits, token, &Visit::token) - visits.begin());
+    }
+
+    /// Returns the line that launches most, or a line that is visited more often and has most of the GPU time.
+    static TotalsOf::const_iterator anchorOf(const TotalsOf& totals) {
+        const auto isLoop = [](const Totals& all) { return all.visits >= minIterations; };
+        const auto anchor = std::ranges::max_element(
+            totals, {}, [&](const auto& each) { return std::pair(isLoop(each.second), each.second.launches); });
+        const auto longest = std::ranges::max_element(
+            totals, {}, [&](const auto& each) { return std::pair(isLoop(each.second), each.second.gpuNs); });
+        int64_t allNs = 0;
+        for (const auto& [token, all] : totals) allNs = saturatingSum(allNs, all.gpuNs);
+        const bool isLonger = longest != totals.end() && longest->second.visits > anchor->second.visits &&
+                              longest->second.gpuNs > allNs / 2;
+        return isLonger ? longest : anchor;
+    }
+
     bool addLoop(const std::vector<Visit>& visits, const TotalsOf& totals) {
-        const auto anchor = std::ranges::max_element(totals, [](const auto& a, const auto& b) {
-            return std::pair(a.second.visits >= minIterations, a.second.launches) <
-                   std::pair(b.second.visits >= minIterations, b.second.launches);
-        });
+        const auto anchor = anchorOf(totals);
         if (anchor == totals.end() || anchor->second.visits < minIterations) return false;
         const auto iterations = static_cast<double>(anchor->second.visits);
         const FrameTree::Id first = firstOf(totals, *anchor);

@@ -36,11 +36,12 @@ class PythonProgram {
         uint32_t line_ = 0;
     };
 
-    void launch(std::string_view kernel, int64_t gpuNs = 100 * us) {
+    void launchGraph(std::string_view kernel, int64_t gpuNs) { launch(kernel, gpuNs, "cuGraphLaunch"); }
+    void launch(std::string_view kernel, int64_t gpuNs = 100 * us, std::string_view call = "cudaLaunchKernel") {
         const uint32_t correlation = next_++;
         made.add<kinds::Api>({.startNs = nowNs,
                               .endNs = nowNs + 5 * us,
-                              .name = made.intern("cudaLaunchKernel"),
+                              .name = made.intern(call),
                               .thread = thread_,
                               .correlation = correlation,
                               .stack = stack()});
@@ -295,6 +296,50 @@ class tst_StepUnits : public QObject {
         QCOMPARE(run.pattern, std::string("train.py:20 in train"));
         QCOMPARE(run.workers.at(0).foundCount, int64_t{48});
         QCOMPARE(run.units.at(0).pattern, std::string("train.py:10 in main"));
+    }
+
+    /// The line that calls a step interrupts it only to log.
+    void callsBetweenLogsAreSteps() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int step = 0; step < 60; ++step) {
+                {
+                    main.at(10);
+                    PythonProgram::Frame train(program, "step");
+                    for (int part = 0; part < 2; ++part) {
+                        train.at(20);
+                        program.model(4);
+                        train.at(21);
+                        program.launch("add");
+                    }
+                    train.at(22);
+                    program.launch(adam);
+                }
+                main.at(12);
+                if (step % 20 == 19) program.launch("loss", us);
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.source, StepSource::PythonLoop);
+        QCOMPARE(run.pattern, std::string("train.py:10 in main"));
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{60});
+    }
+
+    void launchesOfAGraphAreSteps() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "serve");
+            for (int token = 0; token < 120; ++token) {
+                main.at(10);
+                if (token % 10 == 0) program.model(4);
+                main.at(11);
+                program.launchGraph("decode", 3 * ms);
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.pattern, std::string("train.py:11 in serve"));
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{120});
     }
 
     void accumulatedIterationsAreOneStep() {
