@@ -4,9 +4,10 @@
 
 usage: forecast_gpu.py LANESCOPE FOLDER [PROGRAM...]
 
-Records each program once, forecasts each change from that trace, then measures the changed programs, unrecorded and
-recorded. Writes forecasts.csv, forecasts.md and the traces into FOLDER. Exits with the number of forecasts that are refused or
-more than 5 % of the step off. Needs PyTorch and one GPU; takes some minutes.
+Records each program once: its steps, then for each change its steps again and those with the change, five times. The forecast
+is from the first steps alone; the change is the median difference from the steps right before, since two processes with one
+program differ by more than a change. The same without the recorder. Writes forecasts.csv, forecasts.md and the traces into FOLDER. Exits with
+the number of forecasts that are refused or more than 5 % of the step off. Needs PyTorch and one GPU; takes some minutes.
 """
 
 import csv
@@ -14,11 +15,13 @@ import glob
 import inspect
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
 
 STEPS = 30
+TURNS = 5
 WARM_UP = 5
 CYCLES = 1_000_000  # of a spinning kernel: about half a millisecond
 
@@ -340,31 +343,37 @@ class Streams(Program):
 PROGRAMS = {"gemm": Gemm, "launches": Launches, "items": Items, "loader": Loader, "copies": Copies, "streams": Streams}
 
 
-def run_steps(program, options):
-    """Returns the mean seconds of a step."""
+def run_steps(program, options, name):
+    """Returns the mean seconds of a step, whose ranges have that name."""
     program.prepare(options)
     start = None
     for index, batch in enumerate(program.batches(options)):
         if index == WARM_UP:
             torch.cuda.synchronize()
             start = time.perf_counter()
-        torch.cuda.nvtx.range_push(f"step {index}")
+        torch.cuda.nvtx.range_push(f"{name} {index}")
         program.step(batch, options)
         torch.cuda.nvtx.range_pop()
     torch.cuda.synchronize()
     return (time.perf_counter() - start) / STEPS
 
 
-def measure(name, is_all):
+def measure(name):
     program = PROGRAMS[name]()
     torch.cuda.init()
     torch.zeros(1, device="cuda")
-    found = {"base": run_steps(program, program.base)}
-    if is_all:
-        found = {"changes": [], "base": found["base"]}
-        for label, switches, arguments in program.changes():
-            seconds = run_steps(program, {**program.base, **switches})
-            found["changes"].append({"label": label, "seconds": seconds, "arguments": list(arguments)})
+    changes = program.changes()
+    for _ in range(TURNS):
+        run_steps(program, program.base, "warm-up")
+    found = {"base": run_steps(program, program.base, "step"), "changes": []}
+    for label, switches, arguments in changes:
+        turns = []
+        for _ in range(TURNS):
+            before = run_steps(program, program.base, "before")
+            turns.append((before, run_steps(program, {**program.base, **switches}, "changed")))
+        before = statistics.median(turn[0] for turn in turns)
+        added = statistics.median(turn[1] - turn[0] for turn in turns)
+        found["changes"].append({"label": label, "before": before, "seconds": before + added, "arguments": list(arguments)})
     print("RESULT " + json.dumps(found), flush=True)
 
 
@@ -376,59 +385,25 @@ def result_of(command):
     sys.exit(f"{' '.join(command)}: no result.\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
 
 
-def main(lanescope, folder, names):
-    os.makedirs(folder, exist_ok=True)
-    rows = []
-    for name in names:
-        run = [sys.executable, os.path.abspath(__file__), "--run", name]
-        trace = os.path.join(folder, f"{name}.sqlite")
-        scratch = os.path.join(folder, "scratch.sqlite")
-        for path in (trace, scratch):
-            if os.path.exists(path):
-                os.remove(path)
-        recorded_base = result_of([lanescope, "record", "-o", trace, "--"] + run + ["base"])
-        plain = result_of(run + ["all"])
-        recorded = result_of([lanescope, "record", "-o", scratch, "--"] + run + ["all"])
-        os.remove(scratch)
-        for change, after in zip(plain["changes"], recorded["changes"]):
-            asked = subprocess.run(
-                [lanescope, "whatif", trace, "-f", "json"] + change["arguments"], capture_output=True, text=True
-            )
-            forecast = json.loads(asked.stdout) if asked.stdout.strip() else {}
-            row = {
-                "program": name,
-                "change": change["label"],
-                "arguments": " ".join(change["arguments"]),
-                "base_ms": plain["base"] * 1e3,
-                "recorded_base_ms": recorded_base["base"] * 1e3,
-                "trace_step_ms": (forecast.get("stepNs") or 0) / 1e6,
-                "replay_error": forecast.get("replayError"),
-                "forecast_ms": (forecast.get("forecastNs") or 0) / 1e6,
-                "margin_ms": (forecast.get("marginNs") or 0) / 1e6,
-                "after_ms": change["seconds"] * 1e3,
-                "recorded_after_ms": after["seconds"] * 1e3,
-                "refused": forecast.get("refusal") or ("" if forecast else asked.stderr.strip()),
-            }
-            rows.append(row)
-        for path in glob.glob(os.path.join(glob.escape(folder), "*.lanescope-index*")):
-            os.remove(path)
-        print(f"{name}: done", file=sys.stderr, flush=True)
+def written(folder, rows):
+    """Writes the rows so far, and returns them as a table."""
     for row in rows:
-        is_made = not row["refused"]
-        difference = lambda measured, base: (row["forecast_ms"] - measured) / base if is_made and base else None
-        row["error_recorded"] = difference(row["recorded_after_ms"], row["recorded_base_ms"])
-        row["error_unrecorded"] = difference(row["after_ms"], row["base_ms"])
+        for key in ("recorded_", ""):
+            measured = row[f"{key}after_ms"] - row[f"{key}before_ms"]
+            error = (row["forecast_ms"] - row["step_ms"] - measured) / row[f"{key}before_ms"]
+            row["error_recorded" if key else "error_unrecorded"] = None if row["refused"] else error
     with open(os.path.join(folder, "forecasts.csv"), "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         writer.writerows(rows)
-    text = "| program | change | step | forecast | after, recorded | after | error, recorded | error |\n"
+    text = "| program | change | step | forecast | before, after, recorded | before, after | error, recorded | error |\n"
     text += "|---|---|---|---|---|---|---|---|\n"
     percent = lambda value: "refused" if value is None else f"{100 * value:+.1f} %"
     for row in rows:
         text += (
-            f"| {row['program']} | {row['change']} | {row['trace_step_ms']:.2f} | {row['forecast_ms']:.2f} ± "
-            f"{row['margin_ms']:.2f} | {row['recorded_after_ms']:.2f} | {row['after_ms']:.2f} | "
+            f"| {row['program']} | {row['change']} | {row['step_ms']:.2f} | {row['forecast_ms']:.2f} ± "
+            f"{row['margin_ms']:.2f} | {row['recorded_before_ms']:.2f}, {row['recorded_after_ms']:.2f} | "
+            f"{row['before_ms']:.2f}, {row['after_ms']:.2f} | "
             f"{percent(row['error_recorded'])} | {percent(row['error_unrecorded'])} |\n"
         )
     for key in ("error_recorded", "error_unrecorded"):
@@ -436,15 +411,53 @@ def main(lanescope, folder, names):
         text += f"\n{key}: {near} of {len(rows)} within 5 % of the step.\n"
     with open(os.path.join(folder, "forecasts.md"), "w") as file:
         file.write(text)
-    print(text)
+    return text
+
+
+def main(lanescope, folder, names):
+    os.makedirs(folder, exist_ok=True)
+    rows = []
+    for name in names:
+        run = [sys.executable, os.path.abspath(__file__), "--run", name]
+        trace = os.path.join(folder, f"{name}.sqlite")
+        if os.path.exists(trace):
+            os.remove(trace)
+        recorded = result_of([lanescope, "record", "-o", trace, "--"] + run)
+        plain = result_of(run)
+        for change, after in zip(plain["changes"], recorded["changes"]):
+            asked = subprocess.run(
+                [lanescope, "whatif", trace, "--range", "step #", "-f", "json"] + after["arguments"],
+                capture_output=True,
+                text=True,
+            )
+            forecast = json.loads(asked.stdout) if asked.stdout.strip() else {}
+            row = {
+                "program": name,
+                "change": change["label"],
+                "arguments": " ".join(after["arguments"]),
+                "step_ms": (forecast.get("stepNs") or 0) / 1e6,
+                "replay_error": forecast.get("replayError"),
+                "forecast_ms": (forecast.get("forecastNs") or 0) / 1e6,
+                "margin_ms": (forecast.get("marginNs") or 0) / 1e6,
+                "before_ms": change["before"] * 1e3,
+                "after_ms": change["seconds"] * 1e3,
+                "recorded_before_ms": after["before"] * 1e3,
+                "recorded_after_ms": after["seconds"] * 1e3,
+                "refused": forecast.get("refusal") or ("" if forecast else asked.stderr.strip()),
+            }
+            rows.append(row)
+        for path in glob.glob(os.path.join(glob.escape(folder), "*.lanescope-index*")):
+            os.remove(path)
+        print(f"{name}: done", file=sys.stderr, flush=True)
+        print(written(folder, rows), flush=True)
     return sum(1 for row in rows if row["error_recorded"] is None or abs(row["error_recorded"]) > 0.05)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "--run":
+    if len(sys.argv) == 3 and sys.argv[1] == "--run":
         import torch
 
-        measure(sys.argv[2], sys.argv[3] == "all")
+        measure(sys.argv[2])
     elif len(sys.argv) >= 3:
         sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:] or list(PROGRAMS)))
     else:
