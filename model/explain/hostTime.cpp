@@ -373,7 +373,8 @@ std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
-        " Recording itself may cost up to {}{} more: {}.", timeText(static_cast<double>(ns)), per,
+        " Recording itself may cost up to {}{}, which is not part of this time: {}.", timeText(static_cast<double>(ns)),
+        per,
         isAll ? fmt::format("{} took {} each; launches measured without a profiler took {}", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
