@@ -132,7 +132,8 @@ std::string what(const RunSummary& run, const Finding& finding) {
     const WorkerSummary& worker = run.workers[finding.worker];
     if (finding.pattern) return patternText(*finding.pattern, unit);
     if (finding.rule->isOfSingleSteps() && !worker.outliers.empty())
-        return fmt::format("{} of {} {}s {} far longer", worker.outliers.size(), worker.steps.size(), unit,
+        return fmt::format("{}{} of {} {}s {} far longer", worker.outliers.size() == maxOutliers ? "at least " : "",
+                           worker.outliers.size(), worker.steps.size(), unit,
                            worker.outliers.size() == 1 ? "is" : "are");
     return std::string(finding.rule->title.empty() ? finding.rule->id : finding.rule->title);
 }
@@ -447,19 +448,19 @@ class Words {
         return capitalized(worker(finding.worker).label()) + ": " + sentence;
     }
 
-    /// Returns a note if an earlier finding about single steps counts some of the same time.
+    /// Returns a note if an earlier finding counts some of the same time: one of both is about single steps.
     std::string sharedTimeSentence(const Finding& finding) const {
-        if (finding.rule->isOfSingleSteps()) return {};
-        const auto& all = worker(finding.worker).contributors;
-        const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
-            return each.name == finding.contributor && each.path == finding.path;
-        });
-        if (main == all.end()) return {};
+        const bool isSingle = finding.rule->isOfSingleSteps();
+        const auto partIn = [&](const Finding& each) {
+            return each.rule->isOfSingleSteps() ? each.rule->longerPart(run_, each) : partOf(run_, each);
+        };
+        const std::optional<StepPart> part = partIn(finding);
+        if (!part) return {};
         for (const Finding& above : made_.findings) {
             if (&above == &finding) break;
-            if (above.worker == finding.worker && above.rule->isOfSingleSteps() &&
-                above.rule->longerPart(run_, above) == main->part)
-                return fmt::format(" Part of this time is also in {}.", above.rule->id);
+            if (above.worker == finding.worker && above.rule->isOfSingleSteps() != isSingle && partIn(above) == part)
+                return fmt::format(" Part of this time {} also {}in {}.", isSingle ? "may" : "is",
+                                   isSingle ? "be " : "", above.rule->id);
         }
         return {};
     }
@@ -546,15 +547,6 @@ void orderFindings(const RunSummary& run, RuleList rules, std::vector<Finding>& 
     std::ranges::stable_sort(findings, std::ranges::greater(), [gainNs](const Finding& each) { return gainNs(each); });
     for (const Rule* rule : rules)
         if (rule->order != nullptr) rule->order(run, findings);
-}
-
-/// Returns the part of the steps that a finding about all of them is about; nullopt if it is about several.
-std::optional<StepPart> partOf(const RunSummary& run, const Finding& finding) {
-    const std::vector<Contributor>& all = run.workers[finding.worker].contributors;
-    const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
-        return !each.name.empty() && each.name == finding.contributor && each.path == finding.path;
-    });
-    return main == all.end() ? finding.rule->part : main->part;
 }
 
 /// Gives each finding about all steps its own step as an example, the one with most of its part.

@@ -164,6 +164,14 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
     return std::string(otherwise);
 }
 
+std::optional<StepPart> partOf(const RunSummary& run, const Finding& finding) {
+    const std::vector<Contributor>& all = run.workers[finding.worker].contributors;
+    const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
+        return !each.name.empty() && each.name == finding.contributor && each.path == finding.path;
+    });
+    return main == all.end() ? finding.rule->part : main->part;
+}
+
 double shareOf(int64_t part, int64_t whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }

@@ -69,6 +69,9 @@ class FindingText {
     const Finding& finding_;
 };
 
+/// Returns the part of the steps that a finding about all of them is about; nullopt if it is about several.
+std::optional<analysis::StepPart> partOf(const analysis::RunSummary& run, const Finding& finding);
+
 /// Returns the share of a whole; 0 if there is none.
 double shareOf(int64_t part, int64_t whole);
 /// Returns "4.2 %" for a share of 0.042.

@@ -65,9 +65,10 @@ std::string sayOddSteps(const FindingText& text) {
     const WorkerSummary& odd = text.worker();
     const OutlierStep& longest = odd.outliers.front();
     std::string said = fmt::format(
-        "{} of {} {}s take{} far longer than the others, which costs {} in the mean; {} {} takes {} longer: {}",
-        odd.outliers.size(), odd.steps.size(), text.unit(), odd.outliers.size() == 1 ? "s" : "", text.time(),
-        text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)), name(longest.part));
+        "{}{} of {} {}s take{} far longer than the others, which costs {} in the mean; {} {} takes {} longer: {}",
+        odd.outliers.size() == maxOutliers ? "At least " : "", odd.outliers.size(), odd.steps.size(), text.unit(),
+        odd.outliers.size() == 1 ? "s" : "", text.time(), text.unit(), longest.number,
+        timeText(static_cast<double>(longest.excessNs)), name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
         said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());
@@ -231,19 +232,45 @@ void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
 /// From this share of the mean step on, a cause that only some steps or one rank have is the first to change.
 constexpr double minDistinctShare = 0.05;
 
-/// A cause that only the longer steps or the late rank have is a fact. That launches come late is one of most programs.
+/// Late launches are a fact of most programs.
+bool isGeneral(const Finding& each) { return each.rule == &launchBoundRule || each.rule == &gpuIdleRule; }
+
+/// A cause that only the steps of a pattern or the late rank have is a fact. Rare steps with less time explain little.
 void putDistinctionsBeforeLaunches(const RunSummary& run, Findings& findings) {
-    const auto isGeneral = [](const Finding& each) {
-        return each.rule == &launchBoundRule || each.rule == &gpuIdleRule;
-    };
     for (size_t place = 1; place < findings.size(); ++place) {
         const Finding& each = findings[place];
-        if (each.share < minDistinctShare || distinctionOf(run.workers[each.worker], each) == nullptr) continue;
+        if (each.rule == &oddStepsRule || each.share < minDistinctShare ||
+            distinctionOf(run.workers[each.worker], each) == nullptr)
+            continue;
         const auto from =
             std::find_if(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(place), isGeneral);
         const auto own = findings.begin() + static_cast<std::ptrdiff_t>(place);
         if (from != own) std::rotate(from, own, own + 1);
     }
+}
+
+/// Odd steps follow the causes that have most of their excess, and together save more.
+void putCausesBeforeOddSteps(const RunSummary& run, Findings& findings) {
+    const auto odd = std::ranges::find(findings, &oddStepsRule, &Finding::rule);
+    if (odd == findings.end()) return;
+    const WorkerSummary& worker = run.workers[odd->worker];
+    const StepPart part = worker.outliers.front().part;
+    int64_t excessNs = 0, causesNs = 0;
+    for (const OutlierStep& each : worker.outliers) excessNs += each.part == part ? each.partExcessNs : 0;
+    auto first = findings.end();
+    for (auto each = findings.begin(); each != findings.end(); ++each) {
+        if (each->worker != odd->worker || each->rule->isOfSingleSteps() || isGeneral(*each) ||
+            partOf(run, *each) != part)
+            continue;
+        causesNs += each->maxGainNs;
+        if (first == findings.end()) first = each;
+    }
+    // One part has no room for both.
+    const double sharedNs = static_cast<double>(causesNs) - meanOfPart(worker, part) +
+                            static_cast<double>(excessNs) / static_cast<double>(worker.steps.size());
+    if (first != findings.end() && first > odd && causesNs > odd->maxGainNs &&
+        sharedNs > static_cast<double>(odd->maxGainNs) / 2)
+        std::rotate(odd, first, first + 1);
 }
 
 /// A period precedes the part of which it is more than half, a part precedes the irregular pattern of which it is most.
@@ -348,6 +375,7 @@ const Rule oddStepsRule{
     .evidence = oddStepsEvidence,
     .advise = [](const FindingText& text) { return text.adviseCause(oddStepsRule.advice); },
     .longerPart = longerPartOfOddSteps,
+    .order = putCausesBeforeOddSteps,
     .isForNcclOnly = true,
 };
 

@@ -405,6 +405,58 @@ class tst_RestOfRun : public QObject {
         HAS(odd->advice, "Same cause as host_waits");
     }
 
+    /// Most of the excess is captures and allocations of the same steps, which together save more.
+    void causesPrecedeOddSteps() {
+        for (const bool isCause : {true, false}) {
+            MadeRun made;
+            WorkerSummary& worker = made.run().workers[0];
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cudaMalloc"), 2 * ms,
+                     ContributorTrait::Allocation);
+            worker.contributors.back().exposedNs += isCause ? 2 * 80 * ms : 0;
+            Contributor capture = contributor(StepPart::LaunchBound, ContributorKind::Idle,
+                                              onMain(IdleCause{CauseKind::CapturingGraph}), 2 * 120 * ms);
+            worker.contributors.push_back(capture);
+            if (!isCause)
+                worker.contributors.push_back(
+                    contributor(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cudaOther"), 2 * 80 * ms));
+            for (const size_t step : {2, 7}) {
+                worker.steps[step].parts[StepPart::LaunchBound] += 200 * ms;
+                worker.steps[step].wallNs += 200 * ms;
+                worker.outliers.push_back({worker.steps[step].number, "", worker.steps[step].startNs,
+                                           worker.steps[step].wallNs, 200 * ms, StepPart::LaunchBound, 200 * ms,
+                                           capture.name, "forward"});
+            }
+            const Explanation explanation = explain::explain(made.run());
+            QCOMPARE(explanation.findings.front().rule, isCause ? &graphCapturesRule : &oddStepsRule);
+            const std::string odd = findingOf(explanation, &oddStepsRule)->sentence;
+            QCOMPARE(has(odd, " Part of this time may also be in graph_captures."), isCause);
+            if (!isCause) continue;
+            QCOMPARE(rulesOf(explanation), (std::vector{&graphCapturesRule, &oddStepsRule, &allocationsRule}));
+            HAS(explanation.findings[2].sentence, " Part of this time is also in odd_steps.");
+        }
+    }
+
+    /// One of ten steps is 100 ms longer, only there a line of the program.
+    void oddStepsFollowLargerLaunches() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 60 * ms);
+        WorkerSummary& worker = made.run().workers[0];
+        worker.steps[4].parts[StepPart::LaunchBound] += 100 * ms;
+        worker.steps[4].wallNs += 100 * ms;
+        worker.contributors.back().exposedNs += 100 * ms;
+        worker.outliers = {{4,
+                            "",
+                            worker.steps[4].startNs,
+                            worker.steps[4].wallNs,
+                            100 * ms,
+                            StepPart::LaunchBound,
+                            100 * ms,
+                            {},
+                            {}}};
+        worker.distinctions = {{DistinctionOf::Outliers, DistinctionKind::Line, "train.py:9 in log", 1, 90 * ms}};
+        QCOMPARE(rulesOf(made), (std::vector{&launchBoundRule, &oddStepsRule}));
+    }
+
     /// Outliers beyond the reported ones lie between these.
     void longestOutliersShowTheirPeriod() {
         MadeRun made;
@@ -413,6 +465,7 @@ class tst_RestOfRun : public QObject {
             worker.outliers.push_back({number, "", 0, 200 * ms, 100 * ms, StepPart::Compute, 100 * ms, {}, {}});
         const auto sentence = [&] { return findingOf(explain::explain(made.run()), &oddStepsRule)->sentence; };
         HAS(sentence(), "They are every 10th step");
+        HAS(sentence(), "At least 8 of 10 steps");
         worker.outliers.pop_back();
         HAS_NO(sentence(), "They are every");
     }
