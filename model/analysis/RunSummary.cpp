@@ -502,9 +502,9 @@ std::string_view identifier(ContributorKind kind) {
 std::string_view identifier(RunPhase phase) { return enumText(phase, {"start_up", "between", "end"}); }
 
 void Contributor::add(const Contributor& more) {
-    for (int64_t Contributor::*amount :
-         {&Contributor::count, &Contributor::exposedNs, &Contributor::totalNs, &Contributor::bytes,
-          &Contributor::busBytes, &Contributor::waitedNs, &Contributor::workedNs, &Contributor::gilNs})
+    for (int64_t Contributor::*amount : {&Contributor::count, &Contributor::exposedNs, &Contributor::totalNs,
+                                         &Contributor::bytes, &Contributor::busBytes, &Contributor::waitedNs,
+                                         &Contributor::workedNs, &Contributor::longCount, &Contributor::gilNs})
         this->*amount = saturatingSum(this->*amount, more.*amount);
 }
 

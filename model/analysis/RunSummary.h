@@ -72,14 +72,16 @@ struct Contributor {
     /// For launch-bound time of a thread that ran at least at times: the part of `exposedNs` in which it cannot have
     /// run, since the kernel counts no more of its time on a core. 0 if unknown, and for all other contributors.
     int64_t waitedNs = 0;
-    /// Part of the rest in which it ran in host code for long (`minWorkNs`), not on its way from launch to launch.
+    /// Part of the rest in which it was in host code for long (`minWorkNs`), not on its way from launch to launch.
     int64_t workedNs = 0;
+    int64_t longCount = 0;  ///< Such intervals, also of waits, of which it is the largest part.
     /// Part of `exposedNs` in which it waited for the GIL that a thread without launches had. Estimated: a sampled wait
     /// counts in full, less the time that the kernel counts as running.
     int64_t gilNs = 0;
     /// For work: "launched at train.py:212 in GPT.forward", the Python line of more than half of it. "called from" for
     /// a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately ran and
-    /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". Empty if there is no such line.
+    /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". For a thread without Python: "the
+    /// main thread meanwhile mostly at ...". For a known line: "called at ...". Empty if there is no such line.
     std::string launched;
 
     /// Adds the amounts of another one.

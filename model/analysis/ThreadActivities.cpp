@@ -246,11 +246,15 @@ class RanAndWaited {
         for (WorkList::Reader work(timeline.work()); !work.isAtEnd(); work.next())
             if (work->call != noIndex) ++launching_[trace_.apiCalls.thread[work->call]];
         for (const Contributor& each : timeline.contributors()) facts_.push_back(factsOf(each));
+        const CpuStateTable& states = trace_.cpuStates;
+        for (uint32_t row = 0; row < states.size(); ++row)
+            if (states.stack[row] != noIndex) pythonNs_[states.thread[row]] += states.cpuNs[row];
     }
 
     void find(const std::vector<TimeRange>& windows) {
         timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
             if (facts_[piece.contributor].isPlaceUnknown) addPlaces(piece);
+            if (facts_[piece.contributor].isPlaceKnown) addCallers(piece);
             if (facts_[piece.contributor].isGil) addGil(piece);
             if (piece.part != StepPart::LaunchBound) return;
             const bool goesOn = !interval_.empty() && facts_[piece.contributor].isOutside &&
@@ -269,12 +273,11 @@ class RanAndWaited {
                 Contributor& each = contributors[contributor];
                 const auto waitedNs = static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
                 each.waitedNs += waitedNs;
-                if (facts_[contributor].isRunning)
-                    each.workedNs +=
-                        static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) * static_cast<double>(own.longNs) /
-                                             static_cast<double>(own.ns));
+                each.workedNs += static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) *
+                                                      static_cast<double>(own.longNs) / static_cast<double>(own.ns));
             }
         }
+        for (const auto& [contributor, count] : longCounts_) contributors[contributor].longCount = count;
         for (const auto& [contributor, seen] : seenIn_) contributors[contributor].launched = seen.text(trace_);
         for (const auto& [contributor, ns] : gilNs_) contributors[contributor].gilNs = static_cast<int64_t>(ns);
     }
@@ -282,10 +285,10 @@ class RanAndWaited {
   private:
     struct Facts {
         bool isOutside = false;       ///< Outside calls.
-        bool isRunning = false;       ///< It ran, all the time or alternately.
         bool isCounted = false;       ///< The kernel's count determines if it ran.
         bool isGil = false;           ///< It was seen to wait for the GIL.
         bool isPlaceUnknown = false;  ///< It alternately ran and waited.
+        bool isPlaceKnown = false;    ///< It was seen at a line in host code.
     };
     struct Spent {
         int64_t ns = 0;
@@ -293,10 +296,12 @@ class RanAndWaited {
     };
     using SpentBy = std::map<ContributorTable::Id, Spent>;
 
-    /// Places of a thread and of the holder of the lock that it awaits, by the time that samples stand for.
+    /// Places of a thread, of the holder of the lock that it awaits, of the callers of its function, and of the Python
+    /// thread of its process, by the time that samples stand for.
     struct Seen {
         using Places = std::map<FramePlace, std::pair<int64_t, uint32_t>>;  ///< Time and a frame.
-        Places own, holders;
+        Places own, holders, callers, meanwhile;
+        uint32_t python = noIndex;
         int64_t ns = 0;
 
         static void add(const Trace& trace, Places& places, uint32_t stack, int64_t ns) {
@@ -325,7 +330,11 @@ class RanAndWaited {
         std::string text(const Trace& trace) const {
             const std::string at = most(trace, own), holder = most(trace, holders);
             std::string text = at.empty() ? "" : "seen mostly " + at;
-            if (!holder.empty()) text += fmt::format("{}that other thread mostly {}", at.empty() ? "" : ", ", holder);
+            const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+            if (!holder.empty()) add("that other thread mostly " + holder);
+            if (const std::string called = most(trace, callers); called.starts_with("at ")) add("called " + called);
+            if (const std::string there = most(trace, meanwhile); !there.empty())
+                add(fmt::format("{} meanwhile mostly {}", threadRef(trace, python).textWithArticle(), there));
             return text;
         }
     };
@@ -336,9 +345,9 @@ class RanAndWaited {
             (cause.kind == CauseKind::OutsideCalls || cause.kind == CauseKind::BeforeBatchCopy) && cause.isObserved() &&
             cause.activity.frame.isEmpty();
         if (each.part != StepPart::LaunchBound) return {.isPlaceUnknown = isPlaceUnknown};
-        return {cause.kind == CauseKind::OutsideCalls, cause.isSeenRunning(),
-                cause.isSeenRunning() || cause.runsAndWaits(), cause.activity.state == ThreadState::Gil,
-                isPlaceUnknown};
+        const bool isOutside = cause.kind == CauseKind::OutsideCalls;
+        return {isOutside, cause.isSeenRunning() || cause.runsAndWaits(), cause.activity.state == ThreadState::Gil,
+                isPlaceUnknown, isOutside && !cause.activity.frame.isEmpty()};
     }
 
     void addPlaces(const WorkerTimeline::Piece& piece) {
@@ -349,6 +358,51 @@ class RanAndWaited {
         states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
             Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
             addHolder(seen, row, within);
+        });
+    }
+
+    /// Adds the lines of the program that called the function in which the thread was seen.
+    void addCallers(const WorkerTimeline::Piece& piece) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        Seen& seen = seenIn_[piece.contributor];
+        seen.ns += piece.range.durationNs();
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            const uint32_t stack = trace_.cpuStates.stack[row];
+            const uint32_t outer = stack == noIndex ? noIndex : outerStack(trace_, ownFrame(trace_, stack));
+            if (outer == noIndex) return;
+            const uint32_t caller = ownFrame(trace_, outer);
+            const StackTable& stacks = trace_.stacks;
+            if (isLibraryFile(trace_.strings.at(stacks.file[caller])) ||
+                trace_.strings.at(stacks.function[caller]) == "<module>")
+                return;
+            Seen::add(trace_, seen.callers, caller, within.durationNs());
+        });
+    }
+
+    /// Returns the Python thread of the process of a thread that no sample saw in Python: the main thread, or else the
+    /// one that ran longest. `noIndex` for a thread in Python, and if there is none.
+    uint32_t pythonThreadOf(uint32_t thread) const {
+        if (pythonNs_.contains(thread)) return noIndex;
+        const uint32_t process = trace_.threads[thread].process;
+        uint32_t most = noIndex;
+        for (const auto& [other, ns] : pythonNs_) {
+            if (trace_.threads[other].process != process) continue;
+            if (trace_.threads[other].tid == trace_.processes[process].pid) return other;
+            if (most == noIndex || ns > pythonNs_.at(most)) most = other;
+        }
+        return most;
+    }
+
+    /// A thread of a runtime has no place of its own. Long before its launch, the program's Python was elsewhere.
+    void addMeanwhile(const WorkerTimeline::Piece& piece) {
+        const uint32_t thread = awaitedThread(piece.range);
+        const uint32_t python = thread == noIndex ? noIndex : pythonThreadOf(thread);
+        if (python == noIndex) return;
+        Seen& seen = seenIn_[piece.contributor];
+        seen.python = python;
+        states_.forEachIn(python, piece.range, [&](uint32_t row, TimeRange within) {
+            Seen::add(trace_, seen.meanwhile, trace_.cpuStates.stack[row], within.durationNs());
         });
     }
 
@@ -395,8 +449,14 @@ class RanAndWaited {
         if (interval_.empty()) return;
         const bool isLong = facts_[interval_.front().contributor].isOutside &&
                             interval_.back().range.endNs - interval_.front().range.startNs >= minWorkNs;
-        for (const WorkerTimeline::Piece& piece : interval_)
+        std::map<ContributorTable::Id, int64_t> spent;
+        for (const WorkerTimeline::Piece& piece : interval_) {
             if (facts_[piece.contributor].isCounted) add(piece, isLong);
+            if (isLong) spent[piece.contributor] += piece.range.durationNs();
+            if (isLong && facts_[piece.contributor].isPlaceUnknown) addMeanwhile(piece);
+        }
+        if (isLong)
+            ++longCounts_[std::ranges::max_element(spent, {}, [](const auto& each) { return each.second; })->first];
         interval_.clear();
     }
 
@@ -467,6 +527,8 @@ class RanAndWaited {
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
     std::map<ContributorTable::Id, Seen> seenIn_;
     std::map<ContributorTable::Id, double> gilNs_;
+    std::map<ContributorTable::Id, int64_t> longCounts_;
+    std::map<uint32_t, int64_t> pythonNs_;  ///< Running time of each thread in samples with a Python stack.
 };
 
 }  // namespace

@@ -144,10 +144,11 @@ inline constexpr int64_t minWorkNs = 500'000;
 /// on a core decides, whatever samples saw. The thread cannot have run longer than that in the launch-bound time
 /// between the same samples (`Contributor::waitedNs`). If the count is lower by no more than a tenth of the time
 /// between them, it ran all of it, since the end of a run of samples is not known to the nanosecond. A wait for a lock
-/// may be a wait for another thread that launches work of this worker; then that thread's time counts, too. Runs of at
-/// least `minWorkNs` are work of its own (`Contributor::workedNs`), if samples saw it run. Also sets the estimate
-/// `gilNs`, and `launched` of idle time without a place. `contributors` are those of the timeline, `windows` as for it.
-/// O(n log n) in the pieces of launch-bound time.
+/// may be a wait for another thread that launches work of this worker; then that thread's time counts, too. Time
+/// between calls of at least `minWorkNs` is no launching (`Contributor::workedNs`), also if samples saw the thread
+/// alternate. Also sets the estimate `gilNs`, the count of such times, and `launched` of idle time: the place of a
+/// thread without a known one, else the caller. `contributors` are those of the timeline, `windows` as for it. O(n log
+/// n) in the pieces of launch-bound time.
 void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline, const std::vector<TimeRange>& windows,
                      std::vector<Contributor>& contributors);
 

@@ -89,8 +89,8 @@ bool areContributorsGood(const WorkerSummary& worker) {
         const bool isGood = (each.kind == ContributorKind::Idle) == each.name.isIdle() && each.count >= 0 &&
                             isTime(each.exposedNs) && each.totalNs >= 0 && each.bytes >= 0 && each.busBytes >= 0 &&
                             each.order >= 0 && each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
-                            each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs && each.gilNs >= 0 &&
-                            each.gilNs <= each.exposedNs;
+                            each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs &&
+                            each.longCount >= 0 && each.gilNs >= 0 && each.gilNs <= each.exposedNs;
         if (!isGood || ++counts[static_cast<size_t>(each.part)] > maxContributors + 1) return false;
         sums[each.part] += each.exposedNs;
         if (!isTime(sums[each.part])) return false;
@@ -280,7 +280,7 @@ auto membersOf(Of<Contributor> auto& s) {
                       stored(t.path, s.path), stored(t.count, s.count), stored(t.exposedNs, s.exposedNs),
                       stored(t.totalNs, s.totalNs), stored(t.bytes, s.bytes), stored(t.busBytes, s.busBytes),
                       stored(t.firstPlace, s.order), stored(t.waitedNs, s.waitedNs), stored(t.workedNs, s.workedNs),
-                      stored(t.gilNs, s.gilNs), stored(t.launched, s.launched));
+                      stored(t.longCount, s.longCount), stored(t.gilNs, s.gilNs), stored(t.launched, s.launched));
 }
 
 /// Without the cause of idle time.

@@ -465,11 +465,18 @@ class Words {
         return {};
     }
 
-    /// Returns a note if an earlier finding about all steps has the same cause and place.
+    /// Returns a note if an earlier finding about all steps has the same cause and place, or any the same line.
     std::string sameCauseSentence(const Finding& finding) const {
+        if (finding.rule->isOfSingleSteps()) return {};
         const Finding* const same = FindingText(run_, made_, finding).ofSameCause();
-        if (same == nullptr || same > &finding || finding.rule->isOfSingleSteps()) return {};
-        return fmt::format(" Its place is that of {}.", same->rule->id);
+        if (same != nullptr && same < &finding) return fmt::format(" Its place is that of {}.", same->rule->id);
+        const FrameRef& frame = finding.contributor.idle.activity.frame;
+        for (size_t place = 0; !frame.isEmpty() && &made_.findings[place] != &finding; ++place) {
+            const Finding& above = made_.findings[place];
+            if (above.worker == finding.worker && above.contributor.idle.activity.frame == frame)
+                return fmt::format(" It is the same line as in {}. ({}).", place + 1, above.rule->id);
+        }
+        return {};
     }
 
     void addCaveats() {

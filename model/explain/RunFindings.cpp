@@ -301,8 +301,15 @@ bool RunFindings::isReported(const Contributor& each) const {
 /// Returns the same for a contributor; negative if none. Launches have no part in waits, nor in work that is a finding.
 int64_t RunFindings::unreportedNs(const Contributor& each) const {
     if (each.trait == ContributorTrait::Unknown || isReported(each)) return -1;
-    const int64_t waitedNs = std::max(provedWaitNs(each), accounted.hasGilWaits ? gilWaitNs(each) : 0);
-    return each.exposedNs - waitedNs - (accounted.hasHostWork ? each.workedNs : 0);
+    return each.exposedNs - waitNs(each) - (accounted.hasHostWork ? hostWorkNs(each) : 0);
+}
+
+int64_t RunFindings::waitNs(const Contributor& each) const {
+    return std::max(provedWaitNs(each), accounted.hasGilWaits ? gilWaitNs(each) : 0);
+}
+
+int64_t RunFindings::hostWorkNs(const Contributor& each) const {
+    return std::min(each.workedNs, each.exposedNs - waitNs(each));
 }
 
 int64_t RunFindings::unreportedNs(StepPart part) const {

@@ -205,12 +205,15 @@ class RunFindings {
 
     /// Returns the time of a part of the mean step with a known cause for which no earlier rule accounts.
     int64_t unreportedNs(analysis::StepPart part) const;
+    /// Returns the long host code of a contributor, without waits that are a finding.
+    int64_t hostWorkNs(const analysis::Contributor& each) const;
     /// Returns true if an earlier rule accounts for idle time of this kind.
     bool isReported(const analysis::Contributor& each) const;
 
     AccountedTime accounted;
 
   private:
+    int64_t waitNs(const analysis::Contributor& each) const;
     int64_t unreportedNs(const analysis::Contributor& each) const;
     bool isLargeEnough(int64_t gainNs, double least) const;
 

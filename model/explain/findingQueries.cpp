@@ -516,14 +516,13 @@ void EvidenceQuery::addCalls(std::string_view layer, const std::vector<std::stri
 
 void EvidenceQuery::addWaits() { addCalls(waitLayer, "s.value LIKE '%Synchronize%'"); }
 
-void EvidenceQuery::addStates(std::string_view layer, const std::vector<ThreadState>& states, int64_t minNs,
-                              bool isOfMain) {
+void EvidenceQuery::addStates(std::string_view layer, const std::vector<ThreadState>& states, bool isOfMain) {
     std::vector<int> numbers;
     for (const ThreadState each : states) numbers.push_back(static_cast<int>(each));
     layers_.emplace_back(
         layer, fmt::format("(SELECT h.start AS s, h.\"end\" AS e FROM LANESCOPE_THREAD_STATES h WHERE {0} AND h.state "
-                           "IN ({1}) AND h.\"end\" - h.start >= {2} AND h.globalTid {3})",
-                           ofProcess("h.globalTid"), fmt::join(numbers, ", "), minNs,
+                           "IN ({1}) AND h.globalTid {2})",
+                           ofProcess("h.globalTid"), fmt::join(numbers, ", "),
                            isOfMain ? fmt::format("% 16777216 = {}", worker_.pid)
                                     : fmt::format("IN (SELECT c.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME c WHERE {})",
                                                   ofProcess("c.globalTid"))));

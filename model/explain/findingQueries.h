@@ -52,9 +52,9 @@ class EvidenceQuery {
     void addCalls(std::string_view layer, const std::vector<std::string>& names);
     /// Adds the layer "sync": calls of the worker's process that wait for the GPU.
     void addWaits();
-    /// Adds the times of at least `minNs` in which the launching threads of the worker's process were in one of these
-    /// states, or only its main thread. The file must have been recorded by Lanescope.
-    void addStates(std::string_view layer, const std::vector<ThreadState>& states, int64_t minNs, bool isOfMain);
+    /// Adds the times in which the launching threads of the worker's process were in one of these states, or only its
+    /// main thread. The file must have been recorded by Lanescope.
+    void addStates(std::string_view layer, const std::vector<ThreadState>& states, bool isOfMain);
     /// Adds the times in which launching threads of the worker's process were sampled in functions of Python files with
     /// one of these endings. Lanescope must have recorded the file.
     void addFunctionsOf(std::string_view layer, const std::vector<std::string_view>& fileEndings);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/analysis/ThreadActivities.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
 #include "model/explain/hostTime.h"
@@ -109,13 +110,21 @@ Evidence lateLaunches(const FindingText& text, EvidenceQuery query, const std::s
 
 Evidence launchEvidence(const FindingText& text) { return lateLaunches(text, EvidenceQuery(text), {}); }
 
-/// Returns the part of the gaps of late launches in which the launching thread was in one of `states` for at least
-/// `minNs`. The kernel also counts time between samples, so the rows do not sum to the finding.
-Evidence launchEvidenceIn(const FindingText& text, const std::vector<ThreadState>& states, int64_t minNs) {
+/// Returns the part of the gaps of late launches in which the launching thread waited, by samples. The kernel also
+/// counts time between samples, so the rows do not sum to the finding.
+Evidence hostWaitsEvidence(const FindingText& text) {
     if (text.run().facts.producerKind != ProducerKind::Lanescope) return {launchEvidence(text).sql};
+    std::vector<ThreadState> states{ThreadState::Runnable};
+    for (size_t number = 0; number < threadStateCount; ++number)
+        if (const auto state = static_cast<ThreadState>(number); isWaiting(state)) states.push_back(state);
     EvidenceQuery query(text);
-    query.addStates("state", states, minNs, text.finding().contributor.idle.thread.role == ThreadRole::Main);
+    query.addStates("state", states, text.finding().contributor.idle.thread.role == ThreadRole::Main);
     return {lateLaunches(text, std::move(query), " AND p.state > 0").sql};
+}
+
+/// Returns the long gaps of late launches. Calls and waits divide them, so the rows do not sum to the finding.
+Evidence hostWorkEvidence(const FindingText& text) {
+    return {lateLaunches(text, EvidenceQuery(text), fmt::format(" AND g.e - g.s >= {}", minWorkNs)).sql};
 }
 
 Evidence hostSyncEvidence(const FindingText& text) {
@@ -144,6 +153,19 @@ Evidence idleEvidence(const FindingText& text) {
             sumNs(text.worker(), [](const Contributor& each) { return isIdle(each.part); })};
 }
 
+/// Returns ", 12 times per step for 500.0 us or more" by the long gaps of contributors, which samples and ranges do not
+/// divide, or the pauses of a rare main cause; empty without either.
+template <class IsOf>
+std::string longGaps(const FindingText& text, IsOf isOf) {
+    double count = 0;
+    for (const Contributor& each : text.worker().contributors)
+        if (isOf(each)) count += static_cast<double>(each.longCount);
+    if (const std::string rare = text.rarely(); !rare.empty() || count <= 0) return rare;
+    const std::string times = countText(count / text.stepCount());
+    return fmt::format(", {}{} for {} or more", times == "1" ? "once" : times + " times", text.per(),
+                       timeText(static_cast<double>(minWorkNs)));
+}
+
 /// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have run.
 void findHostWaits(RunFindings& run) {
     const auto waitNs = [&run](const Contributor& each) {
@@ -165,8 +187,11 @@ std::string_view notLaunching(const Finding& finding) {
 }
 
 std::string sayHostWaits(const FindingText& text) {
+    const auto isOfMain = [&](const Contributor& each) {
+        return isHostWaiting(each) && each.name == text.finding().contributor;
+    };
     return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}{}.", text.time(),
-                       notLaunching(text.finding()), text.main(), text.rarely()) +
+                       notLaunching(text.finding()), text.main(), longGaps(text, isOfMain)) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -194,15 +219,16 @@ bool hasKnownState(const WorkerSummary& worker) {
 /// Returns true if a thread's activity in host code is unknown.
 bool isUnseen(const IdleCause& cause) { return cause.kind == CauseKind::OutsideCalls && !cause.isObserved(); }
 /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of threads
-/// that also waited, or may have: fewer launches may not help, which `consequence` reports.
+/// that also waited by `alternates`, or may have: fewer launches may not help, which `consequence` reports.
 template <class NsOf>
-std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::string_view consequence = {}) {
+std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, bool (IdleCause::*alternates)() const,
+                                std::string_view consequence = {}) {
     int64_t alternatingNs = 0, unknownNs = 0, allNs = 0;
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others) continue;
         const int64_t ns = nsOf(each);
         allNs += ns;
-        if (each.name.idle.runsAndWaitsAlternately()) alternatingNs += ns;
+        if ((each.name.idle.*alternates)()) alternatingNs += ns;
         if (isUnseen(each.name.idle)) unknownNs += ns;
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
@@ -218,20 +244,31 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, std::str
 }
 
 void findHostWork(RunFindings& run) {
-    run.accounted.hasHostWork =
-        run.addIdleTimeOf([](const Contributor& each) { return each.workedNs; }, minShare) != nullptr;
+    const auto ownNs = [&run](const Contributor& each) {
+        return run.isReported(each) ? int64_t{0} : run.hostWorkNs(each);
+    };
+    Finding* found = run.addIdleTimeOf(ownNs, minShare);
+    run.accounted.hasHostWork = found != nullptr;
+    if (found == nullptr) return;
+    if (const Contributor* main = mainOfLine(run.worker(), ownNs)) run.setContributor(*found, *main);
 }
 
 std::string sayHostWork(const FindingText& text) {
     const IdleCause& cause = text.finding().contributor.idle;
+    const auto workedNs = [isReported = text.has(compilingRule)](const Contributor& each) {
+        return isReported && isCompilation(each) ? int64_t{0} : each.workedNs;
+    };
     std::string said = fmt::format(
-        "The GPU waits {} while the thread that launches its work is busy with something else on the CPU{}, for long "
-        "intervals: mostly {}{}",
-        text.time(), cause.isInPython() ? " (Python, or code that it calls)" : "", text.main(), text.rarely());
-    const std::string place = hostWorkPlace(text.worker());
-    if (!place.empty() && place != placeText(cause))
-        said += fmt::format("; when seen running, it was mostly {}", place);
-    return said + "." + alternatingSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
+        "The GPU waits {} while the thread that launches its work {}{}, for long intervals: mostly {}{}", text.time(),
+        cause.isSeenRunning() ? "is busy with something else on the CPU" : "runs something else or waits",
+        cause.isInPython() ? " (Python, or code that it calls)" : "", text.main(),
+        longGaps(text, [&](const Contributor& each) { return workedNs(each) > 0; }));
+    const Contributor* seen = mainOfLine(text.worker(), [&](const Contributor& each) {
+        return placeText(each.name.idle).empty() ? int64_t{0} : workedNs(each);
+    });
+    if (seen != nullptr && cause.activity.frame.isEmpty() && text.finding().launched.empty())
+        said += fmt::format("; when seen running, it was mostly {}", placeText(seen->name.idle));
+    return said + "." + alternatingSentence(text.worker(), workedNs, &IdleCause::runsAndWaits) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -270,7 +307,8 @@ std::string sayLaunchBound(const FindingText& text) {
     return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", text.time(), text.main(),
                        text.rarely(), launchedWork(text.worker(), text.per())) +
            (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
-           alternatingSentence(text.worker(), ofLaunches, ", so fewer launches may not help") +
+           alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
+                               ", so fewer launches may not help") +
            drainedSentence(text.worker(), text.per()) +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per()) +
            coresSentence(text.run(), text.finding().worker);
@@ -369,13 +407,7 @@ const Rule hostWaitsRule{
         "cores, a higher cgroup limit, or fewer threads.",
     .find = findHostWaits,
     .say = sayHostWaits,
-    .evidence =
-        [](const FindingText& text) {
-            std::vector<ThreadState> states{ThreadState::Runnable};
-            for (size_t number = 0; number < threadStateCount; ++number)
-                if (const auto state = static_cast<ThreadState>(number); isWaiting(state)) states.push_back(state);
-            return launchEvidenceIn(text, states, 0);
-        },
+    .evidence = hostWaitsEvidence,
     .advise = adviseHostWaits,
     .part = StepPart::LaunchBound,
 };
@@ -385,7 +417,7 @@ const Rule hostWorkRule{
     .title = "GPU waits for a thread that is busy",
     .finds =
         "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because the thread that "
-        "launches its work runs something else.",
+        "launches its work runs something else, or may do so.",
     .advice =
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
         "work first, so that the GPU works meanwhile. If it compiles: once, not for every shape. Fewer launches will "
@@ -398,7 +430,7 @@ const Rule hostWorkRule{
         "launches will not help.",
     .find = findHostWork,
     .say = sayHostWork,
-    .evidence = [](const FindingText& text) { return launchEvidenceIn(text, {ThreadState::Running}, minWorkNs); },
+    .evidence = hostWorkEvidence,
     .part = StepPart::LaunchBound,
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
@@ -161,19 +162,24 @@ bool isCompilation(const Contributor& each) {
 
 int64_t gilWaitNs(const Contributor& each) { return each.part == StepPart::LaunchBound ? each.gilNs : 0; }
 
-std::string hostWorkPlace(const WorkerSummary& worker) {
-    // With the thread, which may be another than the first named one.
-    std::map<std::string, int64_t> spentAt;
-    std::string most;
-    for (const Contributor& each : worker.contributors) {
-        if (each.workedNs <= 0) continue;
-        const std::string place = placeText(each.name.idle);
-        if (place.empty()) continue;
-        int64_t& ns = spentAt[place];
-        ns += each.workedNs;
-        if (most.empty() || ns > spentAt[most]) most = place;
+const Contributor* mainOfLine(const WorkerSummary& worker, const std::function<int64_t(const Contributor&)>& nsOf) {
+    struct Line {
+        int64_t ns = 0, mostNs = 0;
+        const Contributor* most = nullptr;
+    };
+    std::map<std::tuple<ThreadRef, std::string, size_t>, Line> lines;
+    const Line* most = nullptr;
+    for (size_t index = 0; index < worker.contributors.size(); ++index) {
+        const Contributor& each = worker.contributors[index];
+        const FrameRef& frame = each.name.idle.activity.frame;
+        const int64_t ns = each.kind == ContributorKind::Others ? 0 : nsOf(each);
+        if (ns <= 0) continue;
+        Line& line = lines[{each.name.idle.thread, frame.file, frame.isEmpty() ? index : size_t{frame.line}}];
+        line.ns = saturatingSum(line.ns, ns);
+        if (ns > line.mostNs) line = {line.ns, ns, &each};
+        if (most == nullptr || line.ns > most->ns) most = &line;
     }
-    return most;
+    return most == nullptr ? nullptr : most->most;
 }
 
 namespace {

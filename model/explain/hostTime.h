@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,9 +67,10 @@ bool isCompilation(const analysis::Contributor& each);
 /// Returns the launch-bound time of waits for the GIL of a thread without launches, as samples suggest.
 int64_t gilWaitNs(const analysis::Contributor& each);
 
-/// Returns "on the main thread at data.py:88 in load": the place at which a thread was seen to run
-/// for most of the time that it worked for long. Empty if no sample has a line.
-std::string hostWorkPlace(const analysis::WorkerSummary& worker);
+/// Returns the largest contributor of the line with most time by `nsOf`. Idle time without a line is one of its own.
+/// Null if none has time.
+const analysis::Contributor* mainOfLine(const analysis::WorkerSummary& worker,
+                                        const std::function<int64_t(const analysis::Contributor&)>& nsOf);
 
 /// Returns true for idle time in which the CPU allocated or freed memory.
 bool isAllocation(const analysis::Contributor& each);

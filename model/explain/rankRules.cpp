@@ -221,7 +221,7 @@ Evidence compilingEvidence(const FindingText& text) {
 }
 
 Evidence gilEvidence(const FindingText& text) {
-    return lateGapsSeen(text, [](EvidenceQuery& query) { query.addStates("seen", {ThreadState::Gil}, 0, false); });
+    return lateGapsSeen(text, [](EvidenceQuery& query) { query.addStates("seen", {ThreadState::Gil}, false); });
 }
 
 /// Work that is captured in each step is also launched there to warm up, for which a graph is no remedy.

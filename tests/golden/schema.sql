@@ -788,6 +788,7 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "firstPlace" INTEGER NOT NULL,
     "waitedNs" INTEGER NOT NULL,
     "workedNs" INTEGER NOT NULL,
+    "longCount" INTEGER NOT NULL,
     "gilNs" INTEGER NOT NULL,
     "launched" TEXT NOT NULL,
     "phase" TEXT

@@ -457,6 +457,22 @@ class tst_RestOfRun : public QObject {
         QCOMPARE(rulesOf(made), (std::vector{&launchBoundRule, &oddStepsRule}));
     }
 
+    void findingsAtOneLineSaySo() {
+        MadeRun made;
+        const FrameRef line{"train.py", 7, "step"};
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 onMain(idle(CauseKind::OutsideCalls, ThreadState::Running), line), 40 * ms);
+        made.run().workers[0].contributors.back().workedNs = 40 * ms * MadeRun::steps;
+        made.run().workers[0].contributors.back().longCount = 12 * MadeRun::steps;
+        IdleCause wait = onMain(idleIn("cuStreamSynchronize"), line);
+        wait.kind = CauseKind::AfterCall;
+        made.add(StepPart::Synchronization, ContributorKind::Idle, wait, 20 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), (std::vector{&hostWorkRule, &hostSyncRule}));
+        HAS(explanation.findings[0].sentence, ", 12 times per step for 500.0 µs or more.");
+        HAS(explanation.findings[1].sentence, " It is the same line as in 1. (host_work).");
+    }
+
     /// Outliers beyond the reported ones lie between these.
     void longestOutliersShowTheirPeriod() {
         MadeRun made;

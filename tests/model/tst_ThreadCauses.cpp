@@ -5,6 +5,7 @@
 #include "model/explain/rules.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -21,6 +22,7 @@ struct Pause {
     double ranShare = 0.2;               ///< As the kernel counts.
     const char* file = "/srv/train.py";  ///< File of the function around the one at "/srv/own.py".
     bool isHolderLaunching = false;      ///< The thread with the GIL launches half of the work.
+    bool isOfRuntime = false;            ///< A thread without Python launches, while the main thread runs.
 };
 
 /// A simulated program of 30 steps: two kernels of 5 ms, then 20 ms in which the GPU waits.
@@ -30,28 +32,30 @@ TracePtr programOf(const Pause& pause) {
     const uint32_t stream = made.defaultStream();
     const uint32_t outer = made.stack(noIndex, made.intern("outer"), made.intern(pause.file), 7);
     const uint32_t own = made.stack(outer, made.intern("prepare"), made.intern("/srv/own.py"), 3);
+    const uint32_t runtime = pause.isOfRuntime ? made.addThread(0, 4244, "runtime") : main;
     const uint32_t held = made.stack(noIndex, made.intern("count"), made.intern("/srv/metrics.py"), 46);
     int64_t at = 1 * ms;
     for (int64_t step = 0; step < 30; ++step) {
         const int64_t startNs = at;
         for (int kernel = 0; kernel < 2; ++kernel, at += 10 * us) {
             const int64_t fromNs = startNs + 20 * us + kernel * 5 * ms;
-            made.launch(pause.isHolderLaunching && kernel == 0 ? other : main, stream, "gemm", at, fromNs,
+            made.launch(pause.isHolderLaunching && kernel == 0 ? other : runtime, stream, "gemm", at, fromNs,
                         fromNs + 5 * ms);
         }
         const int64_t untilNs = startNs + 30 * ms;
         kinds::CpuState::Row row;
         row.startNs = at;
         row.endNs = untilNs;
-        row.thread = main;
+        row.thread = runtime;
         row.state = pause.state;
-        row.stack = own;
+        row.stack = pause.isOfRuntime ? noIndex : own;
         row.cpuNs = static_cast<int64_t>(pause.ranShare * static_cast<double>(untilNs - at));
         if (pause.state == ThreadState::Gil) {
             row.holder = other;
             row.holderStack = held;
         }
         made.add<kinds::CpuState>(row);
+        if (pause.isOfRuntime) test::addState(made, main, ThreadState::Running, {at, untilNs}, untilNs - at, 0, own);
         at = untilNs;
         made.addNvtx(main, "step " + std::to_string(step), startNs, at);
     }
@@ -129,6 +133,30 @@ class tst_ThreadCauses : public QObject {
         QVERIFY(!made.findings.empty());
         const std::string& sentence = made.findings.front().sentence;
         QVERIFY2(sentence.find("seen mostly at own.py:3 in prepare") != std::string::npos, sentence.c_str());
+    }
+
+    /// A gap of 20 ms is no way from launch to launch, even if the kernel's count leaves open what the thread did.
+    void longGapOfAlternatingThreadIsHostWork() {
+        const Explanation made = explained({.state = ThreadState::Lock, .ranShare = 0.9});
+        const Finding& found = made.findings.front();
+        QCOMPARE(found.rule, &hostWorkRule);
+        QVERIFY2(std::abs(found.maxGainNs - 20 * ms * 29 / 30) < ms, found.sentence.c_str());
+        QVERIFY(findingOf(made, launchBoundRule) == nullptr && findingOf(made, hostWaitsRule) == nullptr);
+        for (const char* part : {"runs something else or waits", "seen mostly at own.py:3 in prepare",
+                                 " per step for 500.0 µs or more", "the thread alternately ran and waited"})
+            QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
+        QVERIFY(found.sql.find("g.e - g.s >= 500000") != std::string::npos);
+    }
+
+    void placeOfThreadWithoutPythonIsThatOfTheMainThread() {
+        const Explanation made = explained({.state = ThreadState::Lock, .ranShare = 0.9, .isOfRuntime = true});
+        const Finding& found = made.findings.front();
+        QCOMPARE(found.rule, &hostWorkRule);
+        for (const char* part : {"on the thread runtime", "the main thread meanwhile mostly at own.py:3 in prepare"})
+            QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
+        // A thread with samples in Python has its own place.
+        QVERIFY(explained({.state = ThreadState::Lock, .ranShare = 0.9}).findings.front().sentence.find("meanwhile") ==
+                std::string::npos);
     }
 
     void processesThatStartInLongStepsAreFound() {

@@ -93,8 +93,9 @@ class tst_hostTime : public QObject {
         // No waiting: the thread is late because it computes 30 ms where the GPU needs 20.
         const Explanation busy = explained({.busyNs = 30 * ms});
         QCOMPARE(busy.findings.front().rule, &hostWorkRule);
-        QVERIFY2(has(busy.findings.front().sentence, "at own.py:3 in prepare, running"),
-                 busy.findings.front().sentence.c_str());
+        QVERIFY2(
+            has(busy.findings.front().sentence, "at own.py:3 in prepare, running, called at train.py:7 in outer, "),
+            busy.findings.front().sentence.c_str());
         // Thirty steps have 29 pauses.
         QVERIFY2(std::abs(busy.findings.front().maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings.front().sentence.c_str());
@@ -164,6 +165,7 @@ class tst_hostTime : public QObject {
             QVERIFY2(std::abs(work->maxGainNs - 12 * ms) < 600 * us, work->sentence.c_str());
             QVERIFY2(std::abs(launches->maxGainNs - 50 * 66 * us) < 1 * ms, launches->sentence.c_str());
             QVERIFY(has(work->sentence, "at own.py:3 in step, running"));
+            QVERIFY2(has(work->sentence, " per step for 500.0 µs or more"), work->sentence.c_str());
         }
     }
 

@@ -131,7 +131,8 @@ inline constexpr struct StoredContributors : TableOf<StoredContributors> {
     Integer<"waitedNs"> waitedNs{
         this, "part of exposedNs in which the launching thread cannot have been running, ns; 0 if unknown"};
     Integer<"workedNs"> workedNs{
-        this, "part of exposedNs in which the launching thread ran other code for a long time, ns; 0 if unknown"};
+        this, "part of exposedNs in which the launching thread was in other code for a long time, ns; 0 if unknown"};
+    Integer<"longCount"> longCount{this, "number of such long times, also of waits; 0 if unknown"};
     Integer<"gilNs"> gilNs{
         this, "part of exposedNs spent waiting for the GIL of a thread without launches (estimated from samples), ns"};
     Text<"launched"> launched{this, "Python line of most launches, or observed place of the idle thread; may be empty"};
