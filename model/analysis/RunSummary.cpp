@@ -16,6 +16,7 @@
 #include "model/analysis/ThreadActivities.h"
 #include "model/analysis/WorkerTimeline.h"
 #include "model/analysis/groupKernels.h"
+#include "model/analysis/hostCopies.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/rooflineRows.h"
 #include "model/analysis/runConditions.h"
@@ -76,9 +77,7 @@ void countWork(const RunContext& run, const WorkList& all, const WorkerSteps& st
         isPlaced[work.contributor] = true;
         if (work.movingFromNs > work.startNs) countWait(work, contributor.order, contributors[work.waiting]);
     }
-    std::vector<std::string> launched = places.texts(contributors);
-    for (size_t index = 0; index < contributors.size(); ++index)
-        contributors[index].launched = std::move(launched[index]);
+    places.setLines(contributors);
 }
 
 bool isHeavier(const Contributor& a, const Contributor& b) {
@@ -432,6 +431,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     addUse(run, sources, steps, windows, contributors, worker);
     worker.streams = streamOrder(run.trace, timeline.work(), windows);
+    worker.hostCopies = hostCopies(run, timeline.work(), steps, places);
     worker.kernels = groupKernels(run, timeline.work(), steps, contributors, sources.purposes, places);
     worker.contributors = largestContributors(std::move(contributors));
     return worker;

@@ -83,6 +83,8 @@ struct Contributor {
     /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". For a thread without Python: "the
     /// main thread meanwhile mostly at ...". For a known line: "called at ...". Empty if there is no such line.
     std::string launched;
+    /// `launched` is the line of a call for which a thread without Python worked, such as that of a backward pass.
+    bool isOfCaller = false;
 
     /// Adds the amounts of another one.
     void add(const Contributor& more);
@@ -198,6 +200,19 @@ struct StreamOrder {
     bool operator==(const StreamOrder&) const = default;
 };
 
+/// Large copies between host and GPU in the steps that a program may launch earlier or avoid.
+struct HostCopies {
+    /// Durations of copies to the GPU that started late because their stream waited for the one with most kernels.
+    int64_t delayedNs = 0;
+    int64_t awaitedStream = 0;  ///< CUDA's number of the awaited stream; 0 without `delayedNs`.
+    std::string waitsAt = {};   ///< "cuStreamWaitEvent at data.py:92 in issue"; without a line if that is unknown.
+    /// Bytes that went to the host and came back: of later copies of equal size in the same step.
+    int64_t returnedBytes = 0;
+    /// Lines of most of these bytes, "train.py:67 in load"; empty if unknown.
+    std::string leaveAt = {}, returnAt = {};
+    bool operator==(const HostCopies&) const = default;
+};
+
 /// Forecast of the mean step without some calls or work (`causality::StepReplay`).
 struct StepForecast {
     causality::Subject subject = causality::Subject::Sync;  ///< The calls or work that are removed.
@@ -273,6 +288,7 @@ struct WorkerSummary {
     /// In order; without empty ones. Empty for runs without steps.
     std::vector<PhaseSummary> phases;
     StreamOrder streams;
+    HostCopies hostCopies;
     bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
     int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
     std::vector<KernelGroup>

@@ -56,8 +56,10 @@ std::string WorkPlaces::textOf(uint32_t key) const {
     const std::string_view relation = (key & capturedBit) != 0 ? (isLent ? "captured by a call from " : "captured at ")
                                       : isLent                 ? "called from "
                                                                : "launched at ";
-    return std::string(relation) + frameText(trace_, key & frameBits);
+    return std::string(relation) + lineOf(key);
 }
+
+std::string WorkPlaces::lineOf(uint32_t key) const { return frameText(trace_, key & frameBits); }
 
 std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
     std::unordered_map<uint32_t, int64_t> counts;
@@ -71,18 +73,18 @@ std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> cal
     return {textOf(most.first), most.second};
 }
 
-std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contributors) const {
-    std::vector<std::string> made(contributors.size());
+void WorkPlaces::setLines(std::span<Contributor> contributors) const {
     for (const auto& [key, ns] : launchedNs_) {
         const uint64_t number = key >> 32;
         if (number >= contributors.size()) continue;
-        const Contributor& contributor = contributors[number];
+        Contributor& contributor = contributors[number];
         const int64_t exposedNs = std::min(contributor.exposedNs, contributor.totalNs);
         const int64_t overlappedNs = contributor.totalNs - exposedNs;
         // In the worst case all overlapped time belongs to this line.
-        if (ns - overlappedNs > exposedNs / 2) made[number] = textOf(static_cast<uint32_t>(key));
+        if (ns - overlappedNs <= exposedNs / 2) continue;
+        contributor.launched = textOf(static_cast<uint32_t>(key));
+        contributor.isOfCaller = isOfCaller(static_cast<uint32_t>(key));
     }
-    return made;
 }
 
 LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, const WorkList& work,

@@ -29,15 +29,16 @@ class WorkPlaces {
     std::optional<uint32_t> keyOf(const PythonPlace& place) const;
     /// Returns "launched at train.py:212 in GPT.forward".
     std::string textOf(uint32_t key) const;
+    /// Returns "train.py:212 in GPT.forward".
+    std::string lineOf(uint32_t key) const;
     /// Returns true if the line is that of the caller of another thread, such as of a backward pass.
     static bool isOfCaller(uint32_t key);
     /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
-    /// Returns "launched at train.py:212 in GPT.forward" for each contributor: the origin of more than half of its time
-    /// in the steps (`exposedNs`), whatever that of its overlapped time. "called from" for a thread without Python,
-    /// such as that of autograd; "captured at" for a CUDA graph. Empty if no line has as much. O(contributors * lines).
-    std::vector<std::string> texts(std::span<const Contributor> contributors) const;
+    /// Sets `Contributor::launched` and `isOfCaller`: the origin of more than half of its time in the steps
+    /// (`exposedNs`), whatever that of its overlapped time. Leaves those without such a line. O(contributors * lines).
+    void setLines(std::span<Contributor> contributors) const;
 
   private:
     const Trace& trace_;

@@ -183,7 +183,8 @@ bool areConditionsGood(const WorkerSummary& worker) {
            worker.rest.ns <= pauses.idleNs && pauses.count >= 0 && isTime(pauses.ns) && pauses.idleNs >= 0 &&
            pauses.idleNs <= pauses.ns && isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
            pauses.longestStartNs <= longestNs && worker.allocations.allocations >= 0 && worker.allocations.frees >= 0 &&
-           worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0;
+           worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0 &&
+           worker.hostCopies.delayedNs >= 0 && worker.hostCopies.returnedBytes >= 0;
 }
 
 bool areAtLeastZero(std::initializer_list<int64_t> values) {
@@ -241,6 +242,9 @@ auto membersOf(Of<WorkerSummary> auto& s) {
         stored(t.frees, s.allocations.frees), stored(t.freedAt, s.allocations.freedAt),
         stored(t.hasTensorFloat, s.hasTensorFloat), stored(t.drains, s.drains),
         stored(t.orderedStreams, s.streams.streams), stored(t.defaultOperations, s.streams.operations),
+        stored(t.delayedCopyNs, s.hostCopies.delayedNs), stored(t.awaitedStream, s.hostCopies.awaitedStream),
+        stored(t.copiesWaitAt, s.hostCopies.waitsAt), stored(t.returnedBytes, s.hostCopies.returnedBytes),
+        stored(t.leaveAt, s.hostCopies.leaveAt), stored(t.returnAt, s.hostCopies.returnAt),
         stored(t.usedMemoryBytes, s.usedMemoryBytes), stored(t.memoryBytes, s.memoryBytes),
         stored(t.singleRate, s.singleRate), stored(t.tensorFloatRate, s.tensorFloatRate), stored(t.restNs, s.rest.ns));
 }
@@ -280,7 +284,8 @@ auto membersOf(Of<Contributor> auto& s) {
                       stored(t.path, s.path), stored(t.count, s.count), stored(t.exposedNs, s.exposedNs),
                       stored(t.totalNs, s.totalNs), stored(t.bytes, s.bytes), stored(t.busBytes, s.busBytes),
                       stored(t.firstPlace, s.order), stored(t.waitedNs, s.waitedNs), stored(t.workedNs, s.workedNs),
-                      stored(t.longCount, s.longCount), stored(t.gilNs, s.gilNs), stored(t.launched, s.launched));
+                      stored(t.longCount, s.longCount), stored(t.gilNs, s.gilNs), stored(t.launched, s.launched),
+                      stored(t.isOfCaller, s.isOfCaller));
 }
 
 /// Without the cause of idle time.

@@ -742,6 +742,12 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "drains" INTEGER NOT NULL,
     "orderedStreams" INTEGER NOT NULL,
     "defaultOperations" INTEGER NOT NULL,
+    "delayedCopyNs" INTEGER NOT NULL,
+    "awaitedStream" INTEGER NOT NULL,
+    "copiesWaitAt" TEXT NOT NULL,
+    "returnedBytes" INTEGER NOT NULL,
+    "leaveAt" TEXT NOT NULL,
+    "returnAt" TEXT NOT NULL,
     "usedMemoryBytes" INTEGER NOT NULL,
     "memoryBytes" INTEGER NOT NULL,
     "singleRate" INTEGER NOT NULL,
@@ -791,6 +797,7 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "longCount" INTEGER NOT NULL,
     "gilNs" INTEGER NOT NULL,
     "launched" TEXT NOT NULL,
+    "isOfCaller" INTEGER NOT NULL,
     "phase" TEXT
 );
 CREATE TABLE LANESCOPE_STORED_OUTLIERS (

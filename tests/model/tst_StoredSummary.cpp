@@ -104,6 +104,9 @@ class TestStoredSummary : public QObject {
         summary.workers[1].rest.most = rest;
         summary.workers[1].launches = {7, 2'900};
         summary.workers[1].drains = 3;
+        summary.workers[1].contributors.front().isOfCaller = true;
+        summary.workers[1].hostCopies = {7,       13, "cuStreamWaitEvent at data.py:92 in issue", 900, "a.py:2 in f",
+                                         "a.py:3"};
         summary.workers[1].distinctions = {{DistinctionOf::Pattern, DistinctionKind::Range, "hiccup", 2, 90, 7, 1}};
         summary.units = {{StepSource::PythonLoop, "train.py:3 in epoch", 4}};
         // Every cause has a row.

@@ -67,6 +67,14 @@ inline constexpr struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"orderedStreams"> orderedStreams{
         this, "number of streams without overlap, because the default stream serializes them"};
     Integer<"defaultOperations"> defaultOperations{this, "number of operations on the default stream in the steps"};
+    Integer<"delayedCopyNs"> delayedCopyNs{
+        this, "duration of copies to the GPU that started late because of a wait for awaitedStream, ns"};
+    Integer<"awaitedStream"> awaitedStream{this, "stream with most kernels, as in TARGET_INFO_CUDA_STREAM; 0 if none"};
+    Text<"copiesWaitAt"> copiesWaitAt{this, "call and Python line of most of these waits; may be empty"};
+    Integer<"returnedBytes"> returnedBytes{
+        this, "bytes copied to the host, and back by copies of equal size in the same step"};
+    Text<"leaveAt"> leaveAt{this, "Python line of most copies of returnedBytes to the host; may be empty"};
+    Text<"returnAt"> returnAt{this, "Python line of most copies of returnedBytes back; may be empty"};
     Integer<"usedMemoryBytes"> usedMemoryBytes{this, "maximum used GPU memory, bytes; 0 if unknown"};
     Integer<"memoryBytes"> memoryBytes{this, "GPU memory size, bytes; 0 if unknown"};
     Integer<"singleRate"> singleRate{this, "measured rate of fp32 products, operations per second; 0 if unknown"};
@@ -136,6 +144,8 @@ inline constexpr struct StoredContributors : TableOf<StoredContributors> {
     Integer<"gilNs"> gilNs{
         this, "part of exposedNs spent waiting for the GIL of a thread without launches (estimated from samples), ns"};
     Text<"launched"> launched{this, "Python line of most launches, or observed place of the idle thread; may be empty"};
+    Integer<"isOfCaller"> isOfCaller{
+        this, "1: launched is the line of a call for which a thread without Python worked, as in a backward pass"};
     OptionalText<"phase"> phase{
         this, "phase outside the steps, \"start_up\", \"between\" or \"end\"; empty or NULL in the steps"};
 } storedContributors;
