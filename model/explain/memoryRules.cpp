@@ -96,7 +96,47 @@ bool areToHost(const WorkerSummary& worker, IsOf isOf) {
     return toHostNs > othersNs;
 }
 
+/// Returns true if most time of the copies is between host and GPU, where at least half of all bytes are round trips.
+bool isRoundTrip(const WorkerSummary& worker, IsOf isOf) {
+    double bytes = 0, hostNs = 0, allNs = 0;
+    for (const Contributor& each : worker.contributors) {
+        if (each.kind != ContributorKind::Copy) continue;
+        const bool isOfHost = each.part == StepPart::ExposedHtoD || each.part == StepPart::ExposedDtoH;
+        const auto ns = isOf(each) ? static_cast<double>(each.totalNs) : 0;
+        bytes += isOfHost ? static_cast<double>(each.bytes) : 0;
+        hostNs += isOfHost ? ns : 0;
+        allNs += ns;
+    }
+    const auto returnedBytes = static_cast<double>(worker.hostCopies.returnedBytes);
+    return returnedBytes > 0 && 4 * returnedBytes >= bytes && 2 * hostNs > allNs;
+}
+
+/// Returns " 65.3 MB per step go to the host, mostly at train.py:67 in load, and come back in ...".
+std::string sayRoundTrip(const FindingText& text) {
+    const HostCopies& copies = text.worker().hostCopies;
+    const auto at = [](const std::string& line) { return line.empty() ? "" : ", mostly at " + printable(line); };
+    return fmt::format(" {}{} go to the host{}, and as many come back in copies of the same sizes{}.",
+                       formatBytes(static_cast<int64_t>(static_cast<double>(copies.returnedBytes) / text.stepCount())),
+                       text.per(), at(copies.leaveAt), at(copies.returnAt));
+}
+
+std::string adviseRoundTrip(const RunSummary& run) {
+    return adviceFor(
+        run, {"If the host does not change this data, keep it on the GPU: torch.from_dlpack passes arrays between "
+              "frameworks without a copy. Hooks for saved tensors can leave out parameters, which stay on the GPU "
+              "anyway; torch.utils.checkpoint computes activations again.",
+              "If the host does not change this data, keep it on the GPU: jax.dlpack.from_dlpack passes arrays between "
+              "frameworks without a copy.",
+              "If the host does not change this data, keep it on the GPU. Libraries can share its memory (DLPack)."});
+}
+
+std::string sayPageableCopies(const FindingText& text) {
+    return text.taking("Pageable-memory copies take") +
+           (isRoundTrip(text.worker(), isPageable) ? sayRoundTrip(text) : std::string());
+}
+
 std::string advisePageableCopies(const FindingText& text) {
+    if (isRoundTrip(text.worker(), isPageable)) return adviseRoundTrip(text.run());
     if (areToHost(text.worker(), isPageable))
         return adviceFor(text.run(),
                          {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), copy_(..., "
@@ -118,6 +158,17 @@ bool isLimitedByLink(const WorkerSummary& worker) {
     return static_cast<double>(copiesNs) >= minLinkShare * static_cast<double>(worker.totalWallNs());
 }
 
+/// Returns true if most time of the copies is of those to the GPU that a wait of the program delayed. XLA makes its
+/// own.
+bool isDelayedByWait(const FindingText& text) {
+    int64_t copiesNs = 0;
+    for (const Contributor& each : text.worker().contributors)
+        if (isOtherCopy(each)) copiesNs = saturatingSum(copiesNs, each.totalNs);
+    const int64_t delayedNs = text.worker().hostCopies.delayedNs;
+    return delayedNs > 0 && delayedNs >= copiesNs / 2 &&
+           programKindOf(text.run()).framework != ProgramKind::Framework::Jax;
+}
+
 std::string sayExposedCopies(const FindingText& text) {
     if (text.worker().streams.streams == 0 && isLimitedByLink(text.worker()))
         return fmt::format(
@@ -130,6 +181,12 @@ std::string sayExposedCopies(const FindingText& text) {
             " Work of {} streams hardly overlaps. {} operation{}{} on the default stream wait{} for all of them, and "
             "they for it, unless they are non-blocking.",
             order.streams, count, count == "1" ? "" : "s", text.per(), count == "1" ? "s" : "");
+    } else if (isRoundTrip(text.worker(), isOtherCopy)) {
+        said += sayRoundTrip(text);
+    } else if (isDelayedByWait(text)) {
+        const HostCopies& copies = text.worker().hostCopies;
+        said += fmt::format(" Most are on another stream than most kernels, but wait there for stream {}: {}.",
+                            copies.awaitedStream, printable(copies.waitsAt));
     }
     return said;
 }
@@ -144,6 +201,10 @@ std::string adviseExposedCopies(const FindingText& text) {
     if (isLimitedByLink(text.worker()))
         return "Copy fewer bytes: smaller types, compressed data, or data that stays on the GPU. Another order of the "
                "work gains nothing.";
+    if (isRoundTrip(text.worker(), isOtherCopy)) return adviseRoundTrip(text.run());
+    if (isDelayedByWait(text))
+        return "Drop this wait, or wait only for the last work that uses the memory that the copy overwrites: with two "
+               "buffers, for an event recorded after the step before. The copy can then overlap this step.";
     if (areToHost(text.worker(), isOtherCopy))
         return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
     return std::string(exposedCopiesRule.advice);
@@ -236,7 +297,7 @@ const Rule pageableCopiesRule{
     .jaxAdvice = "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
     .otherAdvice = "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync.",
     .find = findPageableCopies,
-    .say = [](const FindingText& text) { return text.taking("Pageable-memory copies take"); },
+    .say = sayPageableCopies,
     .evidence = pageableEvidence,
     .advise = advisePageableCopies,
 };

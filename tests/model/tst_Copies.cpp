@@ -3,8 +3,11 @@
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyStatistics.h"
 #include "model/bandwidth/LinkUse.h"
+#include "model/explain/Explanation.h"
+#include "model/explain/rules.h"
 #include "model/importers/TraceFormat.h"
 #include "model/trace/counterReadings.h"
+#include "model/trace/kinds/Api.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/orFail.h"
@@ -121,6 +124,96 @@ class tst_Copies : public QObject {
         }
         QVERIFY(kinds.contains(AdviceKind::TinyCopies));
         QVERIFY(kinds.contains(AdviceKind::PeerOverPcie));
+    }
+
+    void copyThatWaitsForComputeIsReported_data() {
+        const test::Rows<bool, bool> row;
+        row("wait for this step", true, true);
+        row("wait for the step before", false, false);
+    }
+
+    /// A step copies the next batch on a stream of its own, which waits for an event after or before its kernel.
+    void copyThatWaitsForComputeIsReported() {
+        const auto [isAfter, isReported] = test::row<bool, bool>();
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread(), gpu = builder.addGpu();
+        const uint32_t compute = builder.addStream(0, gpu, 7), copy = builder.addStream(0, gpu, 13);
+        uint32_t correlation = 0;
+        for (int64_t step = 0; step < 20; ++step) {
+            const int64_t at = (step + 1) * 10 * ms;
+            int64_t callNs = at - 50'000;
+            const auto call = [&](const char* name) {
+                callNs += 5'000;
+                const uint32_t stack =
+                    builder.stack(noIndex, builder.intern("issue"), builder.intern("/src/data.py"), 92);
+                builder.add<kinds::Api>({.startNs = callNs,
+                                         .endNs = callNs + 2'000,
+                                         .name = builder.intern(name),
+                                         .thread = thread,
+                                         .correlation = ++correlation,
+                                         .stack = stack});
+            };
+            builder.addNvtx(thread, "step " + std::to_string(step), at - 60'000, at + 9 * ms);
+            if (!isAfter) builder.eventRecord({compute, 3, noIndex, ++correlation});
+            call("cuLaunchKernel");
+            builder.addKernel(compute, "gemm", at, at + 6 * ms, correlation);
+            if (isAfter) builder.eventRecord({compute, 3, noIndex, ++correlation});
+            call("cuStreamWaitEvent");
+            builder.eventWait({copy, 3, noIndex, correlation});
+            call("cuMemcpyHtoDAsync_v2");
+            builder.addMemcpy(copy, MemcpyKind::HtoD, 1'000'000, at + 6 * ms + 5'000, at + 9 * ms, correlation);
+        }
+        const Result<analysis::RunSummary> run = analysis::summarizeRun(*builder.finish());
+        QVERIFY(run.has_value());
+        const explain::Explanation explanation = explain::explain(*run);
+        QVERIFY(!explanation.findings.empty());
+        const explain::Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.rule, &explain::exposedCopiesRule);
+        QCOMPARE(finding.sentence.find("wait there for stream 7: cuStreamWaitEvent at data.py:92 in issue.") !=
+                     std::string::npos,
+                 isReported);
+        QCOMPARE(finding.advice.starts_with("Drop this wait"), isReported);
+    }
+
+    void bytesThatComeBackAreReported_data() {
+        const test::Rows<int64_t, bool, int64_t> row;
+        row("all", int64_t{4'000'000}, true, int64_t{4'000'000});
+        row("another size", int64_t{4'000'001}, true, int64_t{0});
+        row("to the GPU first", int64_t{4'000'000}, false, int64_t{0});
+        row("small", int64_t{4'000}, true, int64_t{0});
+    }
+
+    void bytesThatComeBackAreReported() {
+        const auto [bytes, isToHostFirst, returned] = test::row<int64_t, bool, int64_t>();
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
+        uint32_t correlation = 0;
+        for (int64_t step = 0; step < 20; ++step) {
+            const int64_t at = (step + 1) * 10 * ms;
+            builder.addNvtx(thread, "step " + std::to_string(step), at - 60'000, at + 9 * ms);
+            builder.launch(thread, stream, "gemm", at - 50'000, at, at + 3 * ms);
+            for (int64_t place = 0; place < 2; ++place) {
+                const int64_t startNs = at + (3 + 3 * place) * ms;
+                builder.addApi(thread, "cuMemcpyAsync", at - 40'000 + 5'000 * place, at - 38'000 + 5'000 * place,
+                               ++correlation);
+                const bool isToHost = (place == 0) == isToHostFirst;
+                builder.addMemcpy(stream, isToHost ? MemcpyKind::DtoH : MemcpyKind::HtoD,
+                                  isToHost ? std::min(bytes, int64_t{4'000'000}) : bytes, startNs, startNs + 3 * ms,
+                                  correlation, isToHost ? MemoryKind::Device : MemoryKind::Pinned,
+                                  isToHost ? MemoryKind::Pinned : MemoryKind::Device);
+            }
+        }
+        const Result<analysis::RunSummary> run = analysis::summarizeRun(*builder.finish());
+        QVERIFY(run.has_value());
+        const auto steps = static_cast<int64_t>(run->workers.front().steps.size());
+        QCOMPARE(run->workers.front().hostCopies.returnedBytes, returned * steps);
+        const explain::Explanation explanation = explain::explain(*run);
+        QVERIFY(!explanation.findings.empty());
+        const explain::Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.rule, &explain::exposedCopiesRule);
+        const bool isReported = finding.sentence.find(" per step go to the host") != std::string::npos;
+        QVERIFY2(isReported == (returned > 0), finding.sentence.c_str());
+        QCOMPARE(finding.advice.starts_with("If the host does not change this data"), returned > 0);
     }
 
     void copiesWithoutKernelsAreNotOverlapped() {
