@@ -14,6 +14,8 @@
 #include "model/explain/hostTime.h"
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
+#include "model/numbers/Statistics.h"
+#include "model/text/kernelFamilies.h"
 
 namespace lanescope::explain {
 
@@ -272,9 +274,42 @@ std::string sayHostWork(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
+/// Minimum copies of one byte per step for checks of gradients. A gradient scaler has one.
+constexpr double minChecksPerStep = 10;
+
+/// Returns the copies by which a backward pass itself, without a line of the program, reads single bytes after as many
+/// reductions by "any"; null if there are none. Anomaly detection so checks each gradient for NaN.
+const Contributor* gradientChecks(const WorkerSummary& worker) {
+    int64_t reductions = 0;
+    for (const Contributor& each : worker.contributors)
+        if (each.isOfCaller && isAnyReduction(each.name.work)) reductions = saturatingSum(reductions, each.count);
+    const auto found = std::ranges::find_if(worker.contributors, [&](const Contributor& each) {
+        const auto count = static_cast<double>(each.count);
+        // A step may also read a loss.
+        return each.kind == ContributorKind::Copy && each.part == StepPart::ExposedDtoH && each.isOfCaller &&
+               static_cast<double>(each.bytes) < 1.5 * count && 2 * static_cast<double>(reductions) >= count &&
+               count >= minChecksPerStep * static_cast<double>(worker.steps.size());
+    });
+    return found == worker.contributors.end() ? nullptr : &*found;
+}
+
 std::string sayHostSync(const FindingText& text) {
-    return fmt::format("The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
-                       text.time(), text.main(), text.gaps());
+    std::string said = fmt::format("The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
+                                   text.time(), text.main(), text.gaps());
+    if (const Contributor* const checks = gradientChecks(text.worker()))
+        said += fmt::format(
+            " {} copies{} of one byte, {}, read results of \"any\" within the backward pass, at no line of the "
+            "program.",
+            countText(static_cast<double>(checks->count) / text.stepCount()), text.per(),
+            shortContributorName(checks->launched, true));
+    return said;
+}
+
+std::string adviseHostSync(const FindingText& text) {
+    if (gradientChecks(text.worker()) == nullptr) return adviceOf(text.run(), hostSyncRule);
+    return "Look for torch.autograd.set_detect_anomaly(True) or detect_anomaly(): with check_nan, it checks each "
+           "gradient for NaN and waits for the result. Keep it off except for debugging. Otherwise look for hooks that "
+           "read gradients.";
 }
 
 /// Waits precede launches that are late because nothing can be launched ahead of the waits.
@@ -453,6 +488,7 @@ const Rule hostSyncRule{
     .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
     .say = sayHostSync,
     .evidence = hostSyncEvidence,
+    .advise = adviseHostSync,
     .order = putWaitsBeforeLaunches,
     .part = StepPart::Synchronization,
 };

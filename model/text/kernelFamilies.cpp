@@ -152,6 +152,15 @@ bool hasLowerFloat(std::string_view name) {
     return containsAny(name, types);
 }
 
+bool convertsTo16Bits(std::string_view kernel) { return kernel.find("float16_copy_kernel") != std::string_view::npos; }
+
+bool isAnyReduction(std::string_view kernel) { return kernel.find("or_kernel_cuda") != std::string_view::npos; }
+
+bool isNamedBackward(std::string_view kernel) {
+    static constexpr std::array<std::string_view, 4> parts{"ackward", "bprop", "dgrad", "wgrad"};
+    return includesAny(kernel, parts);
+}
+
 std::string_view name(KernelFamily family) {
     return enumText(family,
                     {"matrix products", "attention",      "convolutions",       "normalization", "softmax",

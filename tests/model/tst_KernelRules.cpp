@@ -54,6 +54,9 @@ constexpr const char* sort =
     "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<at_cuda_detail::cub::Policy, false>(int)";
 constexpr const char* unaligned =
     "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_nn_align2>(int)";
+constexpr const char* anyReduction =
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<bool, at::native::func_wrapper_t<bool, "
+    "at::native::or_kernel_cuda(at::TensorIterator&)>, unsigned int, bool, 4> >(int)";
 constexpr const char* tuning = "stream_executor::gpu::RedzoneAllocatorKernelImpl(unsigned char*, unsigned char)";
 
 struct Launched {
@@ -315,6 +318,34 @@ class tst_KernelRules : public QObject {
     void singleSoftmaxIsNoAttention() {
         const std::vector<Launched> work{{product, 100}, {add, 50}, {softmax, 200}, {product, 100}};
         QVERIFY(rulesOf(explain::explain(summaryOf(work))).empty());
+    }
+
+    void checksOfGradientsAreReported_data() {
+        const test::Rows<int64_t, int64_t, bool, bool> rows;
+        rows("anomaly detection", 1'000, 1'004, true, true);
+        rows("larger copies", 1'000, 4'000, true, false);
+        rows("one per step", 10, 10, true, false);
+        rows("line of the program", 1'000, 1'000, false, false);
+    }
+    void checksOfGradientsAreReported() {
+        const auto [count, bytes, isOfCaller, isReported] = test::row<int64_t, int64_t, bool, bool>();
+        MadeRun made;
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cuStreamSynchronize"), 30 * ms);
+        Contributor copies = contributor(StepPart::ExposedDtoH, ContributorKind::Copy, "DtoH to pinned", 0);
+        Contributor reductions = contributor(StepPart::Compute, ContributorKind::Kernel, anyReduction, 0);
+        copies.count = reductions.count = count;
+        copies.bytes = bytes;
+        copies.launched = reductions.launched = "called from train.py:9 in step";
+        copies.isOfCaller = reductions.isOfCaller = isOfCaller;
+        made.add(0, copies, ms);
+        made.add(0, reductions, ms);
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* found = findingOf(explanation, &hostSyncRule);
+        QVERIFY(found != nullptr);
+        QCOMPARE(found->sentence.find("100 copies per step of one byte, called from train.py:9 in step") !=
+                     std::string::npos,
+                 isReported);
+        QCOMPARE(found->advice.find("set_detect_anomaly") != std::string::npos, isReported);
     }
 
     void adviceFitsTheFramework() {
