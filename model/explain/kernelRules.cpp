@@ -15,6 +15,7 @@
 #include "model/explain/rules.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
+#include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
 
@@ -234,16 +235,25 @@ bool isConversion(const KernelGroup& each) { return each.family == KernelFamily:
 /// Copies and kernels that only move values.
 bool isMovement(const KernelGroup& each) { return each.family == KernelFamily::Movement || isLayout(each); }
 
+/// A loop of a compiled program needs its copies: it stacks results and takes slices of its arguments.
 bool movesWithinGpu(const Contributor& each) {
+    if (isWithinXlaLoop(each.path)) return false;
     if (each.part == StepPart::ExposedDtoD) return true;
     const std::optional<KernelClass> is = classOf(each);
     return is && isMovement({.family = is->family});
 }
 
 void findDataMovement(RunFindings& run) {
-    const int64_t copiesNs = run.exposedNs([](const Contributor& each) { return each.part == StepPart::ExposedDtoD; });
-    const int64_t kernelsNs = run.kernelNs(isMovement);
-    Finding* found = run.add(saturatingSum(copiesNs, kernelsNs), minMovementShare, run.greatest(movesWithinGpu));
+    const auto isCopy = [](const Contributor& each) {
+        return each.part == StepPart::ExposedDtoD && !isWithinXlaLoop(each.path);
+    };
+    const auto isInLoop = [](const Contributor& each) {
+        const std::optional<KernelClass> is = classOf(each);
+        return is && isMovement({.family = is->family}) && isWithinXlaLoop(each.path);
+    };
+    const int64_t kernelsNs = std::max<int64_t>(0, run.kernelNs(isMovement) - run.exposedNs(isInLoop));
+    Finding* found =
+        run.add(saturatingSum(run.exposedNs(isCopy), kernelsNs), minMovementShare, run.greatest(movesWithinGpu));
     if (found != nullptr) run.accounted.work.push_back(isMovement);
 }
 
@@ -263,7 +273,9 @@ Evidence movementEvidence(const FindingText& text) {
     }
     std::vector<std::string> sets{query.kernelsNamed(kernels)};
     if (hasCopies) sets.push_back(query.copies("k.copyKind = 8"));
-    return {query.exposed(sets, {}), sumNs(text.worker(), movesWithinGpu)};
+    // Rows of loops have the same names.
+    const bool isAll = std::ranges::none_of(text.worker().contributors, isWithinXlaLoop, &Contributor::path);
+    return {query.exposed(sets, {}), isAll ? sumNs(text.worker(), movesWithinGpu) : 0};
 }
 
 // Occupation of the GPU.

@@ -19,6 +19,7 @@
 #include "model/explain/rules.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
+#include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
 
@@ -210,7 +211,10 @@ std::string adviseExposedCopies(const FindingText& text) {
     return std::string(exposedCopiesRule.advice);
 }
 
-bool setsMemory(const Contributor& each) { return each.part == StepPart::Memset || isFill(each); }
+/// Without memory that a compiled program sets for its own operations.
+bool setsMemory(const Contributor& each) {
+    return (each.part == StepPart::Memset || isFill(each)) && !isWithinXlaProgram(each.path);
+}
 
 using Sets = std::vector<std::string>;
 
@@ -237,9 +241,11 @@ Evidence copiesEvidence(const FindingText& text) {
 Evidence memsetsEvidence(const FindingText& text) {
     const EvidenceQuery query(text);
     const Sets fills = namesOf(text.worker(), isFill);
+    // Rows of compiled programs have the same names.
+    const bool isAll = std::ranges::none_of(text.worker().contributors, isWithinXlaProgram, &Contributor::path);
     return {query.exposed(Sets{query.memsets(), query.kernelsNamed(fills)},
                           Sets{query.otherKernels(fills), query.copies()}),
-            sumNs(text.worker(), setsMemory)};
+            isAll ? sumNs(text.worker(), setsMemory) : 0};
 }
 
 }  // namespace

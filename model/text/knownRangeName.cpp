@@ -147,6 +147,20 @@ std::string knownRangeName(std::string_view text) {
     return {};
 }
 
+bool isWithinXlaProgram(std::string_view path) {
+    return path.find("(Thunk)") != std::string_view::npos &&
+           path.find("broadcast_in_dim (XlaModule)") == std::string_view::npos;
+}
+
+bool isWithinXlaLoop(std::string_view path) {
+    while (!path.empty()) {
+        const std::string_view range = path.substr(0, path.find('/'));
+        if (range.starts_with("while") && range.ends_with("(Thunk)")) return true;
+        path.remove_prefix(std::min(path.size(), range.size() + 1));
+    }
+    return false;
+}
+
 std::string_view searchedPart(std::string_view known) {
     const size_t kind = known.rfind(" (");
     if (kind != std::string_view::npos && kind > 0 && known.ends_with(')')) {

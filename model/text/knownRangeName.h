@@ -22,6 +22,11 @@ RangeAuthor rangeAuthor(std::string_view name, std::string_view domain = {});
 /// Returns true for a path of range names of which one is a compiler's. O(length).
 bool isWithinCompiler(std::string_view path);
 
+/// Returns true for a path of short names within an XLA program, or within a loop of one. A program that only creates
+/// an array does not count. O(length).
+bool isWithinXlaProgram(std::string_view path);
+bool isWithinXlaLoop(std::string_view path);
+
 /// Parts of an XLA annotation, "TSL:Thunk:#name=jit(step)/dot,hlo_op=fusion.3,hlo_module=jit_step#". They point into
 /// it; missing parts are empty.
 struct XlaAnnotation {

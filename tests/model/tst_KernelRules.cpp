@@ -320,6 +320,27 @@ class tst_KernelRules : public QObject {
         QVERIFY(rulesOf(explain::explain(summaryOf(work))).empty());
     }
 
+    void workOfCompiledProgramsIsNotClaimed_data() {
+        const test::Rows<std::string, bool, bool> rows;
+        rows("loop", "while.# (Thunk)/command_buffer_# (Thunk)", false, false);
+        rows("loop in a module", "jit_step (XlaModule)/while.3 in jit_step (Thunk)", false, false);
+        rows("program", "jit_step (XlaModule)/copy.# (Thunk)", true, false);
+        rows("program that makes an array", "jit_broadcast_in_dim (XlaModule)/broadcast.# (Thunk)", true, true);
+        rows("range of the program", "while waiting", true, true);
+    }
+    void workOfCompiledProgramsIsNotClaimed() {
+        const auto [path, hasCopies, hasMemsets] = test::row<std::string, bool, bool>();
+        const auto isFound = [&](StepPart part, ContributorKind kind, const Rule& rule) {
+            MadeRun made;
+            Contributor each = contributor(part, kind, "some", 0);
+            each.path = path;
+            made.add(0, each, 40 * ms);
+            return findingOf(explain::explain(made.run()), &rule) != nullptr;
+        };
+        QCOMPARE(isFound(StepPart::ExposedDtoD, ContributorKind::Copy, dataMovementRule), hasCopies);
+        QCOMPARE(isFound(StepPart::Memset, ContributorKind::Memset, memsetsRule), hasMemsets);
+    }
+
     void checksOfGradientsAreReported_data() {
         const test::Rows<int64_t, int64_t, bool, bool> rows;
         rows("anomaly detection", 1'000, 1'004, true, true);
