@@ -232,6 +232,35 @@ std::string adviseIrregular(const FindingText& text) {
 
 bool isConversion(const KernelGroup& each) { return each.family == KernelFamily::Conversion; }
 
+/// Returns true for work of a backward pass, as far as names and lines show.
+bool isOfBackward(const Contributor& each) { return each.isOfCaller || isNamedBackward(each.name.work); }
+
+/// Returns true if a finding is about conversions of a PyTorch program to 16 bits without any work of a training.
+bool isOfInference(const FindingText& text) {
+    const auto isUpdate = [](const KernelGroup& each) {
+        return each.family == KernelFamily::Optimizer || each.purpose == LaunchPurpose::Optimizer ||
+               each.purpose == LaunchPurpose::GradientNorm;
+    };
+    // Without lines, the work of a backward pass may have any name.
+    return !text.finding().launched.empty() && convertsTo16Bits(text.finding().contributor.work) &&
+           std::ranges::none_of(text.worker().contributors, isOfBackward) &&
+           std::ranges::none_of(kernelsOf(text.worker()), isUpdate);
+}
+
+std::string sayConversions(const FindingText& text) {
+    return text.taking("Conversions between number types take") +
+           (isOfInference(text) ? fmt::format(" No optimizer and no backward pass runs in the {}s: most likely these "
+                                              "are weights, which torch.autocast converts at every use.",
+                                              text.unit())
+                                : std::string());
+}
+
+std::string adviseConversions(const FindingText& text) {
+    if (!isOfInference(text)) return adviceOf(text.run(), typeConversionsRule);
+    return "Convert the model once, before the steps: model.to(torch.bfloat16), or torch.float16. torch.autocast keeps "
+           "converted weights only until its context ends, and only those that require gradients.";
+}
+
 /// Copies and kernels that only move values.
 bool isMovement(const KernelGroup& each) { return each.family == KernelFamily::Movement || isLayout(each); }
 
@@ -461,8 +490,9 @@ const Rule typeConversionsRule{
     .jaxAdvice = "Keep weights and activations in one type.",
     .otherAdvice = "Keep weights and activations in one type.",
     .find = [](RunFindings& run) { run.addKernels(isConversion, minConversionShare); },
-    .say = [](const FindingText& text) { return text.taking("Conversions between number types take"); },
+    .say = sayConversions,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isConversion); },
+    .advise = adviseConversions,
 };
 
 const Rule dataMovementRule{

@@ -320,6 +320,27 @@ class tst_KernelRules : public QObject {
         QVERIFY(rulesOf(explain::explain(summaryOf(work))).empty());
     }
 
+    void conversionsOfAnInferenceAreThoseOfWeights() {
+        const std::string file = "/src/serve.py", adam = "/lib/python3/site-packages/torch/optim/adam.py";
+        const auto adviceFor = [](const std::vector<Launched>& work) {
+            const Explanation explanation = explain::explain(summaryOf(work));
+            const Finding* found = findingOf(explanation, &typeConversionsRule);
+            return found == nullptr ? std::string() : found->sentence + found->advice;
+        };
+        const std::vector<Launched> inference{{product, 500, file, "forward"}, {conversion, 200, file, "forward"}};
+        const std::string advice = adviceFor(inference);
+        QVERIFY2(advice.find("most likely these are weights") != std::string::npos, advice.c_str());
+        QVERIFY2(advice.find("Convert the model once") != std::string::npos, advice.c_str());
+        for (const std::vector<Launched>& other :
+             {std::vector<Launched>{{product, 500}, {conversion, 200}},
+              repeated(1, {{fusedAdam, 50, adam, "_fused_adam"}}, inference),
+              repeated(1, {{"void at::native::GeluBackwardCUDAKernelImpl<float>(int)", 50, file, "f"}}, inference)}) {
+            const std::string otherAdvice = adviceFor(other);
+            QVERIFY2(otherAdvice.find("Keep weights and activations") != std::string::npos, otherAdvice.c_str());
+            QVERIFY2(otherAdvice.find("weights, which") == std::string::npos, otherAdvice.c_str());
+        }
+    }
+
     void workOfCompiledProgramsIsNotClaimed_data() {
         const test::Rows<std::string, bool, bool> rows;
         rows("loop", "while.# (Thunk)/command_buffer_# (Thunk)", false, false);
