@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "model/analysis/groupKernels.h"
@@ -143,6 +144,49 @@ std::string saySequences(const FindingText& text, IsOfGroup isOf, std::string_vi
     const double count = sequencesPerStep(text.worker(), isOf);
     return fmt::format("{} take {}: {}{} of {} kernels each, mostly {}.", what, text.time(), countText(count),
                        text.per(), countText(text.finding().countPerStep / std::max(count, 1e-9)), text.main());
+}
+
+// Masks.
+
+bool isAttention(const KernelGroup& each) { return each.family == KernelFamily::Attention; }
+/// Minimum share of attention for a finding about its mask, and of the conversions that show the mask.
+constexpr double minMaskedShare = 0.20, minMaskShare = 0.01;
+/// Maximum difference of the counts of calls and conversions. Queries and keys make two or three conversions per call.
+constexpr double maxCountDifference = 0.25;
+
+/// Returns PyTorch's conversions that run once per call of attention, on its line and in its ranges; null without any.
+/// All work of a compiled program has one line.
+const Contributor* maskConversions(const WorkerSummary& worker) {
+    const Contributor* most = nullptr;
+    for (const Contributor& each : worker.contributors) {
+        if (each.launched.empty() || each.isOfCaller || !convertsTo16Bits(each.name.work)) continue;
+        double calls = 0;
+        for (const Contributor& other : worker.contributors)
+            if (other.launched == each.launched && other.path == each.path)
+                if (const auto is = classOf(other); is && is->family == KernelFamily::Attention)
+                    calls += static_cast<double>(other.count);
+        const double difference = std::abs(static_cast<double>(each.count) - calls);
+        if (calls > 0 && difference <= maxCountDifference * calls &&
+            (most == nullptr || each.exposedNs > most->exposedNs))
+            most = &each;
+    }
+    return most;
+}
+
+/// Half of the pairs of attention are later than their query.
+void findAttentionMask(RunFindings& run) {
+    const Contributor* mask = maskConversions(run.worker());
+    const int64_t attentionNs = allNs(run, isAttention);
+    if (mask == nullptr || !isShare(run, attentionNs, minMaskedShare)) return;
+    const int64_t maskNs = run.perStep(mask->exposedNs);
+    if (isShare(run, maskNs, minMaskShare)) run.add(saturatingSum(attentionNs / 2, maskNs), minShare, mask);
+}
+
+std::string sayAttentionMask(const FindingText& text) {
+    return fmt::format(
+        "Attention most likely reads a mask from memory: {}, converts one tensor for each call, {}. If the mask is "
+        "causal, up to {} is for it and for pairs that is_causal=True skips.",
+        text.main(), text.times(), text.time());
 }
 
 // Optimizers.
@@ -379,6 +423,20 @@ const Rule writtenAttentionRule{
     .find = findWrittenAttention,
     .say = sayWrittenAttention,
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isOfAttention); },
+};
+
+const Rule attentionMaskRule{
+    .id = "attention_mask",
+    .title = "Attention reads a mask from memory",
+    .finds =
+        "Attention takes at least a fifth of the step, and on its line a type conversion, as of a mask, runs once per "
+        "call and takes at least 1 %.",
+    .advice =
+        "is_causal=True instead of a causal mask, which skips half of the pairs, and no mask if it is all-ones. "
+        "Otherwise make the mask once, in the type of the queries.",
+    .find = findAttentionMask,
+    .say = sayAttentionMask,
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isAttention); },
 };
 
 const Rule unfusedChainsRule{

@@ -38,6 +38,7 @@ constexpr std::array rules{
     &singlePrecisionRule,
     &farFromRoofRule,
     &writtenAttentionRule,
+    &attentionMaskRule,
     &channelsFirstRule,
     &recomputationRule,
     &evaluationInStepRule,

@@ -9,6 +9,7 @@ namespace lanescope::explain {
 // interact name each other; all other code uses the members of `Rule`.
 
 extern const Rule allocationsRule;
+extern const Rule attentionMaskRule;
 extern const Rule autotuningRule;
 extern const Rule channelsFirstRule;
 extern const Rule compilingRule;

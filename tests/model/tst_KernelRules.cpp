@@ -54,6 +54,8 @@ constexpr const char* sort =
     "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<at_cuda_detail::cub::Policy, false>(int)";
 constexpr const char* unaligned =
     "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_nn_align2>(int)";
+constexpr const char* attention =
+    "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::bfloat16_t>::Params)";
 constexpr const char* anyReduction =
     "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<bool, at::native::func_wrapper_t<bool, "
     "at::native::or_kernel_cuda(at::TensorIterator&)>, unsigned int, bool, 4> >(int)";
@@ -244,6 +246,14 @@ class tst_KernelRules : public QObject {
                      rest),
             repeated(4,
                      {{product, 20}, {add, 20}, {add, 20}, {logSoftmax, 20}, {conversion, 5}, {product, 20}, {norm, 5}},
+                     rest));
+        // Queries, keys and values may need a conversion each.
+        row(attentionMaskRule,
+            repeated(4, {{conversion, 10, train, "forward"}, {attention, 80, train, "forward"}}, rest),
+            repeated(4,
+                     {{conversion, 10, train, "forward"},
+                      {conversion, 10, train, "forward"},
+                      {attention, 80, train, "forward"}},
                      rest));
         row(unfusedChainsRule, repeated(8, {{add, 10}, {add, 10}, {add, 10}, {add, 10}, {product, 20}}, rest),
             repeated(8, {{add, 10}, {product, 20}, {add, 10}, {norm, 5}}, rest));
