@@ -62,25 +62,26 @@ enum class RecordKind : uint16_t {
     ThreadRun = 59,
 };
 
-/// Followed by `length` bytes of text, padded with zeros.
-struct StringRecord {
-    static constexpr RecordKind kind = RecordKind::String;
+/// Begin of every record.
+template <RecordKind recordKind>
+struct RecordOf {
+    static constexpr RecordKind kind = recordKind;
     RecordHeader header;
+};
+
+/// Followed by `length` bytes of text, padded with zeros.
+struct StringRecord : RecordOf<RecordKind::String> {
     uint32_t id;
     uint32_t length;
 };
 
 /// A fact about the process or its machine, for example "program", "rank", "cuptiVersion". Strings by id.
-struct PropertyRecord {
-    static constexpr RecordKind kind = RecordKind::Property;
-    RecordHeader header;
+struct PropertyRecord : RecordOf<RecordKind::Property> {
     uint32_t name;
     uint32_t value;
 };
 
-struct KernelRecord {
-    static constexpr RecordKind kind = RecordKind::Kernel;
-    RecordHeader header;
+struct KernelRecord : RecordOf<RecordKind::Kernel> {
     int64_t startNs, endNs;
     uint64_t graphNodeId;  ///< 0 outside a graph.
     int64_t gridId;
@@ -94,9 +95,7 @@ struct KernelRecord {
     uint32_t sharedMemoryCarveoutPercent;
 };
 
-struct MemcpyRecord {
-    static constexpr RecordKind kind = RecordKind::Memcpy;
-    RecordHeader header;
+struct MemcpyRecord : RecordOf<RecordKind::Memcpy> {
     int64_t startNs, endNs;
     uint64_t bytes, graphNodeId;
     uint32_t deviceId, contextId, streamId, correlationId, graphId;
@@ -108,9 +107,7 @@ struct MemcpyRecord {
     uint8_t reserved[3];
 };
 
-struct MemsetRecord {
-    static constexpr RecordKind kind = RecordKind::Memset;
-    RecordHeader header;
+struct MemsetRecord : RecordOf<RecordKind::Memset> {
     int64_t startNs, endNs;
     uint64_t bytes, graphNodeId;
     uint32_t deviceId, contextId, streamId, correlationId, graphId, value;
@@ -118,9 +115,7 @@ struct MemsetRecord {
     uint8_t reserved[6];
 };
 
-struct ApiRecord {
-    static constexpr RecordKind kind = RecordKind::Api;
-    RecordHeader header;
+struct ApiRecord : RecordOf<RecordKind::Api> {
     int64_t startNs, endNs;
     uint32_t name;
     uint32_t threadId;  ///< Kernel thread id (gettid).
@@ -130,25 +125,19 @@ struct ApiRecord {
     uint32_t stack;  ///< Number of a `StackRecord` of this log; 0 without one.
 };
 
-struct SyncRecord {
-    static constexpr RecordKind kind = RecordKind::Sync;
-    RecordHeader header;
+struct SyncRecord : RecordOf<RecordKind::Sync> {
     int64_t startNs, endNs;
     uint32_t type;  ///< CUPTI's numbers, which the trace keeps.
     uint32_t contextId, streamId, correlationId, eventId,
         eventSyncId;  ///< 0xffffffff: does not apply.
 };
 
-struct CudaEventRecord {
-    static constexpr RecordKind kind = RecordKind::CudaEvent;
-    RecordHeader header;
+struct CudaEventRecord : RecordOf<RecordKind::CudaEvent> {
     int64_t timestampNs;  ///< 0: CUPTI reported none.
     uint32_t deviceId, contextId, streamId, correlationId, eventId, eventSyncId;
 };
 
-struct OverheadRecord {
-    static constexpr RecordKind kind = RecordKind::Overhead;
-    RecordHeader header;
+struct OverheadRecord : RecordOf<RecordKind::Overhead> {
     int64_t startNs, endNs;
     uint32_t overheadKind;  ///< CUPTI's number.
     uint32_t threadId;      ///< 0 if the overhead belongs to no thread.
@@ -157,9 +146,7 @@ struct OverheadRecord {
 };
 
 /// A CUDA device, by this process's numbering.
-struct DeviceRecord {
-    static constexpr RecordKind kind = RecordKind::Device;
-    RecordHeader header;
+struct DeviceRecord : RecordOf<RecordKind::Device> {
     uint8_t uuid[16];
     uint64_t memoryBytes, memoryBandwidthKBps;
     uint32_t deviceId, name;
@@ -170,29 +157,21 @@ struct DeviceRecord {
     uint32_t reserved;
 };
 
-struct ContextRecord {
-    static constexpr RecordKind kind = RecordKind::Context;
-    RecordHeader header;
+struct ContextRecord : RecordOf<RecordKind::Context> {
     uint32_t contextId, deviceId, nullStreamId, reserved;
 };
 
-struct StreamRecord {
-    static constexpr RecordKind kind = RecordKind::Stream;
-    RecordHeader header;
+struct StreamRecord : RecordOf<RecordKind::Stream> {
     uint32_t contextId, streamId, priority, flag;
 };
 
-struct GraphRecord {
-    static constexpr RecordKind kind = RecordKind::Graph;
-    RecordHeader header;
+struct GraphRecord : RecordOf<RecordKind::Graph> {
     int64_t startNs, endNs;
     uint32_t graphId, deviceId, contextId, streamId, correlationId, reserved;
 };
 
 /// An allocation or a free of device, pinned, managed or pool memory.
-struct DeviceMemoryRecord {
-    static constexpr RecordKind kind = RecordKind::DeviceMemory;
-    RecordHeader header;
+struct DeviceMemoryRecord : RecordOf<RecordKind::DeviceMemory> {
     int64_t timestampNs;
     uint64_t address, bytes;
     uint64_t programCounter;
@@ -208,9 +187,7 @@ struct DeviceMemoryRecord {
     uint32_t reserved;
 };
 
-struct MemoryPoolRecord {
-    static constexpr RecordKind kind = RecordKind::MemoryPool;
-    RecordHeader header;
+struct MemoryPoolRecord : RecordOf<RecordKind::MemoryPool> {
     int64_t timestampNs;
     uint64_t address, bytes, releaseThreshold, usedBytes, minimumBytesToKeep;
     uint32_t deviceId, correlationId, processId;
@@ -220,9 +197,7 @@ struct MemoryPoolRecord {
 };
 
 /// An event of managed memory: a migration, faults, thrashing or throttling.
-struct UnifiedMemoryRecord {
-    static constexpr RecordKind kind = RecordKind::UnifiedMemory;
-    RecordHeader header;
+struct UnifiedMemoryRecord : RecordOf<RecordKind::UnifiedMemory> {
     int64_t startNs, endNs;  ///< `endNs` 0: an instant.
     uint64_t value;          ///< Moved bytes or number of faults, by `counterKind`.
     uint64_t address;
@@ -234,9 +209,7 @@ struct UnifiedMemoryRecord {
 
 /// The process began or ended a recording window; see `record --steps` and similar options. A
 /// process without such records keeps everything from its start.
-struct WindowRecord {
-    static constexpr RecordKind kind = RecordKind::Window;
-    RecordHeader header;
+struct WindowRecord : RecordOf<RecordKind::Window> {
     int64_t timestampNs;
     uint32_t index;    ///< Number of the window in the process, from 0.
     uint32_t isBegin;  ///< 1: begin, 0: end.
@@ -248,9 +221,7 @@ enum class NvtxPayload : uint8_t { None = 0, UInt64 = 1, Int64 = 2, Double = 3, 
 
 /// One NVTX call. Followed by `extendedBytes` bytes of payload in the layout of schema `schemaId`
 /// of the domain, padded with zeros. `RecordHeader::flags` 1: the payload was truncated.
-struct NvtxRecord {
-    static constexpr RecordKind kind = RecordKind::Nvtx;
-    RecordHeader header;
+struct NvtxRecord : RecordOf<RecordKind::Nvtx> {
     int64_t timestampNs;
     uint64_t rangeId;      ///< Id of the range for Start and End; 0 for Push and Pop.
     uint64_t payloadBits;  ///< Value by `payload`; a 4-byte payload is in the low half.
@@ -277,50 +248,38 @@ inline void setStack(NvtxRecord& record, uint32_t stack) {
     record.lowerStack = static_cast<uint16_t>(stack);
 }
 
-struct NvtxDomainRecord {
-    static constexpr RecordKind kind = RecordKind::NvtxDomain;
-    RecordHeader header;
+struct NvtxDomainRecord : RecordOf<RecordKind::NvtxDomain> {
     int64_t timestampNs;
     uint32_t domain, name;
     uint32_t threadId, reserved;
 };
 
-struct NvtxCategoryRecord {
-    static constexpr RecordKind kind = RecordKind::NvtxCategory;
-    RecordHeader header;
+struct NvtxCategoryRecord : RecordOf<RecordKind::NvtxCategory> {
     int64_t timestampNs;
     uint32_t domain, category, name, threadId;
 };
 
 /// A payload layout registered with the NVTX payload extension. Its entries follow as records.
-struct NvtxSchemaRecord {
-    static constexpr RecordKind kind = RecordKind::NvtxSchema;
-    RecordHeader header;
+struct NvtxSchemaRecord : RecordOf<RecordKind::NvtxSchema> {
     uint64_t schemaId;
     uint64_t flags, payloadBytes, alignTo;
     uint32_t domain, name, type, entryCount;
 };
 
-struct NvtxSchemaEntryRecord {
-    static constexpr RecordKind kind = RecordKind::NvtxSchemaEntry;
-    RecordHeader header;
+struct NvtxSchemaEntryRecord : RecordOf<RecordKind::NvtxSchemaEntry> {
     uint64_t schemaId, flags, type, arrayOrUnionDetail, offset;
     uint32_t domain, index, name, description;
 };
 
 /// An enumeration registered with the NVTX payload extension, whose id can be the type of a
 /// schema's entry. Its values follow as records.
-struct NvtxEnumRecord {
-    static constexpr RecordKind kind = RecordKind::NvtxEnum;
-    RecordHeader header;
+struct NvtxEnumRecord : RecordOf<RecordKind::NvtxEnum> {
     uint64_t schemaId;
     uint64_t payloadBytes;  ///< Size of a value; 0 if the program did not specify it.
     uint32_t domain, name, entryCount, reserved;
 };
 
-struct NvtxEnumEntryRecord {
-    static constexpr RecordKind kind = RecordKind::NvtxEnumEntry;
-    RecordHeader header;
+struct NvtxEnumEntryRecord : RecordOf<RecordKind::NvtxEnumEntry> {
     uint64_t schemaId, value;
     uint32_t domain, name;
     uint32_t isFlag;  ///< The value is a bit mask that may be combined with others.
@@ -328,9 +287,7 @@ struct NvtxEnumEntryRecord {
 };
 
 /// A communicator of this process, as NCCL's profiler interface describes it at its creation.
-struct NcclCommunicatorRecord {
-    static constexpr RecordKind kind = RecordKind::NcclCommunicator;
-    RecordHeader header;
+struct NcclCommunicatorRecord : RecordOf<RecordKind::NcclCommunicator> {
     int64_t timestampNs;
     uint64_t hash;  ///< Equal in all processes that share the communicator.
     uint32_t name;  ///< Name that the program gave it.
@@ -348,9 +305,7 @@ enum class NcclEvent : uint32_t {
 
 /// NCCL's profiler interface began an event. Fields that its kind does not have are 0, or -1 where
 /// the comment states so.
-struct NcclOperationRecord {
-    static constexpr RecordKind kind = RecordKind::NcclOperation;
-    RecordHeader header;
+struct NcclOperationRecord : RecordOf<RecordKind::NcclOperation> {
     int64_t timestampNs;
     uint64_t id;            ///< Id of the event, unique in the process; never 0.
     uint64_t parent;        ///< Task: id of its call, 0 if NCCL did not report it.
@@ -370,32 +325,24 @@ struct NcclOperationRecord {
 static_assert(sizeof(NcclOperationRecord) == 104);
 
 /// An event of NCCL's profiler interface ended, perhaps on another thread.
-struct NcclStopRecord {
-    static constexpr RecordKind kind = RecordKind::NcclStop;
-    RecordHeader header;
+struct NcclStopRecord : RecordOf<RecordKind::NcclStop> {
     int64_t timestampNs;
     uint64_t id;
     uint32_t threadId, reserved;
 };
 
-struct ThreadNameRecord {
-    static constexpr RecordKind kind = RecordKind::ThreadName;
-    RecordHeader header;
+struct ThreadNameRecord : RecordOf<RecordKind::ThreadName> {
     uint32_t threadId, name;
 };
 
 /// The same instant on several clocks, to synchronize hosts and tools and to detect changes of the system time.
-struct ClockRecord {
-    static constexpr RecordKind kind = RecordKind::Clock;
-    RecordHeader header;
+struct ClockRecord : RecordOf<RecordKind::Clock> {
     int64_t realtimeNs;  ///< CLOCK_REALTIME; from a sampler the time of events.
     int64_t monotonicNs, cuptiNs;
 };
 
 /// `count` more events were lost since the last such record.
-struct DroppedRecord {
-    static constexpr RecordKind kind = RecordKind::Dropped;
-    RecordHeader header;
+struct DroppedRecord : RecordOf<RecordKind::Dropped> {
     int64_t timestampNs;
     uint64_t count;
     Loss what;
@@ -403,9 +350,7 @@ struct DroppedRecord {
 };
 
 /// A message for the user, such as a missing driver, another profiler or an old CUPTI.
-struct NoteRecord {
-    static constexpr RecordKind kind = RecordKind::Note;
-    RecordHeader header;
+struct NoteRecord : RecordOf<RecordKind::Note> {
     int64_t timestampNs;
     Severity severity;
     uint32_t code;      ///< String id of the `HealthCode` identifier, for programs.
@@ -414,18 +359,14 @@ struct NoteRecord {
 };
 
 /// The process records at another level from then on. Each file of a log repeats the latest one.
-struct LevelRecord {
-    static constexpr RecordKind kind = RecordKind::Level;
-    RecordHeader header;
+struct LevelRecord : RecordOf<RecordKind::Level> {
     int64_t timestampNs;
     RecordingLevel level;
     uint32_t reserved;
 };
 
 /// A GPU that a sampler reads. Other records of the log refer to it by `gpu`.
-struct SampledGpuRecord {
-    static constexpr RecordKind kind = RecordKind::SampledGpu;
-    RecordHeader header;
+struct SampledGpuRecord : RecordOf<RecordKind::SampledGpu> {
     uint32_t gpu;   ///< NVML's number, or CUDA's in the log of the sampler of GPU metrics.
     uint32_t uuid;  ///< "GPU-..."; 0 if the driver does not report it.
     uint32_t name, reserved;
@@ -435,9 +376,7 @@ struct SampledGpuRecord {
 enum class CounterMeaning : uint32_t { Gauge = 0, Cumulative = 1, Average = 2, Amount = 3 };
 
 /// A counter that a sampler will read. Strings by id; fields that do not apply are -1 or 0.
-struct CounterRecord {
-    static constexpr RecordKind kind = RecordKind::Counter;
-    RecordHeader header;
+struct CounterRecord : RecordOf<RecordKind::Counter> {
     uint32_t counter;  ///< Number of the counter in this log.
     uint32_t source, name, title, unit, device, direction;
     CounterMeaning meaning;
@@ -457,17 +396,13 @@ struct SampleValue {
 static_assert(sizeof(SampleValue) == 16);
 
 /// Values of several counters at one time. Followed by `count` values. Unchanged values may be omitted.
-struct SamplesRecord {
-    static constexpr RecordKind kind = RecordKind::Samples;
-    RecordHeader header;
+struct SamplesRecord : RecordOf<RecordKind::Samples> {
     int64_t timestampNs;
     uint32_t count, reserved;
 };
 
 /// A process that uses a GPU. All processes of a GPU at one time are consecutive; an omitted one has left.
-struct GpuProcessRecord {
-    static constexpr RecordKind kind = RecordKind::GpuProcess;
-    RecordHeader header;
+struct GpuProcessRecord : RecordOf<RecordKind::GpuProcess> {
     int64_t timestampNs;
     int64_t bytes;  ///< Bytes of the GPU's memory; -1 if the driver does not report it.
     uint32_t gpu, processId, name, reserved;
@@ -475,35 +410,27 @@ struct GpuProcessRecord {
 
 /// A range chosen with `record --sample-at` began or ended, and counters were read at once. One
 /// reading may serve several.
-struct SamplingMomentRecord {
-    static constexpr RecordKind kind = RecordKind::SamplingMoment;
-    RecordHeader header;
+struct SamplingMomentRecord : RecordOf<RecordKind::SamplingMoment> {
     int64_t timestampNs;
     int64_t readBeginNs, readEndNs;  ///< Time interval that contains the values.
     uint32_t range, occurrence, processId, isEnd;
 };
 
-struct GpuMetricRecord {
-    static constexpr RecordKind kind = RecordKind::GpuMetric;
-    RecordHeader header;
+struct GpuMetricRecord : RecordOf<RecordKind::GpuMetric> {
     uint32_t gpu, metric;  ///< Number of the metric, from 0 for each GPU.
     uint32_t name, reserved;
 };
 
 /// Values of all metrics of a GPU at `count` times. Followed, for each time, by an int64_t, the end
 /// of the interval, and a double per metric.
-struct GpuMetricSamplesRecord {
-    static constexpr RecordKind kind = RecordKind::GpuMetricSamples;
-    RecordHeader header;
+struct GpuMetricSamplesRecord : RecordOf<RecordKind::GpuMetricSamples> {
     uint32_t gpu, metricCount, count, reserved;
 };
 
 enum class EndReason : uint32_t { Exit = 1, Signal = 2, LogFull = 3 };
 
 /// Last record of a process that ended normally. Without it the process was killed or crashed.
-struct EndRecord {
-    static constexpr RecordKind kind = RecordKind::End;
-    RecordHeader header;
+struct EndRecord : RecordOf<RecordKind::End> {
     int64_t timestampNs;
     EndReason reason;
     uint32_t signal;  ///< For `EndReason::Signal`.
@@ -512,9 +439,7 @@ struct EndRecord {
 // Places in the program at which calls were made. Strings are ids of `StringRecord`s.
 
 /// A Python stack: its innermost frame, and the stack without that frame. Precedes all records that refer to it.
-struct StackRecord {
-    static constexpr RecordKind kind = RecordKind::Stack;
-    RecordHeader header;
+struct StackRecord : RecordOf<RecordKind::Stack> {
     uint32_t stack;   ///< Number of the stack in this process, from 1.
     uint32_t parent;  ///< 0 if the frame is the only one.
     uint32_t function, file;
@@ -523,9 +448,7 @@ struct StackRecord {
 };
 
 /// A node of a CUDA graph was created: captured, or copied from another.
-struct GraphNodeRecord {
-    static constexpr RecordKind kind = RecordKind::GraphNode;
-    RecordHeader header;
+struct GraphNodeRecord : RecordOf<RecordKind::GraphNode> {
     int64_t timestampNs;
     uint64_t node;      ///< CUPTI's number, as `KernelRecord::graphNodeId`.
     uint64_t original;  ///< Node that it is a copy of; 0 if it is none.
@@ -535,25 +458,19 @@ struct GraphNodeRecord {
 
 // Records of threads that `record` samples from outside; conventions as in `Records.h`.
 
-struct WatchedProcessRecord {
-    static constexpr RecordKind kind = RecordKind::WatchedProcess;
-    RecordHeader header;
+struct WatchedProcessRecord : RecordOf<RecordKind::WatchedProcess> {
     uint32_t processId, parentId;
     uint32_t program, python;  ///< Strings; `python` 0: no readable interpreter.
 };
 
 /// A thread of the process and its name; written again when that changes.
-struct WatchedThreadRecord {
-    static constexpr RecordKind kind = RecordKind::WatchedThread;
-    RecordHeader header;
+struct WatchedThreadRecord : RecordOf<RecordKind::WatchedThread> {
     uint32_t processId, threadId;
     uint32_t name, reserved;
 };
 
 /// A period in which samples found a thread in one state, at one line.
-struct ThreadRunRecord {
-    static constexpr RecordKind kind = RecordKind::ThreadRun;
-    RecordHeader header;
+struct ThreadRunRecord : RecordOf<RecordKind::ThreadRun> {
     int64_t startNs, endNs;
     int64_t cpuNs, delayNs;  ///< Time on a core, and time runnable without a core.
     uint32_t processId, threadId;
