@@ -2,7 +2,6 @@
 #include "capture/agent/CycleClock.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "capture/agent/Windows.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/GpuInventory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "model/format/factNames.h"

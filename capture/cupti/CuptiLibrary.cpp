@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <iterator>
-#include <utility>
 
 #include "capture/cupti/findCupti.h"
 

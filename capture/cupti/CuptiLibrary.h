@@ -13,7 +13,6 @@
 #include "capture/log/LogFile.h"
 #include "capture/log/Records.h"
 #include "capture/machine/DynamicLibrary.h"
-#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <new>
 #include <system_error>
-#include <utility>
 
 #include "capture/agent/Agent.h"
 #include "capture/agent/Inside.h"

@@ -20,7 +20,6 @@
 #include <iterator>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/perf/LibDw.h"
 
-#include <cstring>
-
 #if __has_include(<elfutils/libdwfl.h>)
 #define LANESCOPE_HAS_LIBDW_HEADER 1
 #include <elfutils/libdwfl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/python/FrameLayout.h"
 
-#include <array>
 #include <cstring>
 
 namespace lanescope::agent::python {

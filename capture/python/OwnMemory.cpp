@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/python/OwnMemory.h"
 
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace lanescope::agent::python {

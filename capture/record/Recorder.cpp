@@ -19,7 +19,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -29,7 +28,6 @@
 #include "capture/log/maskSecrets.h"
 #include "capture/machine/Machine.h"
 #include "capture/record/ChildProcess.h"
-#include "capture/record/RunFolder.h"
 #include "capture/record/RunSamplers.h"
 #include "model/format/UniqueFd.h"
 #include "model/format/files.h"

@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
 #include "model/format/factNames.h"

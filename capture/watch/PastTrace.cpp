@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/watch/PastTrace.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 

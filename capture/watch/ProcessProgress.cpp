@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/watch/ProcessProgress.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "capture/collector/NcclPluginImporter.h"

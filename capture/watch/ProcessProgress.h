@@ -10,7 +10,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "capture/log/Records.h"
 #include "capture/watch/HangReport.h"

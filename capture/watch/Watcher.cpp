@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "capture/collector/SamplerImporter.h"

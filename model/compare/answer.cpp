@@ -17,7 +17,6 @@
 #include "model/compare/matchContributors.h"
 #include "model/text/collectiveKernels.h"
 #include "model/text/formatValue.h"
-#include "model/text/kernelNames.h"
 
 namespace lanescope::compare {
 
