@@ -394,9 +394,8 @@ bool Agent::writeRound(bool isLast) {
 
 bool Agent::hasEvents(bool hasActivity) const {
     if (hasActivity || nvtx_.isUsed()) return true;
-    for (const EventSource* source = sources_.load(std::memory_order_acquire); source; source = source->next_) {
+    for (const EventSource* source = sources_.load(std::memory_order_acquire); source; source = source->next_)
         if (source->isUsed()) return true;
-    }
     return false;
 }
 

@@ -27,9 +27,8 @@ bool kernelDistrustsCycles() {
     const UniqueFd file(
         ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC));
     if (file < 0 || readAll(file, name, sizeof name - 1) == 0) return false;
-    for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}) {
+    for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
         if (std::strncmp(name, slow, std::strlen(slow)) == 0) return true;
-    }
     return false;
 }
 

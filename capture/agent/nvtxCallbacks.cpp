@@ -404,16 +404,13 @@ bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
     unsigned size = 0;
     if (!callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size) || !table) return false;
     fillCore(table, size);
-    if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) {
-        fillCore2(table, size);
-    }
+    if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) && table) fillCore2(table, size);
     return true;
 }
 
 bool attachNvtxExtension(nvtxExtModuleInfo_t* module) {
-    if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 || !module->segments) {
+    if (!module || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID || module->segmentsCount == 0 || !module->segments)
         return false;
-    }
     intptr_t* slots = module->segments->functionSlots;
     const size_t count = module->segments->slotCount;
     const auto set = [&](size_t slot, auto* function) {

@@ -103,9 +103,8 @@ bool isForkWithoutExec() {
 std::string logName() {
     // Host and rank are external input and must not escape the folder.
     const auto safe = [](std::string text) {
-        for (char& c : text) {
+        for (char& c : text)
             if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_') c = '_';
-        }
         return text.empty() ? "-" : text.substr(0, 64);
     };
     return safe(hostName()) + "." + safe(log::launcherRank().rank) + "." + std::to_string(::getpid());

@@ -78,9 +78,8 @@ uint32_t ApiNames::idOf(uint32_t callbackId, bool isDriver) {
     const uint32_t key = callbackId | (isDriver ? driverBit : 0);
     if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
     const char* name = nullptr;
-    if (cupti_.getCallbackName) {
+    if (cupti_.getCallbackName)
         cupti_.getCallbackName(isDriver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, callbackId, &name);
-    }
     const std::string unnamed = (isDriver ? "driver call " : "runtime call ") + std::to_string(callbackId);
     const std::string_view known = name ? std::string_view(name) : std::string_view(unnamed);
     return ids_[key] = writer_.string(isDriver ? known : runtimeCallName(known));

@@ -443,9 +443,8 @@ void CuptiSource::enableLevel(log::RecordingLevel level, log::RecordingLevel bef
 
 void CuptiSource::countDropped() {
     size_t count = 0;
-    if (cupti_.getNumDroppedRecords && cupti_.getNumDroppedRecords(nullptr, 0, &count) == CUPTI_SUCCESS) {
+    if (cupti_.getNumDroppedRecords && cupti_.getNumDroppedRecords(nullptr, 0, &count) == CUPTI_SUCCESS)
         dropped_.fetch_add(count, std::memory_order_relaxed);
-    }
 }
 
 void CuptiSource::writeBeginning(log::RecordWriter& writer) {
@@ -482,22 +481,17 @@ void CuptiSource::drain(log::RecordWriter& writer) {
     }
     decoder_->endRound(false);
     writeHazards(writer);
-    if (const uint64_t count = dropped_.exchange(0)) {
-        writer.dropped(Loss::CudaActivity, count);
-    }
-    if (discardedBuffers_.exchange(0)) {
+    if (const uint64_t count = dropped_.exchange(0)) writer.dropped(Loss::CudaActivity, count);
+    if (discardedBuffers_.exchange(0))
         writer.note(Severity::Warning, HealthCode::BuffersExhausted,
                     "CUDA activity was produced faster than it could be written; some was lost (slow disk?).");
-    }
-    if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(reportedUnreadable_, true)) {
+    if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(reportedUnreadable_, true))
         writer.note(Severity::Warning, HealthCode::BufferUnreadable,
                     "CUPTI could not read one of its buffers to the end; some CUDA activity was lost. Use a newer CUDA "
                     "toolkit.");
-    }
-    if (unifiedMemoryRefused_.exchange(false)) {
+    if (unifiedMemoryRefused_.exchange(false))
         writer.note(Severity::Warning, HealthCode::NoUnifiedMemory,
                     "CUPTI cannot record managed memory on this machine; migrations and page faults are missing.");
-    }
 }
 
 /// Detects other tools. Subscribing keeps well-behaved tools out. A tool that takes CUPTI's buffers
@@ -505,11 +499,10 @@ void CuptiSource::drain(log::RecordWriter& writer) {
 void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launched, bool hasBuffers) {
     constexpr uint64_t launchesThreshold = 3'000;          // more than can wait for a busy GPU
     constexpr int64_t silenceThresholdNs = 5'000'000'000;  // CUPTI is flushed twenty times in that time
-    if (hasUnknownBuffer_.exchange(false)) {
+    if (hasUnknownBuffer_.exchange(false))
         writer.note(Severity::Warning, HealthCode::CuptiShared,
                     "CUPTI returned a buffer of another tool in the program; that tool lacks its content. Run the "
                     "program without the tool, or record without CUDA activity.");
-    }
     const int64_t nowNs = log::monotonicNs();
     // Below level All neither launches nor buffers are expected.
     if (hasBuffers || hasNewLevel_.exchange(false)) unansweredLaunches_ = 0;

@@ -132,9 +132,8 @@ log::MemcpyRecord memcpyRecord(const Activity& from) {
 
 size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version) {
     size_t bytes = 0;
-    for (const Layout& layout : layouts) {
+    for (const Layout& layout : layouts)
         if (layout.kind == kind && layout.sinceVersion <= version) bytes = layout.bytes;
-    }
     return bytes;
 }
 

@@ -74,9 +74,8 @@ OpenedCupti findCupti(const std::string& overridePath) {
             folders.push_back(home + "/lib64");
         }
     }
-    for (const std::string& folder : folders) {
+    for (const std::string& folder : folders)
         for (const std::string& name : names) tryOpen(folder + "/" + name, 0);
-    }
     for (const std::string& name : names) tryOpen(name, 0);
     tryOpen("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", 0);
     return result;

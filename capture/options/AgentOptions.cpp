@@ -42,9 +42,8 @@ namespace {
 /// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
 bool takeWord(std::string_view& name, std::string_view word) {
     if (name.size() < word.size()) return false;
-    for (size_t i = 0; i < word.size(); ++i) {
+    for (size_t i = 0; i < word.size(); ++i)
         if (lowerCase(name[i]) != word[i]) return false;
-    }
     name.remove_prefix(word.size());
     return true;
 }
@@ -342,9 +341,8 @@ std::optional<GraphDetail> graphDetailNamed(std::string_view name) { return name
 bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable, std::string_view calledAs) {
     if (patterns.empty()) return true;
     for (const std::string& pattern : patterns) {
-        for (const std::string_view name : {executable, baseName(executable), calledAs, baseName(calledAs)}) {
+        for (const std::string_view name : {executable, baseName(executable), calledAs, baseName(calledAs)})
             if (matchesPattern(name, pattern)) return true;
-        }
     }
     return false;
 }

@@ -248,10 +248,9 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
     const Walked walked = walkFrames(CarefulMemory(), interpreter.layout(), threadState, frames_);
     bool isGood = walked.isWhole;
     CodeFacts facts;
-    for (uint32_t i = 0; isGood && i < walked.count; ++i) {
+    for (uint32_t i = 0; isGood && i < walked.count; ++i)
         isGood = readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frames_[i].code, i == 0, facts) &&
                  isWithinCode(CarefulMemory(), interpreter.layout(), frames_[i]);
-    }
     if (!isGood) {
         interpreter.refuse(Interpreter::Refusal::OtherLayout);
         return false;

@@ -187,11 +187,9 @@ void Watcher::takeSteps(bool isLast) {
                            "An allocation of GPU memory failed in " + where + "."});
         }
     }
-    if (!controller_.isMeasuring() && options_.budgetPercent >= 0 && level_ != RecordingLevel::Asleep) {
-        if (log::monotonicNs() >= nextMeasureNs_ && !making_) {
-            if (controller_.measureAgain()) setLevel(controller_.level());
-        }
-    }
+    if (!controller_.isMeasuring() && options_.budgetPercent >= 0 && level_ != RecordingLevel::Asleep &&
+        log::monotonicNs() >= nextMeasureNs_ && !making_ && controller_.measureAgain())
+        setLevel(controller_.level());
 }
 
 void Watcher::reportLevel() const {

@@ -80,9 +80,8 @@ std::vector<std::pair<size_t, size_t>> commonKeys(const Keys& a, const Keys& b) 
     if (a.size() * b.size() > maxCells) return common;
     std::vector<std::vector<uint32_t>> length(a.size() + 1, std::vector<uint32_t>(b.size() + 1, 0));
     for (size_t i = a.size(); i-- > 0;) {
-        for (size_t j = b.size(); j-- > 0;) {
+        for (size_t j = b.size(); j-- > 0;)
             length[i][j] = a[i] == b[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
-        }
     }
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
         if (a[i] == b[j]) {

@@ -27,9 +27,8 @@ void DifferenceModel::setComparison(compare::ComparisonTable table) {
 
 void DifferenceModel::setTheme(const Theme& theme) {
     theme_ = theme;
-    if (rowCount() > 0) {
+    if (rowCount() > 0)
         emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {Qt::ForegroundRole, BarColorRole});
-    }
 }
 
 bool DifferenceModel::isLostColumn(int column) const {

@@ -468,11 +468,10 @@ void CompareView::showLane() {
     std::vector<StepDifference> steps;
     if (before && after && !selectedRange_) steps = stepDifferences(*before, *after);
     QString text = tr("Diff per step");
-    if (steps.size() > 1) {
+    if (steps.size() > 1)
         text = tr("Diff per step and total\n%1 in %2 steps")
                    .arg(signedDuration(steps.back().lostInAllNs))
                    .arg(steps.size());
-    }
     laneLabel_->setText(text);
     lane_->setSteps(std::move(steps), candidate_->timeline().state().range().origin());
 }

@@ -229,9 +229,8 @@ namespace {
 QString inLines(QString text) {
     const qsizetype middle = text.size() / 2;
     qsizetype best = -1;
-    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0; at = text.indexOf(QLatin1Char(' '), at + 1)) {
+    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0; at = text.indexOf(QLatin1Char(' '), at + 1))
         if (best < 0 || std::abs(at - middle) < std::abs(best - middle)) best = at;
-    }
     if (best >= 0) text[best] = QLatin1Char('\n');
     return text;
 }
