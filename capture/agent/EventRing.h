@@ -85,8 +85,7 @@ class EventRing {
     uint64_t committed() const { return head_.load(std::memory_order_acquire); }
     /// Calls `take(const void* entry, size_t bytes)` for each entry that was committed when
     /// `committed` returned `end`, oldest first. Consumer.
-    template <class Take>
-    void drain(uint64_t end, Take&& take) {
+    void drain(uint64_t end, auto&& take) {
         uint64_t at = tail_.load(std::memory_order_relaxed);
         while (at != end) {
             Segment* const next = read_->next.load(std::memory_order_acquire);
@@ -206,8 +205,7 @@ class ThreadRings {
     /// Calls `take(State& ofTheRing, const void* entry, size_t bytes)` for each entry from before
     /// `mark`, the oldest of each thread first. Returns the number of entries refused since the
     /// last call. `take` may access only the consumer's part of the state. Consumer.
-    template <class Take>
-    uint64_t drain(Take&& take) {
+    uint64_t drain(auto&& take) {
         uint64_t refused = 0;
         for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next) {
             ring->events.drain(ring->markedEnd,

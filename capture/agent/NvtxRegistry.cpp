@@ -50,18 +50,12 @@ const std::string* NvtxRegistry::registerString(std::string_view text) {
     return &kept;
 }
 
-void NvtxRegistry::add(NvtxCategory category) {
-    const std::lock_guard lock(mutex_);
-    append(std::move(category));
-}
-
-void NvtxRegistry::add(NvtxThreadName name) {
+void NvtxRegistry::add(NvtxAnnouncement name) {
     const std::lock_guard lock(mutex_);
     append(std::move(name));
 }
 
-template <class Layout>
-uint64_t NvtxRegistry::addLayout(Layout layout) {
+uint64_t NvtxRegistry::addLayout(auto layout) {
     const std::lock_guard lock(mutex_);
     if (layout.record.schemaId == 0) layout.record.schemaId = nextSchema_++;
     const uint64_t id = layout.record.schemaId;

@@ -31,8 +31,8 @@ struct NvtxCall {
     uint64_t payloadBits = 0;
     uint64_t schemaId = 0;
     const std::string* registered = nullptr;  ///< A registered string that replaces `text`.
-    std::string_view text;
-    std::string_view extended;  ///< Bytes of the extended payload.
+    std::string_view text{};
+    std::string_view extended{};  ///< Bytes of the extended payload.
 };
 
 /// Returns the key of the range that a push or its pop belongs to. Bit 63 distinguishes it from the
@@ -75,8 +75,8 @@ class NvtxRegistry {
     std::string domainName(uint32_t id);
     /// Returns a string that lives as long as the process; equal texts share one.
     const std::string* registerString(std::string_view text);
-    void add(NvtxCategory category);
-    void add(NvtxThreadName name);
+    /// Adds the name of a category or of a thread.
+    void add(NvtxAnnouncement name);
     /// Adds a schema. Returns its own id if it has one, else a new one.
     uint64_t add(NvtxSchema schema);
     uint64_t add(NvtxEnum enumeration);
@@ -91,8 +91,7 @@ class NvtxRegistry {
     void unlockAfterFork() { mutex_.unlock(); }
 
   private:
-    template <class Layout>
-    uint64_t addLayout(Layout layout);
+    uint64_t addLayout(auto layout);
     const NvtxAnnouncement& append(NvtxAnnouncement announcement);
 
     std::mutex mutex_;

@@ -60,8 +60,7 @@ std::string_view utf8(const wchar_t* text, WideText& room) {
 
 std::string_view textIn(const char* text, WideText&) { return view(text); }
 std::string_view textIn(const wchar_t* text, WideText& room) { return utf8(text, room); }
-template <class Char>
-std::string keptText(const Char* text) {
+std::string keptText(const auto* text) {
     WideText room;
     return std::string(textIn(text, room));
 }
@@ -144,10 +143,7 @@ int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventA
                uint64_t rangeId = 0) {
     if (Agent::isAsleep()) [[unlikely]]
         return NVTX_NO_PUSH_POP_TRACKING;
-    NvtxCall call;
-    call.event = event;
-    call.domain = idOf(domain);
-    call.rangeId = rangeId;
+    NvtxCall call{.event = event, .domain = idOf(domain), .rangeId = rangeId};
     if (attributes && attributes->size >= sizeof(nvtxEventAttributes_t)) {
         call.category = attributes->category;
         if (attributes->colorType == NVTX_COLOR_ARGB) call.colorArgb = attributes->color;
@@ -165,23 +161,16 @@ int recordWith(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxEventA
 }
 
 int recordText(log::NvtxEvent event, std::string_view text, uint64_t rangeId = 0) {
-    NvtxCall call;
-    call.event = event;
-    call.text = text;
-    call.rangeId = rangeId;
-    return recordCall(call);
+    return recordCall({.event = event, .rangeId = rangeId, .text = text});
 }
 
 int recordText(log::NvtxEvent event, const wchar_t* text, uint64_t rangeId = 0) {
-    NvtxCall call;
-    call.event = event;
-    call.rangeId = rangeId;
+    NvtxCall call{.event = event, .rangeId = rangeId};
     return recordWide(call, text);
 }
 
 /// Returns the new id of a start/end range, or 0 if nothing is recorded, after `record` recorded its beginning.
-template <class Record>
-nvtxRangeId_t started(Record record) {
+nvtxRangeId_t started(auto record) {
     if (Agent::isAsleep()) return 0;
     const auto id = guarded([]() -> uint64_t {
         Agent* agent = Agent::current();
@@ -213,8 +202,7 @@ void rangeEnd(nvtxRangeId_t id) { recordText(log::NvtxEvent::End, {}, id); }
 
 // Functions for narrow (A) and wide (W) texts differ in the character only.
 
-template <class Char>
-void domainNameCategory(nvtxDomainHandle_t domain, uint32_t category, const Char* name) {
+void domainNameCategory(nvtxDomainHandle_t domain, uint32_t category, const auto* name) {
     guarded([&] {
         NvtxCategory kept{{}, keptText(name)};
         kept.record.domain = idOf(domain);
@@ -224,12 +212,8 @@ void domainNameCategory(nvtxDomainHandle_t domain, uint32_t category, const Char
         nvtxRegistry().add(std::move(kept));
     });
 }
-template <class Char>
-void nameCategory(uint32_t category, const Char* name) {
-    domainNameCategory(nullptr, category, name);
-}
-template <class Char>
-void nameOsThread(uint32_t threadId, const Char* name) {
+void nameCategory(uint32_t category, const auto* name) { domainNameCategory(nullptr, category, name); }
+void nameOsThread(uint32_t threadId, const auto* name) {
     guarded([&] {
         NvtxThreadName kept{{}, keptText(name)};
         kept.record.threadId = threadId;
@@ -248,16 +232,14 @@ int domainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t* a) {
 int domainRangePop(nvtxDomainHandle_t d) { return recordWith(log::NvtxEvent::Pop, d, nullptr); }
 nvtxResourceHandle_t domainResourceCreate(nvtxDomainHandle_t, nvtxResourceAttributes_t*) { return nullptr; }
 void domainResourceDestroy(nvtxResourceHandle_t) {}
-template <class Char>
-nvtxStringHandle_t domainRegisterString(nvtxDomainHandle_t, const Char* text) {
+nvtxStringHandle_t domainRegisterString(nvtxDomainHandle_t, const auto* text) {
     return guarded([&] {
         WideText room;
         const std::string* const kept = nvtxRegistry().registerString(textIn(text, room));
         return reinterpret_cast<nvtxStringHandle_t>(const_cast<std::string*>(kept));
     });
 }
-template <class Char>
-nvtxDomainHandle_t domainCreate(const Char* name) {
+nvtxDomainHandle_t domainCreate(const auto* name) {
     return guarded([&] {
         const NvtxDomain* const kept = nvtxRegistry().domain(keptText(name), log::eventTimeNs(), currentThreadId());
         return reinterpret_cast<nvtxDomainHandle_t>(const_cast<NvtxDomain*>(kept));
@@ -266,8 +248,7 @@ nvtxDomainHandle_t domainCreate(const Char* name) {
 void domainDestroy(nvtxDomainHandle_t) {}
 void initialize(const void*) {}
 
-template <class Function>
-void fill(NvtxFunctionTable table, unsigned size, unsigned slot, Function* function) {
+void fill(NvtxFunctionTable table, unsigned size, unsigned slot, auto* function) {
     if (slot < size && table[slot]) *table[slot] = reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
@@ -311,10 +292,7 @@ constexpr size_t maxEntries = 4096;
 
 int recordExtended(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, size_t count,
                    uint64_t rangeId = 0) {
-    NvtxCall call;
-    call.event = event;
-    call.domain = idOf(domain);
-    call.rangeId = rangeId;
+    NvtxCall call{.event = event, .domain = idOf(domain), .rangeId = rangeId};
     readExtended(call, data, count);
     return recordCall(call);
 }

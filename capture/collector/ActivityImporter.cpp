@@ -75,8 +75,7 @@ std::optional<TimeRange> ActivityImporter::times(ImportedKind kind, int64_t star
 }
 
 /// Writes the record without times to a separate table, so that calculations with times skip it.
-template <class Record>
-void ActivityImporter::addUntimed(const tables::Table& table, const Record& r, std::optional<int64_t> name) {
+void ActivityImporter::addUntimed(const tables::Table& table, const auto& r, std::optional<int64_t> name) {
     std::optional<int64_t> thread, device, context, stream;
     if constexpr (requires { r.threadId; }) thread = process_.threadId(r.threadId);
     if constexpr (requires { r.deviceId; }) device = r.deviceId;
@@ -231,8 +230,7 @@ std::optional<int64_t> MemoryImporter::timeOf(int64_t realtimeNs) {
     return process_.time(realtimeNs);
 }
 
-template <class Record>
-void MemoryImporter::addUntimed(const tables::Table& table, const Record& r) {
+void MemoryImporter::addUntimed(const tables::Table& table, const auto& r) {
     constexpr const auto& u = tables::untimed;
     process_.trace.add(u, u.inTable = table.tableName(), u.globalPid = process_.processId(), u.deviceId = r.deviceId,
                        u.correlationId = nullIfZero(r.correlationId));

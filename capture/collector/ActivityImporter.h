@@ -92,8 +92,7 @@ class MemoryImporter {
 
   private:
     std::optional<int64_t> timeOf(int64_t realtimeNs);
-    template <class Record>
-    void addUntimed(const tables::Table& table, const Record& record);
+    void addUntimed(const tables::Table& table, const auto& record);
     void addMigration(const log::UnifiedMemoryRecord& record, MemcpyKind kind);
     void addCpuFault(const log::UnifiedMemoryRecord& record);
     void addGpuFault(const log::UnifiedMemoryRecord& record);

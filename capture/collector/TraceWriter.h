@@ -25,8 +25,7 @@
 namespace lanescope::capture {
 
 /// Calls `take(const Statement&)` for each row of a query. Returns its first error.
-template <class Take>
-Result<void> forEachRow(const Database& database, const std::string& sql, Take&& take) {
+Result<void> forEachRow(const Database& database, const std::string& sql, auto&& take) {
     auto statement = database.prepare(sql);
     if (!statement) return fail(statement.error());
     for (;;) {

@@ -30,8 +30,7 @@ struct Candidate {
 };
 
 /// Finds GPU work of a table that starts outside the windows of its process. Migrations have no call and stay.
-template <class Table>
-Result<void> findOutside(const Database& database, const RecordedWindows& windows, const Table& t,
+Result<void> findOutside(const Database& database, const RecordedWindows& windows, const auto& t,
                          std::vector<Candidate>& found) {
     return forEachRow(database,
                       fmt::format("SELECT rowid, {}, {}, {} FROM {}", t.globalPid.name, t.start.name,

@@ -63,8 +63,7 @@ void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
 
 /// Calls `use` with the record as the struct that has all fields the agent reads. Skips a kind that
 /// arrives with another one and is not kept.
-template <class Use>
-void ActivityDecoder::visitActivity(const CUpti_Activity& record, Use use) {
+void ActivityDecoder::visitActivity(const CUpti_Activity& record, auto use) {
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_KERNEL:
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return use(as<CUpti_ActivityKernel9>(record));
@@ -116,8 +115,7 @@ void ActivityDecoder::endRound(bool isLast) {
 
 /// Returns true if the work was launched in a window, whenever it ran. Keeps a copy of the record
 /// if that is not known yet.
-template <class Activity>
-bool ActivityDecoder::isInWindow(const Activity& work, const CUpti_Activity& record) {
+bool ActivityDecoder::isInWindow(const auto& work, const CUpti_Activity& record) {
     int64_t ranNs = 0;  // a CUDA event has no timestamp
     if constexpr (requires { work.start; }) ranNs = timeNs(work.start);
     const auto answer = launches_.find(work.correlationId, ranNs);
@@ -126,7 +124,7 @@ bool ActivityDecoder::isInWindow(const Activity& work, const CUpti_Activity& rec
     pending.sinceNs = log::monotonicNs();
     pending.correlationId = work.correlationId;
     pending.ranNs = ranNs;
-    static_assert(sizeof(Activity) <= sizeof pending.words);
+    static_assert(sizeof work <= sizeof pending.words);
     std::memcpy(pending.words.data(), &record, knownRecordBytes(record.kind, cupti_.version));
     return false;
 }
@@ -141,15 +139,13 @@ void ActivityDecoder::write(const Activity& from) {
         writeIfOpen(to);
 }
 
-template <class Record>
-void ActivityDecoder::writeWork(Record& to) {
+void ActivityDecoder::writeWork(auto& to) {
     if constexpr (requires { to.graphNodeId; })
         if (to.graphNodeId != 0 && onGraphNode_) onGraphNode_(to.graphNodeId);
     writer_.write(to, to.startNs);
 }
 
-template <class Record>
-void ActivityDecoder::writeIfOpen(Record& to) {
+void ActivityDecoder::writeIfOpen(auto& to) {
     int64_t atNs = 0;
     if constexpr (requires { to.startNs; })
         atNs = to.startNs;

@@ -48,12 +48,10 @@ class ActivityDecoder {
     };
 
     void decodeRecord(const CUpti_Activity& record);
-    template <class Use>
-    void visitActivity(const CUpti_Activity& record, Use use);
+    void visitActivity(const CUpti_Activity& record, auto use);
     template <class Activity>
     const Activity& as(const CUpti_Activity& record);
-    template <class Activity>
-    bool isInWindow(const Activity& work, const CUpti_Activity& record);
+    bool isInWindow(const auto& work, const CUpti_Activity& record);
     template <class Activity>
     void write(const Activity& from);
     void write(const CUpti_ActivityKernel9& from);
@@ -65,10 +63,8 @@ class ActivityDecoder {
     void write(const CUpti_ActivityDevice4& from);
     void write(const CUpti_ActivityContext& from);
     void write(const CUpti_ActivityStream& from);
-    template <class Record>
-    void writeWork(Record& to);
-    template <class Record>
-    void writeIfOpen(Record& to);
+    void writeWork(auto& to);
+    void writeIfOpen(auto& to);
     bool hasSyncIds() const { return cupti_.version >= CuptiLibrary::version12_8; }
     uint32_t nameOf(const char* name) { return writer_.string(name ? name : ""); }
     void writeDevice(log::DeviceRecord device, const std::string& name);

@@ -118,8 +118,7 @@ Record commonOf(const auto& from) {
 }
 
 /// Copies the common fields of memcpys within a device and between devices.
-template <class Activity>
-log::MemcpyRecord memcpyRecord(const Activity& from) {
+log::MemcpyRecord memcpyRecord(const auto& from) {
     auto to = commonOf<log::MemcpyRecord>(from);
     to.copyKind = from.copyKind;
     to.sourceKind = from.srcKind;

@@ -118,8 +118,7 @@ class GpuContext {
                  driver_.elapsedMilliseconds(&milliseconds, before_, after_) == 0;
         return isDone ? static_cast<double>(milliseconds) * 1e6 : 0;
     }
-    template <class Enqueue>
-    double timeNs(Enqueue enqueue) const {
+    double timeNs(auto enqueue) const {
         return timeNs(enqueue, [] {});
     }
 

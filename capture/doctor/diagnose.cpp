@@ -390,8 +390,7 @@ class Kernels {
 
 /// Runs warmed batches of one operation until `end`, at least one. Fills `perSecond` and the state of the GPU into
 /// `roof`; 0 if the operation fails. `amount` is done by each call of `run`.
-template <class Run>
-void measure(const RoofPlace& place, Clock::time_point end, MeasuredRoof& roof, double amount, Run run) {
+void measure(const RoofPlace& place, Clock::time_point end, MeasuredRoof& roof, double amount, auto run) {
     double onceNs = place.gpu.timeNs(run);
     if (onceNs > 0) onceNs = place.gpu.timeNs(run);
     if (onceNs <= 0) return;
@@ -453,10 +452,7 @@ std::vector<MeasuredRoof> measureMemory(const RoofPlace& place) {
     const auto bytes = static_cast<double>(place.bytes);
     const auto keep = [&](const char* operation, double amount, auto run) {
         if (!place.progress(fmt::format("memory, {}", operation))) return false;
-        MeasuredRoof roof;
-        roof.kind = "dram";
-        roof.gpuUuid = place.uuid;
-        roof.operation = operation;
+        MeasuredRoof roof{.kind = "dram", .gpuUuid = place.uuid, .operation = operation};
         measure(place, after(place.budget / 3), roof, amount, run);
         if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         return true;
@@ -562,8 +558,7 @@ class HostMemory {
 };
 
 /// Returns the best rate of a kind of copy within its time.
-template <class Copy>
-int64_t bestRate(const GpuContext& place, size_t maxBytes, Clock::time_point end, Copy copy) {
+int64_t bestRate(const GpuContext& place, size_t maxBytes, Clock::time_point end, auto copy) {
     double best = 0;
     for (size_t bytes = minCopyBytes; bytes <= maxBytes; bytes *= sizeStep) {
         for (int repeat = -1; repeat < repeats; ++repeat) {
@@ -703,9 +698,8 @@ class Measurer {
         std::ranges::move(measureProducts(place, *options_.products), std::back_inserter(result_.roofs));
     }
 
-    template <class Keep>
     void measurePeer(const MeasuredGpu& gpu, const GpuContext& place, Pointer from, size_t availableBytes, int ordinal,
-                     Keep keep) {
+                     auto keep) {
         MeasuredGpu peer = result_.gpus[static_cast<size_t>(ordinal)];
         refuseBusy(peer);
         if (!peer.refusal.empty()) return;

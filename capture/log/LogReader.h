@@ -114,8 +114,7 @@ class LogReader {
     /// are valid during the call. Numbers in them are unchecked values of the traced process: a receiver validates
     /// those that it uses as an index or enum. Returns the number of blocks read, 0 if there are none for now. Fails if
     /// the file cannot be read or is no log.
-    template <class Receiver>
-    Result<size_t> poll(Receiver&& receive, size_t maxBlocks = SIZE_MAX) {
+    Result<size_t> poll(auto&& receive, size_t maxBlocks = SIZE_MAX) {
         return pollBlocks(
             [&receive](RecordKind kind, std::span<const std::byte> bytes) {
                 return dispatchRecord(kind, bytes, receive, AllRecords{});

@@ -49,8 +49,7 @@ class MonotonicCondition {
     }
 
     /// Waits until `holds()`, called with the lock held, or until the timeout. Returns the last result of `holds()`.
-    template <typename Predicate>
-    bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time, Predicate holds) {
+    bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time, auto holds) {
         const int64_t untilNs = monotonicNs() + time.count();
         while (!holds()) {
             const int64_t leftNs = untilNs - monotonicNs();

@@ -31,7 +31,7 @@ struct MeasuredRoof {
     int64_t smClockMhz = 0;       ///< 0 if unknown, also below.
     int64_t powerMilliwatts = 0;  ///< Mean of the last second, as the driver reports it.
     int64_t temperature = 0;      ///< Degrees Celsius.
-    std::string software;         ///< "cuBLASLt 13.1.0"; empty for memory.
+    std::string software{};       ///< "cuBLASLt 13.1.0"; empty for memory.
     bool operator==(const MeasuredRoof&) const = default;
 };
 

@@ -91,8 +91,7 @@ const char* nameOf(const char* const (&)[N], const char* name) {
 }
 
 /// Returns an event by the fields that its part of a descriptor has.
-template <class Part>
-NcclStart startOf(log::NcclEvent event, const Part& part) {
+NcclStart startOf(log::NcclEvent event, const auto& part) {
     NcclStart start;
     log::NcclOperationRecord& record = start.record;
     record.event = event;

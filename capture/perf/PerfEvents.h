@@ -43,8 +43,7 @@ class PerfRing {
 
     /// Passes new data to `take(first, rest)`, two pieces of which the second may be empty, and
     /// then returns the space to the kernel. Does not call `take` without new data.
-    template <class Take>
-    void drain(Take take) {
+    void drain(auto take) {
         const auto [first, rest, head] = waiting();
         if (first.empty()) return;
         take(first, rest);

@@ -340,8 +340,7 @@ class ModuleSearch {
     }
 
     /// Calls `isFound` with key and value of each entry until it returns true. Returns false at the end.
-    template <class IsFound>
-    bool visit(uint64_t address, IsFound&& isFound) const {
+    bool visit(uint64_t address, auto&& isFound) const {
         constexpr int64_t maxEntries = 1 << 12, perRead = 16;
         constexpr uint8_t general = 0, maxKind = 2, maxIndexBits = 20;
         Dict dict{};

@@ -42,8 +42,7 @@ using ReleasedLayout12 = ReleasedLayout<70>;  ///< 3.12 and 3.13.
 using ReleasedLayout14 = ReleasedLayout<74>;
 
 /// Returns the identity of code without a number.
-template <class Memory>
-bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32_t firstLine, Frame& frame) {
+bool readIdentityOfParts(const auto& memory, const FrameLayout& layout, uint32_t firstLine, Frame& frame) {
     uint64_t file = 0, name = 0, lines = 0, fileLength = 0, lineBytes = 0;
     if (!memory.get(frame.code + layout.file, file) || !memory.get(frame.code + layout.name, name) ||
         !memory.get(frame.code + layout.lineTable, lines) || !isPlausible(file) || !isPlausible(lines) ||

@@ -15,8 +15,7 @@ constexpr double minDifferenceNs = 1e6;
 constexpr double maxDeviations = 6;
 constexpr double deviationScale = 1.4826;  // median deviation to standard deviation, for normal values
 
-template <class Values>
-double medianOf(Values values) {
+double medianOf(auto values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());

@@ -78,8 +78,7 @@ Cell share(std::optional<int64_t> ns, int64_t stepNs) {
 
 Cell orNothing(std::optional<int64_t> ns) { return ns ? Cell(*ns) : Cell(); }
 
-template <class Enumeration>
-std::string wordFor(Enumeration value, Wording wording) {
+std::string wordFor(auto value, Wording wording) {
     return std::string(wording == Wording::Programs ? identifier(value) : name(value));
 }
 

@@ -68,8 +68,7 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
 }
 
 /// Returns the row of `table` with exactly this time on the GPU of the worker.
-template <class Table>
-EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const WorkerId& worker, const Piece& piece) {
+EventRef eventIn(const Trace& trace, const auto& table, EventKind kind, const WorkerId& worker, const Piece& piece) {
     auto at = std::ranges::lower_bound(table.startNs, piece.startNs);
     for (; at != table.startNs.end() && *at == piece.startNs; ++at) {
         const auto row = static_cast<uint32_t>(at - table.startNs.begin());

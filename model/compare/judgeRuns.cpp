@@ -158,8 +158,7 @@ struct Quantity {
     RunMedians numbers;
 };
 
-template <class NumberOf>
-RunMedians numbersOf(const JudgedRuns& runs, const NumberOf& numberOf) {
+RunMedians numbersOf(const JudgedRuns& runs, const auto& numberOf) {
     RunMedians numbers;
     const auto add = [&](const WorkerRuns& workers, std::vector<double>& values) {
         for (const WorkerSummary* worker : workers) values.push_back(numberOf(*worker));
@@ -172,8 +171,7 @@ RunMedians numbersOf(const JudgedRuns& runs, const NumberOf& numberOf) {
     return numbers;
 }
 
-template <class NsOf>
-double medianOfSteps(const WorkerSummary& worker, const NsOf& nsOf) {
+double medianOfSteps(const WorkerSummary& worker, const auto& nsOf) {
     std::vector<int64_t> ns;
     ns.reserve(worker.steps.size());
     for (const StepSummary& step : worker.steps) ns.push_back(nsOf(step));

@@ -109,8 +109,7 @@ class Pairing {
   private:
     using List = std::vector<uint32_t>;
 
-    template <class KeyOf>
-    static Keys keys(const Trace& trace, const List& tracks, KeyOf keyOf) {
+    static Keys keys(const Trace& trace, const List& tracks, auto keyOf) {
         Keys all;
         for (const uint32_t track : tracks) all.push_back(keyOf(trace, trace.tracks[track]));
         return all;
@@ -208,8 +207,7 @@ class Matcher {
           isCandidateTaken_(candidate.size()) {}
 
     /// Pairs items with equal keys, if each side has just one with that key.
-    template <class KeyOf>
-    void matchByKey(KeyOf keyOf) {
+    void matchByKey(auto keyOf) {
         const auto left = leftByKey(baseline_, isBaselineTaken_, keyOf);
         for (const auto& [key, ofCandidate] : leftByKey(candidate_, isCandidateTaken_, keyOf)) {
             const auto found = left.find(key);
