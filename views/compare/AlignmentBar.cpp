@@ -24,6 +24,15 @@ QComboBox* narrowBox(QWidget* parent, int characters) {
     return box;
 }
 
+/// Sets the choices, without a signal. A box with only one is hidden.
+void fill(QComboBox* box, const QStringList& texts, int shown) {
+    const QSignalBlocker blocker(box);
+    box->clear();
+    box->addItems(texts);
+    box->setCurrentIndex(shown);
+    box->setVisible(texts.size() > 1);
+}
+
 }  // namespace
 
 AlignmentBar::AlignmentBar(QWidget* parent)
@@ -137,10 +146,7 @@ void AlignmentBar::clearRangeNames() {
 
 void AlignmentBar::addRangeNames(const std::vector<std::string>& names) {
     const QSignalBlocker blocker(names_);
-    for (const std::string& name : names) {
-        const QString text = toQString(name);
-        names_->addItem(text, text);
-    }
+    for (const std::string& name : names) names_->addItem(toQString(name), toQString(name));
 }
 
 void AlignmentBar::setFoundPattern(const QString& pattern) {
@@ -206,21 +212,11 @@ bool AlignmentBar::setAlignment(const QString& rangeName, int step) {
     return true;
 }
 
-void AlignmentBar::setCandidates(const QStringList& titles, int shown) {
-    const QSignalBlocker blocker(candidates_);
-    candidates_->clear();
-    candidates_->addItems(titles);
-    candidates_->setCurrentIndex(shown);
-    candidates_->setVisible(titles.size() > 1);
-}
+void AlignmentBar::setCandidates(const QStringList& titles, int shown) { fill(candidates_, titles, shown); }
 
 void AlignmentBar::setRuns(const QStringList& baseline, const QStringList& candidate) {
-    for (const auto& [box, titles] : {std::pair(baselineRuns_, &baseline), std::pair(candidateRuns_, &candidate)}) {
-        const QSignalBlocker blocker(box);
-        box->clear();
-        box->addItems(*titles);
-        box->setVisible(titles->size() > 1);
-    }
+    fill(baselineRuns_, baseline, 0);
+    fill(candidateRuns_, candidate, 0);
 }
 
 void AlignmentBar::setRunsShown(int baseline, int candidate) {
@@ -230,13 +226,7 @@ void AlignmentBar::setRunsShown(int baseline, int candidate) {
     }
 }
 
-void AlignmentBar::setWorkers(const QStringList& labels, int shown) {
-    const QSignalBlocker blocker(workers_);
-    workers_->clear();
-    workers_->addItems(labels);
-    workers_->setCurrentIndex(shown);
-    workers_->setVisible(labels.size() > 1);
-}
+void AlignmentBar::setWorkers(const QStringList& labels, int shown) { fill(workers_, labels, shown); }
 
 QStringList AlignmentBar::workers() const {
     QStringList labels;

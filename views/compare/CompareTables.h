@@ -41,8 +41,6 @@ class DifferenceModel : public ReportModel {
     Theme theme_ = Theme::light();
 };
 
-class ReportView;
-
 /// The differences between two runs as tables sorted by lost time: one tab each for parts, contributors, kernels,
 /// collectives, copies, ranges and so on. Tabs without rows are hidden; the others are filled when first shown. A click
 /// or Enter on a row requests its place on the timelines.

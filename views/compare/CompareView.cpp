@@ -306,23 +306,18 @@ StepSelection CompareView::selectionFor(const Trace& trace, const CompareSide& s
 
 void CompareView::startComparison() {
     if (!baselineTrace_) return;
-    // A selected range belongs to the visible runs; the other runs have no matching range.
-    if (hasSets() && !selectedRange_) return startSets();
-    std::vector<ComparisonJob::Run> candidates;
-    for (const TracePtr& trace : candidateTraces_) candidates.push_back({trace, selectionFor(*trace, *candidate_)});
-    headline_->setProgress(0);
-    job_->start({baselineTrace_, selectionFor(*baselineTrace_, *baseline_)}, candidates);
-}
-
-void CompareView::startSets() {
     const auto runsOf = [this](const std::vector<TracePtr>& traces, const CompareSide& side) {
         std::vector<ComparisonJob::Run> runs;
         for (const TracePtr& trace : traces) runs.push_back({trace, selectionFor(*trace, side)});
         return runs;
     };
     headline_->setProgress(0);
-    job_->startPrograms(runsOf(baselineRuns_, *baseline_), runsOf(candidateRuns_, *candidate_), shownBaselineRun_,
-                        shownCandidateRun_);
+    // A selected range belongs to the visible runs; the other runs have no matching range.
+    if (hasSets() && !selectedRange_)
+        job_->startPrograms(runsOf(baselineRuns_, *baseline_), runsOf(candidateRuns_, *candidate_), shownBaselineRun_,
+                            shownCandidateRun_);
+    else
+        job_->start({baselineTrace_, selectionFor(*baselineTrace_, *baseline_)}, runsOf(candidateTraces_, *candidate_));
 }
 
 void CompareView::showRunsOf(int baseline, int candidate) {

@@ -124,7 +124,6 @@ class CompareView : public QWidget {
     void showBoth(std::optional<TimeRange> baseline, std::optional<TimeRange> candidate);
     void selectBoth(EventRef baseline, EventRef candidate);
 
-    void startSets();
     void beginTraces();
 
     std::vector<TracePtr> baselineRuns_, candidateRuns_;  ///< Empty unless a side has several runs.

@@ -139,15 +139,20 @@ FleetMap::Band FleetMap::band(bool isWorst) const {
     return all;
 }
 
-float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t first, size_t end) const {
-    float strongest = unknown;
+FleetCell FleetMap::strongestAt(const Band& band, QPoint pixel, QSize pixels) const {
+    const auto [firstRow, endRow] = sharing(pixel.y(), pixels.height(), band.rows.size());
+    const auto [first, end] = sharing(pixel.x(), pixels.width(), report_->steps.size());
+    FleetCell found{band.rows[firstRow], first};
+    float strongest = -1;
     for (size_t place = firstRow; place < endRow; ++place)
         for (size_t column = first; column < end; ++column) {
-            const float share = scale_.shareOf(report_->valueOf(measure_, band.rows[place], column));
-            if (!std::isnan(share) && (std::isnan(strongest) || std::abs(share) > std::abs(strongest)))
+            const float share = std::abs(shareOf({band.rows[place], column}));
+            if (share > strongest) {
                 strongest = share;
+                found = {band.rows[place], column};
+            }
         }
-    return strongest;
+    return found;
 }
 
 QColor FleetMap::colorOf(float share) const {
@@ -159,19 +164,16 @@ QColor FleetMap::colorOf(float share) const {
 }
 
 QImage FleetMap::imageOf(const Band& band) const {
-    const size_t columns = report_->steps.size();
-    const int wide = std::min(band.area.width(), static_cast<int>(columns));
+    const int wide = std::min(band.area.width(), static_cast<int>(report_->steps.size()));
     const int high = std::min(band.area.height(), static_cast<int>(band.rows.size()));
     QImage image(wide, high, QImage::Format_RGB32);
     std::array<QRgb, 513> colors{};
     for (size_t at = 0; at < colors.size(); ++at) colors[at] = colorOf((static_cast<float>(at) - 256) / 256).rgb();
     const QRgb nothing = colorOf(unknown).rgb();
     for (int y = 0; y < high; ++y) {
-        const auto [firstRow, endRow] = sharing(y, high, band.rows.size());
         auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
         for (int x = 0; x < wide; ++x) {
-            const auto [first, end] = sharing(x, wide, columns);
-            const float share = shareIn(band, firstRow, endRow, first, end);
+            const float share = shareOf(strongestAt(band, {x, y}, image.size()));
             line[x] = std::isnan(share) ? nothing : colors[static_cast<size_t>(std::lround(share * 256)) + 256];
         }
     }
@@ -180,20 +182,7 @@ QImage FleetMap::imageOf(const Band& band) const {
 
 std::optional<FleetCell> FleetMap::cellIn(const Band& band, QPoint position) const {
     if (!band.area.contains(position)) return std::nullopt;
-    const size_t columns = report_->steps.size();
-    const auto [firstRow, endRow] = sharing(position.y() - band.area.top(), band.area.height(), band.rows.size());
-    const auto [first, end] = sharing(position.x() - band.area.left(), band.area.width(), columns);
-    FleetCell found{band.rows[firstRow], first};
-    float strongest = -1;
-    for (size_t place = firstRow; place < endRow; ++place)
-        for (size_t column = first; column < end; ++column) {
-            const float share = std::abs(scale_.shareOf(report_->valueOf(measure_, band.rows[place], column)));
-            if (share > strongest) {
-                strongest = share;
-                found = {band.rows[place], column};
-            }
-        }
-    return found;
+    return strongestAt(band, position - band.area.topLeft(), band.area.size());
 }
 
 std::optional<FleetCell> FleetMap::cellAt(QPoint position) const {

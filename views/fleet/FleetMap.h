@@ -88,7 +88,9 @@ class FleetMap : public PaintedWidget {
     void refresh();
     Band band(bool isWorst) const;
     QImage imageOf(const Band& band) const;
-    float shareIn(const Band& band, size_t firstRow, size_t endRow, size_t first, size_t end) const;
+    float shareOf(FleetCell cell) const { return scale_.shareOf(report_->valueOf(measure_, cell.row, cell.column)); }
+    /// Returns the strongest of the cells that share a pixel, which is one of `pixels`.
+    FleetCell strongestAt(const Band& band, QPoint pixel, QSize pixels) const;
     std::optional<FleetCell> cellIn(const Band& band, QPoint position) const;
     QRectF rectIn(const Band& band, size_t place, size_t first, size_t last) const;
     void selectFromDrag(QPoint position);
