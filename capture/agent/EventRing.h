@@ -51,10 +51,7 @@ class EventRing {
     static constexpr size_t segmentBytes = capacityBytes / 4;
     static constexpr size_t maxEntryBytes = capacityBytes / 8;
 
-    EventRing() = default;
     ~EventRing();
-    EventRing(const EventRing&) = delete;
-    EventRing& operator=(const EventRing&) = delete;
 
     /// Maps the first segment. Returns false if there is no memory; then every `reserve` refuses. `burst` outlives the
     /// ring; without it, the ring does not grow.
@@ -177,8 +174,6 @@ class ThreadRings {
         : burst_(burst), wakeConsumer_(std::move(wakeConsumer)) {
         makeThreadEnd();
     }
-    ThreadRings(const ThreadRings&) = delete;
-    ThreadRings& operator=(const ThreadRings&) = delete;
 
     /// Returns the ring of the calling thread, or null and counts it if there is no memory. Only
     /// this thread fills it until the thread ends.

@@ -21,8 +21,6 @@ struct NvtxCall;
 class MomentNotifier {
   public:
     MomentNotifier(std::string pattern, log::LogFolder folder);
-    MomentNotifier(const MomentNotifier&) = delete;
-    MomentNotifier& operator=(const MomentNotifier&) = delete;
 
     /// Examines a call made at `timeNs`. `level` as in `NvtxRecord`.
     void examine(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) noexcept;

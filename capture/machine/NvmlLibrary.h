@@ -149,8 +149,6 @@ class NvmlLibrary {
     /// Opens NVML. Returns null if there is no driver or it does not work; `result`, if given, is then NVML's
     /// result, or -1 without a library. `LANESCOPE_NVML`, for tests, names another library.
     static std::unique_ptr<NvmlLibrary> open(int* result = nullptr);
-    NvmlLibrary(const NvmlLibrary&) = delete;
-    NvmlLibrary& operator=(const NvmlLibrary&) = delete;
     ~NvmlLibrary();
 
     using Device = void*;

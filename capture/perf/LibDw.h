@@ -25,7 +25,6 @@ class LibDw {
   public:
     LibDw();
     ~LibDw();
-    LibDw(const LibDw&) = delete;
     explicit operator bool() const;
     /// Returns the reason: "libdw.so.1 of elfutils is not on this machine".
     static const char* absence();

@@ -104,7 +104,6 @@ class PerfDrain {
     /// timeout; the thread then keeps its file, without an end. Once; the destructor does it too.
     [[nodiscard]] bool end(std::chrono::milliseconds timeout = defaultTimeout);
     ~PerfDrain();
-    PerfDrain(const PerfDrain&) = delete;
 
   private:
     struct Work;

@@ -90,8 +90,6 @@ class LogDoor {
             socket_.reset();
     }
 
-    LogDoor(const LogDoor&) = delete;
-    LogDoor& operator=(const LogDoor&) = delete;
     ~LogDoor() {
         if (!thread_.joinable()) return;
         isStopping_ = true;

@@ -32,8 +32,6 @@ class CollectorThread {
         std::function<void()> afterPoll;  ///< After each poll.
     };
     CollectorThread(RunReader& collector, Duties duties);
-    CollectorThread(const CollectorThread&) = delete;
-    CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
 
     /// Ends the thread. May be called again.
