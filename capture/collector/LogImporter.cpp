@@ -148,13 +148,6 @@ size_t LogImporter::poll(size_t maxBlocks) {
     return *blocks;
 }
 
-void LogImporter::add(const log::StringRecord& record, std::string_view text) { process_.strings.add(record.id, text); }
-
-void LogImporter::add(const log::PropertyRecord& record) {
-    properties_.insert_or_assign(std::string(process_.strings.text(record.name)),
-                                 std::string(process_.strings.text(record.value)));
-}
-
 void LogImporter::add(const log::NvtxRecord& record, std::span<const std::byte> extended) {
     latestNvtxNs_ = std::max(latestNvtxNs_, record.timestampNs);
     nvtx_.add(record, extended);
@@ -246,8 +239,8 @@ bool LogImporter::hasContent() const {
 }
 
 std::string_view LogImporter::property(std::string_view name) const {
-    const auto found = properties_.find(name);
-    return found == properties_.end() ? std::string_view{} : found->second;
+    const auto found = process_.properties.find(name);
+    return found == process_.properties.end() ? std::string_view{} : found->second;
 }
 
 std::optional<RankFacts> LogImporter::rankFacts() const {
@@ -293,7 +286,7 @@ void LogImporter::writeProcess() {
               state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus, state.logFile = reader_.name(),
               state.localRank = numberIn(property(facts::localRank)),
               state.worldSize = numberIn(property(facts::worldSize)));
-    for (const auto& [name, value] : properties_)
+    for (const auto& [name, value] : process_.properties)
         if (name != facts::processStart) trace.property(name, value, id);
     if (end_ && end_->reason == log::EndReason::Signal)
         trace.property(facts::endSignal, std::to_string(end_->signal), id);

@@ -127,8 +127,7 @@ class LogImporter {
   private:
     LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus, int64_t sessionStartNs, uint32_t host);
 
-    void add(const log::StringRecord& record, std::string_view text);
-    void add(const log::PropertyRecord& record);
+    void add(const log::StringRecord& record, std::string_view text) { process_.strings.add(record.id, text); }
     void add(const log::NvtxRecord& record, std::span<const std::byte> extended);
     void add(const log::ThreadNameRecord& record);
     void add(const log::ClockRecord& record);
@@ -162,7 +161,6 @@ class LogImporter {
     MemoryImporter memory_;
     NvtxImporter nvtx_;
     NcclPluginImporter nccl_;
-    std::map<std::string, std::string, std::less<>> properties_;
     std::map<uint32_t, uint32_t> threadNames_;
     std::vector<log::ClockRecord> clocks_;
     std::optional<ClockSetting> clockSetting_;

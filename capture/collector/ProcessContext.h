@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,7 +72,11 @@ struct ProcessContext {
     uint32_t pid = 0;
     std::set<uint32_t> threads{};  ///< Threads with written rows.
     uint32_t lastThread = 0;       ///< The latest of them.
+    std::map<std::string, std::string, std::less<>> properties{};
 
+    void add(const log::PropertyRecord& record) {
+        properties.insert_or_assign(std::string(strings.text(record.name)), std::string(strings.text(record.value)));
+    }
     void add(const log::StackRecord& record) { stacks.add(record, strings); }
     int64_t processId() const { return globalPid(pid, host); }
     /// Returns the id of a thread and notes that it has rows.

@@ -137,15 +137,6 @@ void SamplerImporter::noteTime(int64_t realtimeNs) {
     if (isTime(realtimeNs)) latestNs_ = std::max(latestNs_, realtimeNs);
 }
 
-void SamplerImporter::add(const log::StringRecord& record, std::string_view text) {
-    process_.strings.add(record.id, text);
-}
-
-void SamplerImporter::add(const log::PropertyRecord& record) {
-    properties_.insert_or_assign(std::string(process_.strings.text(record.name)),
-                                 std::string(process_.strings.text(record.value)));
-}
-
 void SamplerImporter::add(const log::ClockRecord& record) { noteTime(record.realtimeNs); }
 
 void SamplerImporter::add(const log::NoteRecord& record) {
@@ -291,7 +282,7 @@ void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t
     writeMetrics();
     threads_.finish(logged);
     latestNs_ = std::max(latestNs_, threads_.latestNs());
-    for (const auto& [name, value] : properties_) process_.trace.property(hostFactName(hostName, name), value);
+    for (const auto& [name, value] : process_.properties) process_.trace.property(hostFactName(hostName, name), value);
     writeWarnings(goesOn);
 }
 

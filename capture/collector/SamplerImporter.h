@@ -70,8 +70,7 @@ class SamplerImporter {
     SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus, int64_t sessionStartNs,
                     uint32_t host, int64_t& lastCounter);
 
-    void add(const log::StringRecord& record, std::string_view text);
-    void add(const log::PropertyRecord& record);
+    void add(const log::StringRecord& record, std::string_view text) { process_.strings.add(record.id, text); }
     void add(const log::ClockRecord& record);
     void add(const log::NoteRecord& record);
     void add(const log::DroppedRecord& record);
@@ -125,7 +124,6 @@ class SamplerImporter {
     std::map<uint32_t, int64_t> gpuIds_;
     std::map<uint32_t, Counter> counters_;
     std::map<std::pair<uint32_t, uint32_t>, std::string> metrics_;
-    std::map<std::string, std::string, std::less<>> properties_;
     int64_t latestNs_ = 0;  ///< Latest time in the log, in the time of its samples.
     std::map<Loss, uint64_t> dropped_;
     /// Values much older than others of their counter, or without a time.
