@@ -13,6 +13,7 @@
 #include "capture/log/maskSecrets.h"
 #include "model/format/UniqueFd.h"
 #include "model/format/factNames.h"
+#include "model/format/text.h"
 #include "model/format/version.h"
 
 namespace lanescope::agent {
@@ -32,14 +33,9 @@ std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
 }
 
 std::string commandLine(bool keepsSecrets) {
-    std::string_view rest;
     const std::string text = readSmallFile("/proc/self/cmdline", false);
     std::vector<std::string> words;
-    for (rest = text; !rest.empty();) {
-        const size_t end = std::min(rest.find('\0'), rest.size());
-        words.emplace_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    for (std::string_view rest = text; !rest.empty();) words.emplace_back(takeUntil(rest, '\0'));
     std::string joined;
     for (const std::string& word : keepsSecrets ? words : log::maskSecrets(words))
         joined.append(joined.empty() ? "" : " ").append(word);

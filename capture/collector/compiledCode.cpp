@@ -82,9 +82,7 @@ std::map<uint32_t, std::string> compiledLines(std::string_view code) {
     std::string text;
     bool isComment = false;
     for (uint32_t number = 1; !code.empty() && lines.size() < maxLines; ++number) {
-        const size_t end = code.find('\n');
-        const std::string_view line = trimmed(code.substr(0, end), " \t\r");
-        code.remove_prefix(end == none ? code.size() : end + 1);
+        const std::string_view line = trimmed(takeUntil(code, '\n'), " \t\r");
         if (line.starts_with('#')) {
             if (!std::exchange(isComment, true)) comments = {};
             comments.read(line);

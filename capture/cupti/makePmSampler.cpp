@@ -419,8 +419,6 @@ class ParallelTurns {
         for (size_t index = 1; index < count; ++index) threads_.emplace_back([this, index] { serve(index); });
     }
 
-    ParallelTurns(const ParallelTurns&) = delete;
-    ParallelTurns& operator=(const ParallelTurns&) = delete;
     ~ParallelTurns() {
         {
             const std::lock_guard lock(mutex_);
@@ -462,7 +460,7 @@ class ParallelTurns {
                 (*work_)(index);
                 lock.lock();
             }
-            const int64_t nowNs = threadCpuNs();
+            const int64_t nowNs = log::threadCpuNs();
             cpuNs_.fetch_add(nowNs - countedNs);
             countedNs = nowNs;
             if (--left_ == 0) done_.notify_one();

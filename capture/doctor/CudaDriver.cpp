@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 
@@ -67,13 +68,11 @@ std::vector<std::filesystem::path> packageFolders() {
     for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
         if (const std::string prefix = environment(variable); !prefix.empty()) prefixes.emplace_back(prefix);
     const std::string path = environment("PATH");
-    for (size_t at = 0; at < path.size();) {
-        const size_t end = std::min(path.find(':', at), path.size());
-        const std::filesystem::path folder = path.substr(at, end - at);
+    for (std::string_view rest = path; !rest.empty();) {
+        const std::filesystem::path folder = takeUntil(rest, ':');
         std::error_code error;
         if (folder.is_absolute() && std::filesystem::exists(folder / "python3", error))
             prefixes.push_back(folder.parent_path());
-        at = end + 1;
     }
     for (const std::filesystem::path& prefix : prefixes) {
         std::error_code error;

@@ -30,6 +30,12 @@ inline int64_t realtimeNs() { return detail::clockNs(CLOCK_REALTIME); }
 /// Returns the kernel's CLOCK_MONOTONIC in ns, which is never set.
 inline int64_t monotonicNs() { return detail::clockNs(CLOCK_MONOTONIC); }
 
+/// Returns the processor time, in ns, of the calling thread.
+inline int64_t threadCpuNs() { return detail::clockNs(CLOCK_THREAD_CPUTIME_ID); }
+
+/// Returns that of all threads of this process.
+inline int64_t processCpuNs() { return detail::clockNs(CLOCK_PROCESS_CPUTIME_ID); }
+
 /// Readings of both clocks at one time, apart from an error of at most half of `distanceNs`.
 struct ClockPair {
     int64_t monotonicNs = 0, offsetNs = 0;  ///< The offset is CLOCK_REALTIME minus CLOCK_MONOTONIC.

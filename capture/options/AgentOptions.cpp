@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/options/AgentOptions.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -187,8 +186,7 @@ std::string writePatterns(const AgentOptions& options) {
 void readPatterns(std::string_view text, AgentOptions& options) {
     options.only.clear();
     while (!text.empty()) {
-        const std::string_view one = text.substr(0, text.find(':'));
-        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        const std::string_view one = takeUntil(text, ':');
         if (!one.empty()) options.only.push_back(decoded(one));
     }
 }
@@ -200,11 +198,7 @@ std::string writeDelay(const AgentOptions& options) {
     return text;
 }
 void readDelay(std::string_view text, AgentOptions& options) {
-    const auto next = [&text] {
-        const std::string_view one = text.substr(0, text.find(':'));
-        text.remove_prefix(std::min(text.size(), one.size() + 1));
-        return one;
-    };
+    const auto next = [&text] { return takeUntil(text, ':'); };
     CallDelay& delay = options.delay;
     delay.ns = number(next(), CallDelay::maxNs).value_or(0);
     delay.line = decoded(next());
@@ -320,8 +314,7 @@ std::string optionText(const AgentOptions& options) {
 
 void readOptionText(std::string_view text, AgentOptions& options) {
     while (!text.empty()) {
-        const std::string_view one = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), one.size() + 1));
+        const std::string_view one = takeUntil(text, ',');
         const size_t equals = one.find('=');
         if (equals == std::string_view::npos) continue;
         for (const Option& option : table)

@@ -15,7 +15,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <fstream>
 #include <mutex>
@@ -111,12 +110,6 @@ PerfRing mapRing(int event, size_t& bytes) {
 
 /// Maximum wait; a ring that is a quarter full wakes the thread earlier.
 constexpr int turnMs = 200;
-
-int64_t threadCpuTimeNs() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 }  // namespace
 
@@ -251,7 +244,7 @@ void PerfDrain::Work::run() {
         drain();
     }
     drain();
-    log.end(lanescope::log::monotonicNs() - begunNs, threadCpuTimeNs());
+    log.end(lanescope::log::monotonicNs() - begunNs, lanescope::log::threadCpuNs());
     const std::lock_guard lock(mutex);
     isDone = true;
     done.notify_all();

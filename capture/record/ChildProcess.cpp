@@ -41,13 +41,7 @@ struct Launch {
 
 /// Waits in the child for the start and executes the program. Only calls that are safe after a fork.
 [[noreturn]] void executeProgram(int gate, int failure, const Launch& launch) {
-    size_t length = 0;
-    while (length < launch.lastEntriesRoom) {
-        const ssize_t got = ::read(gate, launch.lastEntries + length, launch.lastEntriesRoom - length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        length += static_cast<size_t>(got);
-    }
+    const size_t length = readAll(gate, launch.lastEntries, launch.lastEntriesRoom);
     // The zero-terminated entries are complete if an empty one ends them. Without entries there is only that one.
     const bool areWhole =
         length > 0 && launch.lastEntries[length - 1] == '\0' && (length == 1 || launch.lastEntries[length - 2] == '\0');

@@ -12,6 +12,7 @@
 
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 

@@ -95,12 +95,6 @@ std::string_view ProcFile::readLine(std::vector<char>& buffer) const {
     return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(count, 0))};
 }
 
-std::string_view takeUntil(std::string_view& text, char separator) {
-    const std::string_view taken = text.substr(0, text.find(separator));
-    text.remove_prefix(std::min(text.size(), taken.size() + 1));
-    return taken;
-}
-
 std::string_view takeWord(std::string_view& text) {
     static constexpr std::string_view blanks = " \t\n";
     text.remove_prefix(std::min(text.size(), text.find_first_not_of(blanks)));

@@ -34,9 +34,6 @@ class ProcFile {
     UniqueFd descriptor_;
 };
 
-/// Removes the text up to and including `separator` from the front of `text` and returns it without
-/// the separator; all of it if there is none.
-std::string_view takeUntil(std::string_view& text, char separator);
 /// Removes the next word from the front of `text` and returns it; empty if there is none.
 std::string_view takeWord(std::string_view& text);
 long long numberIn(std::string_view word, long long otherwise = 0);

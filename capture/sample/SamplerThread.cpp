@@ -65,9 +65,9 @@ int64_t Pace::nextDueNs() const {
     return nextNs;
 }
 
-void Pace::begin() { begunNs_ = threadCpuNs(); }
+void Pace::begin() { begunNs_ = log::threadCpuNs(); }
 
-void Pace::end(size_t query) { addCost(query, threadCpuNs() - begunNs_); }
+void Pace::end(size_t query) { addCost(query, log::threadCpuNs() - begunNs_); }
 
 void Pace::addCost(size_t query, int64_t costNs) {
     Query& each = queries_[query];
@@ -210,7 +210,7 @@ SamplerThread::Cost SamplerThread::cost() const {
             static_cast<double>(steadyNs) / 1e9};
 }
 
-int64_t SamplerThread::cpuNs() const { return threadCpuNs() + sampler_->elsewhereCpuNs(); }
+int64_t SamplerThread::cpuNs() const { return log::threadCpuNs() + sampler_->elsewhereCpuNs(); }
 
 void SamplerThread::run() {
     ::pthread_setname_np(::pthread_self(), sampler_->source());

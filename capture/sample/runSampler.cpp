@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -413,11 +412,7 @@ class Samplers {
                                parts, percent(std::max(rest, 0.0)), onceSeconds, once));
     }
 
-    static double processCpuSeconds() {
-        timespec used{};
-        ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-        return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
-    }
+    static double processCpuSeconds() { return static_cast<double>(log::processCpuNs()) / 1e9; }
 
     const SamplerOptions options_;
     SampleLog log_;

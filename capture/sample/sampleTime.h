@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 
 #include "capture/log/clocks.h"
 
@@ -25,12 +24,6 @@ inline int64_t answerTimeNs(int64_t askedNs) {
     constexpr int64_t slowNs = 1'000'000'000;
     const int64_t nowNs = sampleTimeNs();
     return nowNs - askedNs > slowNs ? nowNs : askedNs;
-}
-
-inline int64_t threadCpuNs() {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace lanescope::capture

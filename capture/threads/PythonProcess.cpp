@@ -13,6 +13,7 @@
 #include "capture/python/StackTable.h"
 #include "capture/python/frameWalk.h"
 #include "capture/sample/ProcessCounters.h"
+#include "model/format/text.h"
 #include "model/format/threadStates.h"
 
 namespace lanescope::capture {

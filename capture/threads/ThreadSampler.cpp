@@ -253,11 +253,9 @@ int usableGpus(int shown, std::optional<std::string_view> listed) {
     if (!listed) return std::max(shown, 1);
     int count = 0;
     for (std::string_view rest = *listed; !rest.empty();) {
-        const size_t end = std::min(rest.find(','), rest.size());
-        const std::string_view each = rest.substr(0, end);
+        const std::string_view each = takeUntil(rest, ',');
         if (each.empty() || each.starts_with('-')) break;
         ++count;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return std::max(std::min(count, shown), 1);
 }
@@ -281,7 +279,7 @@ bool ThreadSampler::begin() {
     shareOfCore_ =
         shareOfGpu * usableGpus() * std::max(1.0, static_cast<double>(10 * ms) / static_cast<double>(periodNs_));
     begunNs_ = judgedNs_ = log::monotonicNs();
-    judgedCpuNs_ = threadCpuNs();
+    judgedCpuNs_ = log::threadCpuNs();
     random_ ^= static_cast<uint64_t>(begunNs_);
     return true;
 }
@@ -300,11 +298,11 @@ bool ThreadSampler::sample() {
         findProcesses(nowNs);
         nextFindNs_ = nowNs + (nowNs - begunNs_ < beginningNs ? findAtFirstNs : findNs);
     }
-    const int64_t cpuNs = threadCpuNs();
+    const int64_t cpuNs = log::threadCpuNs();
     const bool isTurnOfAll = turns_++ % turnsOfAll == 0;
     for (const auto& [pid, process] : processes_)
         if (process->isWatched()) process->sample(isTurnOfAll, buffer_);
-    turnsCpuNs_ += threadCpuNs() - cpuNs + wakeUpNs;
+    turnsCpuNs_ += log::threadCpuNs() - cpuNs + wakeUpNs;
     if (nowNs >= nextFlushNs_) {
         log_.flush();
         nextFlushNs_ = nowNs + flushNs;
@@ -363,7 +361,7 @@ void ThreadSampler::noteRefusals() {
 /// Slows all turns down if there are too many threads, so that the mean cost of turns fits into the rest of the share.
 void ThreadSampler::keepToShare(int64_t nowNs) {
     if (nowNs - judgedNs_ < judgeNs) return;
-    const int64_t cpuNs = threadCpuNs();
+    const int64_t cpuNs = log::threadCpuNs();
     const auto passed = static_cast<double>(nowNs - judgedNs_);
     const auto turns = static_cast<double>(turns_ - judgedTurns_);
     const auto turnsCost = static_cast<double>(turnsCpuNs_);
@@ -386,9 +384,10 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
 std::string ThreadSampler::describe() const {
     const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
     return fmt::format("{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} inconsistent",
-                       100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds, static_cast<double>(turns_) / seconds,
-                       maxThreads_, maxProcesses_ == 1 ? "1 process" : fmt::format("{} processes", maxProcesses_),
-                       reading_.whole, reading_.inconsistent);
+                       100 * static_cast<double>(log::threadCpuNs()) / 1e9 / seconds,
+                       static_cast<double>(turns_) / seconds, maxThreads_,
+                       maxProcesses_ == 1 ? "1 process" : fmt::format("{} processes", maxProcesses_), reading_.whole,
+                       reading_.inconsistent);
 }
 
 void ThreadSampler::end() {

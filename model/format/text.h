@@ -47,6 +47,14 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view space
     return text.substr(from, text.find_last_not_of(spaces) - from + 1);
 }
 
+/// Removes the text up to and including `separator` from the front of `text` and returns it without
+/// the separator; all of it if there is none.
+constexpr std::string_view takeUntil(std::string_view& text, char separator) {
+    const std::string_view taken = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(text.size(), taken.size() + 1));
+    return taken;
+}
+
 /// Returns the length of the valid UTF-8 sequence at the start of `text`, which must not be empty; 0 if invalid.
 size_t utf8SequenceLength(std::string_view text);
 
