@@ -263,7 +263,6 @@ ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRo
 
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, const WorkerSummary* baseline,
                              const WorkerSummary* candidate) {
-    const bool isForPrograms = wording == Wording::Programs;
     const auto contributorOf = [&](const OutlierStep& step) {
         return wording == Wording::Narrow ? textOf(withoutParameters(step.contributor.text()))
                                           : step.contributor.text();
@@ -287,8 +286,8 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, c
             if (worker->steps[index].number == step.number && worker->steps[index].startNs == step.startNs)
                 lead.step = static_cast<int>(index);
         table.add({textOf(outlier.isCandidate ? "candidate" : "baseline"), outlier.worker, step.number, step.name,
-                   step.wallNs, step.excessNs, textOf(isForPrograms ? identifier(step.part) : name(step.part)),
-                   step.partExcessNs, contributorOf(step), step.path},
+                   step.wallNs, step.excessNs, wordFor(step.part, wording), step.partExcessNs, contributorOf(step),
+                   step.path},
                   std::move(lead));
     }
     return table;

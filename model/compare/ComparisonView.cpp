@@ -108,16 +108,17 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
     return worst;
 }
 
+TimeRange rangeOf(const StepSummary& step) { return {step.startNs, step.startNs + step.wallNs}; }
+
 /// Returns the longest gap in a step with the wanted first cause: by part, name and path, or less of these.
 const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step, const InstanceQuery& query,
                           const ContributorName& name, const std::string& path) {
     const IdleGap* longest = nullptr;
     std::pair<int, int64_t> best{0, 0};
     for (const IdleGap& gap : gaps.gapsOf(worker)) {
-        const int64_t startNs = std::max(gap.range.startNs, step.startNs);
-        const int64_t endNs = std::min(gap.range.endNs, step.endNs);
-        if (startNs >= endNs) continue;
-        for (const GapCause& cause : gaps.whyIdle(worker, {startNs, endNs})) {
+        const TimeRange inside = gap.range.intersected(step);
+        if (inside.isEmpty()) continue;
+        for (const GapCause& cause : gaps.whyIdle(worker, inside)) {
             if (cause.part != query.part) continue;
             const bool isNamed = cause.name == name || cause.name.idle.withoutState() == name.idle;
             const int likeness = cause.path != path ? 1 : !isNamed ? 2 : 3;
@@ -137,11 +138,9 @@ void addGap(const InstanceSide& side, size_t step, const InstanceQuery& query, c
     const Result<IdleGaps> gaps = IdleGaps::of(side.trace, side.selection);
     if (!gaps) return;
     const WorkerId wanted = workerOf(side);
-    const StepSummary& there = side.worker.steps[step];
     for (size_t worker = 0; worker < gaps->workerCount(); ++worker) {
         if (gaps->processOf(worker) != wanted.process || gaps->gpuOf(worker) != wanted.gpu) continue;
-        const IdleGap* gap =
-            longestGap(*gaps, worker, {there.startNs, there.startNs + there.wallNs}, query, name, path);
+        const IdleGap* gap = longestGap(*gaps, worker, rangeOf(side.worker.steps[step]), query, name, path);
         if (!gap) return;
         event = gap->next;
         range = gap->range;
@@ -155,8 +154,6 @@ WorstInstance worstIdle(const InstanceSide& baseline, const InstanceSide& candid
     addGap(candidate, worst.step, query, query.candidateName, query.candidatePath, worst.candidate, worst.candidateGap);
     return worst;
 }
-
-TimeRange rangeOf(const StepSummary& step) { return {step.startNs, step.startNs + step.wallNs}; }
 
 /// Returns the longest kernel, copy or memset of the worker that begins within `range`.
 EventRef longestWork(const InstanceSide& side, TimeRange range) {
@@ -295,12 +292,10 @@ StepBars::Run runOf(const StepBarsOf& given, size_t stepsPerBar) {
 
 constexpr int64_t minShareDivisor = 100;  ///< One part in so many of all changes.
 
-const ContributorShare* shareOf(const ContributorDifference& difference, MatchKind unless,
-                                const ContributorShare& share) {
-    return difference.match == unless ? nullptr : &share;
+/// Returns a side of a difference; without numbers if the difference is `unless`.
+RowSide sideOf(const ContributorDifference& difference, MatchKind unless, const ContributorShare& share) {
+    return difference.match == unless ? RowSide{} : RowSide{share.exposedNs, {}, &share};
 }
-
-RowSide sideOf(const ContributorShare* share) { return share ? RowSide{share->exposedNs, {}, share} : RowSide{}; }
 
 /// Returns a row of something that every run has, if only for no time.
 ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t baselineNs, size_t candidateCount) {
@@ -320,14 +315,14 @@ ComparisonRow rowOf(const ContributorDifference& difference, size_t candidateCou
     row.match = difference.match;
     row.path = difference.path;
     row.name = difference.name().text();
-    row.baseline = sideOf(shareOf(difference, MatchKind::OnlyCandidate, difference.baseline));
+    row.baseline = sideOf(difference, MatchKind::OnlyCandidate, difference.baseline);
     row.candidates.resize(candidateCount);
     row.lead = leadTo(difference);
     return row;
 }
 
 void addCandidate(const ContributorDifference& difference, size_t candidate, ComparisonRow& row) {
-    row.candidates[candidate] = sideOf(shareOf(difference, MatchKind::OnlyBaseline, difference.candidate));
+    row.candidates[candidate] = sideOf(difference, MatchKind::OnlyBaseline, difference.candidate);
     row.candidates[candidate].lostNs = difference.lostNs();
     if (difference.match == MatchKind::OnlyBaseline) return;
     if (row.match == MatchKind::OnlyBaseline) row.match = difference.match;

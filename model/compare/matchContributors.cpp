@@ -45,31 +45,32 @@ std::string rankText(const Trace& trace, uint32_t process) {
     return rank ? fmt::format("rank {}", *rank) : std::string();
 }
 
+bool isStream(const Trace& trace, const Track& track) {
+    return track.kind == TrackKind::Stream && track.subject < trace.streams.size();
+}
+
+std::string ownerOfStream(const Trace& trace, const Track& track) {
+    return rankText(trace, trace.streams[track.subject].process) + (isNccl(track) ? " NCCL" : "");
+}
+
 /// Returns the key that equal tracks share: without anything that differs from run to run, such as process ids.
 std::string keyOf(const Trace& trace, const Track& track) {
-    std::string owner;
     if (track.kind == TrackKind::Process) {
-        owner = rankText(trace, track.subject);
+        std::string owner = rankText(trace, track.subject);
         if (owner.empty() && track.subject < trace.processes.size()) owner = trace.processes[track.subject].name;
         return fmt::format("{}|{}", static_cast<int>(track.kind), owner);
     }
-    if (track.kind == TrackKind::Stream && track.subject < trace.streams.size()) {
-        owner = rankText(trace, trace.streams[track.subject].process);
-        if (isNccl(track)) owner += " NCCL";
-        // Their titles also contain their purpose, which a few more copies may change.
-        return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner, trace.streams[track.subject].streamId);
-    }
-    return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner, track.title);
+    // Their titles also contain their purpose, which a few more copies may change.
+    if (isStream(trace, track))
+        return fmt::format("{}|{}|{}", static_cast<int>(track.kind), ownerOfStream(trace, track),
+                           trace.streams[track.subject].streamId);
+    return fmt::format("{}||{}", static_cast<int>(track.kind), track.title);
 }
 
 /// Returns a shorter key, by which the remaining tracks are paired.
 std::string looseKeyOf(const Trace& trace, const Track& track) {
-    std::string owner;
-    if (track.kind == TrackKind::Stream && track.subject < trace.streams.size()) {
-        owner = rankText(trace, trace.streams[track.subject].process);
-        if (isNccl(track)) owner += " NCCL";
-    }
-    return fmt::format("{}|{}", static_cast<int>(track.kind), owner);
+    return fmt::format("{}|{}", static_cast<int>(track.kind),
+                       isStream(trace, track) ? ownerOfStream(trace, track) : std::string());
 }
 
 using Keys = std::vector<std::string>;
