@@ -62,8 +62,7 @@ void MomentNotifier::notifyIfChosen(const NvtxCall& call, uint32_t threadId, int
     } else if ((isPop || call.event == log::NvtxEvent::End) && openCount_.load(std::memory_order_acquire) > 0) {
         const uint64_t key = isPop ? keyOfPush(threadId, call.domain, level) : call.rangeId;
         const std::lock_guard lock(mutex_);
-        const auto ended =
-            std::find_if(open_.rbegin(), open_.rend(), [key](const Range& range) { return range.key == key; });
+        const auto ended = std::ranges::find(open_.rbegin(), open_.rend(), key, &Range::key);
         if (ended == open_.rend()) return;
         notify(timeNs, *ended, true);
         open_.erase(std::next(ended).base());

@@ -81,8 +81,7 @@ void Windows::refresh(log::RecordWriter& writer) {
     // After a lost block, the windows that the reader may need are written again.
     if (std::exchange(generation_, writer.generation()) != writer.generation()) before.clear();
     for (const Window& window : known_) {
-        const auto old = std::lower_bound(before.begin(), before.end(), window.index,
-                                          [](const Window& other, uint32_t index) { return other.index < index; });
+        const auto old = std::ranges::lower_bound(before, window.index, {}, &Window::index);
         const bool isKnown = old != before.end() && old->index == window.index;
         if (!isKnown) write(writer, window, true);
         if (window.endNs != never && (!isKnown || old->endNs == never)) write(writer, window, false);
@@ -108,8 +107,7 @@ uint64_t Windows::intervalAt(int64_t ns) const {
     auto next = known_.end();
     // Most events written belong to the latest window, or follow it.
     if (!known_.empty() && ns < known_.back().beginNs)
-        next = std::upper_bound(known_.begin(), known_.end(), ns,
-                                [](int64_t at, const Window& window) { return at < window.beginNs; });
+        next = std::ranges::upper_bound(known_, ns, {}, &Window::beginNs);
     if (next == known_.begin()) return known_.empty() ? 0 : uint64_t{2} * known_.front().index;
     const Window& window = *std::prev(next);
     return uint64_t{2} * window.index + (ns < window.endNs ? 1 : 2);

@@ -196,11 +196,10 @@ void PayloadDecoder::addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t 
     // A negative value has more bits than the payload contains.
     if (enumeration.bytes < 8) value &= (uint64_t{1} << (8 * enumeration.bytes)) - 1;
     std::string kept(name.substr(0, maxEnumeratorNameBytes));
-    if (isFlag && value != 0) {
+    if (isFlag && value != 0)
         enumeration.flagNames.emplace_back(value, std::move(kept));
-    } else {
+    else
         enumeration.names.try_emplace(value, std::move(kept));
-    }
 }
 
 const PayloadDecoder::Enumeration* PayloadDecoder::findEnumeration(uint32_t domain, uint64_t schemaId) const {

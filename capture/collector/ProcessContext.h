@@ -95,8 +95,7 @@ struct ProcessContext {
 };
 
 /// Passes a record to each of the importers that has an `add` for it.
-template <class Record, class... Importers>
-void addWhereAccepted(const Record& record, Importers&... importers) {
+void addWhereAccepted(const auto& record, auto&... importers) {
     const auto offer = [&](auto& importer) {
         if constexpr (requires { importer.add(record); }) importer.add(record);
     };

@@ -108,15 +108,14 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
         int64_t pieces = 0;
         for (const TimeRange& window : from(*state.windows, state.times.startNs)) {
             if (window.startNs >= state.times.endNs) break;
-            const int64_t startNs = std::max(window.startNs, state.times.startNs);
-            const int64_t endNs = std::min(window.endNs, state.times.endNs);
-            if (startNs >= endNs) continue;
+            const TimeRange piece = window.intersected(state.times);
+            if (piece.isEmpty()) continue;
             ++pieces;
             insert->bind(1, state.row);
-            insert->bind(2, startNs);
-            insert->bind(3, endNs);
-            insert->bind(4, shareOf(state.cpuNs, {startNs, endNs}, state.times));
-            insert->bind(5, shareOf(state.delayNs, {startNs, endNs}, state.times));
+            insert->bind(2, piece.startNs);
+            insert->bind(3, piece.endNs);
+            insert->bind(4, shareOf(state.cpuNs, piece, state.times));
+            insert->bind(5, shareOf(state.delayNs, piece, state.times));
             if (auto done = insert->run(); !done) return fail(done.error());
         }
         if (pieces == 0) ++skipped;
@@ -222,8 +221,7 @@ Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsO
 }  // namespace
 
 bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
-    const auto after = std::partition_point(windows.begin(), windows.end(),
-                                            [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
+    const auto after = std::ranges::upper_bound(windows, timeNs, {}, &TimeRange::startNs);
     return after != windows.begin() && timeNs < std::prev(after)->endNs;
 }
 

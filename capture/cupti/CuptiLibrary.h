@@ -38,7 +38,6 @@ struct CuptiLibrary {
     decltype(&cuptiSetThreadIdType) setThreadIdType = handle.get("cuptiSetThreadIdType");
     decltype(&cuptiActivityRegisterTimestampCallback) registerTimestamps =
         handle.get("cuptiActivityRegisterTimestampCallback");
-    decltype(&cuptiActivityEnableRuntimeApi) enableRuntimeApi = handle.get("cuptiActivityEnableRuntimeApi");
     decltype(&cuptiActivityEnableDriverApi) enableDriverApi = handle.get("cuptiActivityEnableDriverApi");
     decltype(&cuptiActivityEnableAllSyncRecords) enableAllSyncRecords = handle.get("cuptiActivityEnableAllSyncRecords");
     decltype(&cuptiActivityGetNumDroppedRecords) getNumDroppedRecords = handle.get("cuptiActivityGetNumDroppedRecords");

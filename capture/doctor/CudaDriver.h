@@ -108,8 +108,7 @@ class GpuContext {
 
     /// Returns the time of the work that `enqueue` enqueues, by events, in ns; 0 if it fails. Calls `meanwhile` while
     /// the GPU works.
-    template <class Enqueue, class Meanwhile>
-    double timeNs(Enqueue enqueue, Meanwhile meanwhile) const {
+    double timeNs(auto enqueue, auto meanwhile) const {
         float milliseconds = 0;
         bool isDone =
             driver_.recordEvent(before_, stream_) == 0 && enqueue() == 0 && driver_.recordEvent(after_, stream_) == 0;

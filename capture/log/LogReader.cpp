@@ -81,8 +81,8 @@ Result<LogReader> LogReader::open(std::shared_ptr<const Folder> folder, const st
 
 int LogReader::brokenErrno() const {
     uint32_t problem = 0;
-    const Result<bool> read = readAt(&problem, sizeof problem, offsetof(FileHeader, brokenErrno));
-    return header_ && header_->headerBytes >= sizeof(FileHeader) && read && *read ? static_cast<int>(problem) : 0;
+    const bool isRead = readAt(&problem, sizeof problem, offsetof(FileHeader, brokenErrno)) == Step::Done;
+    return header_ && header_->headerBytes >= sizeof(FileHeader) && isRead ? static_cast<int>(problem) : 0;
 }
 
 Result<uint64_t> LogReader::fileBytes() const {
@@ -133,8 +133,8 @@ bool LogReader::goToNextPart() {
     if (file < 0) return false;
     std::swap(file, file_);
     FileHeader header{};
-    const Result<bool> read = readAt(&header, sizeof header, 0);
-    const bool isNext = read && *read && std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
+    const bool isNext = readAt(&header, sizeof header, 0) == Step::Done &&
+                        std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
                         header.version <= formatVersion && header.headerBytes >= sizeof header &&
                         header.headerBytes <= maxHeaderBytes && header.pid == header_->pid && header.part == next;
     std::swap(file, file_);
@@ -143,8 +143,8 @@ bool LogReader::goToNextPart() {
     // The present file may have grown before the next was begun.
     BlockHeader block{};
     const uint64_t left = *bytes - std::min(*bytes, offset_);
-    const Result<bool> more = left >= sizeof block ? readAt(&block, sizeof block, offset_) : false;
-    if (more && *more && isGoodBlock(block) && left >= sizeof block + block.payloadBytes && offset_ != retriedAt_) {
+    const bool isMore = left >= sizeof block && readAt(&block, sizeof block, offset_) == Step::Done;
+    if (isMore && isGoodBlock(block) && left >= sizeof block + block.payloadBytes && offset_ != retriedAt_) {
         retriedAt_ = offset_;
         return true;
     }
@@ -162,9 +162,7 @@ bool LogReader::goToNextPart() {
 Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     FileHeader header{};
     if (fileBytes < minHeaderBytes) return Step::Wait;
-    Result<bool> read = readAt(&header, minHeaderBytes, 0);
-    if (!read) return fail(read.error());
-    if (!*read) return Step::Wait;
+    if (const Result<Step> read = readAt(&header, minHeaderBytes, 0); read != Step::Done) return read;
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
         return fail("{}: not a log of the agent, or its start is corrupt.", shown());
     if (header.version > formatVersion)
@@ -175,9 +173,7 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     if (fileBytes < header.headerBytes) return Step::Wait;
     if (part_ > 0 && header.headerBytes < sizeof header) return fail("{}: the start of the log is corrupt.", shown());
     if (header.headerBytes >= sizeof header) {
-        read = readAt(&header, sizeof header, 0);
-        if (!read) return fail(read.error());
-        if (!*read) return Step::Wait;
+        if (const Result<Step> read = readAt(&header, sizeof header, 0); read != Step::Done) return read;
     }
     if (part_ > 0 && header.part != part_) return fail("{}: not a part of this log.", shown());
     header_ = header;
@@ -189,16 +185,14 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
 Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecord& pass) {
     BlockHeader block{};
     if (fileBytes - std::min(fileBytes, offset_) < sizeof(block)) return Step::Wait;
-    Result<bool> read = readAt(&block, sizeof(block), offset_);
-    if (!read) return fail(read.error());
-    if (!*read) return Step::Wait;
+    if (const Result<Step> read = readAt(&block, sizeof block, offset_); read != Step::Done) return read;
     if (!isGoodBlock(block)) return Step::Damaged;
     const uint64_t blockBytes = sizeof(block) + block.payloadBytes;
     if (fileBytes - offset_ < blockBytes) return Step::Wait;
     payload_.resize(block.payloadBytes / 8);
-    read = readAt(payload_.data(), block.payloadBytes, offset_ + sizeof(block));
-    if (!read) return fail(read.error());
-    if (!*read) return Step::Wait;
+    if (const Result<Step> read = readAt(payload_.data(), block.payloadBytes, offset_ + sizeof block);
+        read != Step::Done)
+        return read;
     if (checksumOf(block, payload_.data()) != block.checksum || block.sequence < expectedSequence_)
         return Step::Damaged;
 
@@ -213,10 +207,10 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecor
     return Step::Done;
 }
 
-/// Returns false if the file ends earlier; a file may shrink while it is read.
-Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
-    if (readAllAt(file_, target, bytes, offset) == bytes) return true;
-    if (errno == 0) return false;
+/// Returns `Wait` if the file ends earlier; a file may shrink while it is read.
+Result<LogReader::Step> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
+    if (readAllAt(file_, target, bytes, offset) == bytes) return Step::Done;
+    if (errno == 0) return Step::Wait;
     return fail("{}: cannot read the log: {}.", shown(), std::strerror(errno));
 }
 

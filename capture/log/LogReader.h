@@ -148,7 +148,7 @@ class LogReader {
     std::string fileName(uint32_t part) const { return part == 0 ? name_ : name_ + "." + std::to_string(part); }
     Result<uint64_t> fileBytes() const;
     Result<Step> readBlock(uint64_t fileBytes, const PassRecord& pass);
-    Result<bool> readAt(void* target, size_t bytes, uint64_t offset) const;
+    Result<Step> readAt(void* target, size_t bytes, uint64_t offset) const;
     void passRecords(std::span<const std::byte> payload, const PassRecord& pass);
 
     std::shared_ptr<const Folder> folder_;

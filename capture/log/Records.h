@@ -12,7 +12,7 @@ namespace lanescope::log {
 // Records that the agent writes. Times are nanoseconds in the time of events (`clocks.h`), which
 // CUPTI and the agent read; a GPU time of 0 to 0 means "not timed". Strings are ids of earlier
 // `StringRecord`s of the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the
-// collector translates them. Each struct states its kind, and `AllRecords` lists it.
+// collector translates them. Each struct derives from `RecordOf` its kind, and `AllRecords` lists it.
 
 enum class RecordKind : uint16_t {
     String = 1,

@@ -37,14 +37,10 @@ constexpr size_t bitsPerWord = 64;
 constexpr int64_t bytesPerMb = 1'000'000;
 constexpr unsigned maxGpus = 1024;
 
-template <class Function, class... Args>
-bool ask(Function function, Args... args) {
-    return function != nullptr && function(args...) == 0;
-}
+bool ask(auto function, auto... args) { return function != nullptr && function(args...) == 0; }
 
 /// Returns the text that `function` writes into a buffer; empty on failure.
-template <class Function, class... Args>
-std::string askText(Function function, Args... args) {
+std::string askText(auto function, auto... args) {
     char buffer[128] = {};
     if (!ask(function, args..., buffer, static_cast<unsigned>(sizeof(buffer)))) return {};
     buffer[sizeof(buffer) - 1] = '\0';

@@ -15,16 +15,11 @@ inline constexpr Result success = 0;
 /// NCCL's function for log lines; never called.
 using Logger = void (*)();
 
-/// Bits of the activation mask, and the types of events.
+/// Bits of the activation mask, and the types of events, as far as they are used.
 enum EventType : uint64_t {
     group = 1 << 0,
     collective = 1 << 1,
     pointToPoint = 1 << 2,
-    proxyOperation = 1 << 3,
-    proxyStep = 1 << 4,
-    proxyControl = 1 << 5,
-    kernelChannel = 1 << 6,
-    networkPlugin = 1 << 7,
     groupCall = 1 << 8,
     collectiveCall = 1 << 9,
     pointToPointCall = 1 << 10,
@@ -59,15 +54,18 @@ struct CollectiveV1 {
     size_t trafficBytes;
     uint8_t channels, warps, algorithm, protocol;
 };
-struct PointToPointV1 {
+/// `Name` is the type of names, which version 1 writes as numbers.
+template <class Name>
+struct EarlyPointToPoint {
     const char* communicatorName;
     uint64_t communicator;
-    uint8_t function;
+    Name function;
     void* buffer;
-    uint8_t datatype;
+    Name datatype;
     size_t count;
     int peer;
 };
+using PointToPointV1 = EarlyPointToPoint<uint8_t>;
 using DescriptorV1 = Descriptor<CollectiveV1, PointToPointV1>;
 static_assert(offsetof(DescriptorV1, parent) == 8 && offsetof(DescriptorV1, rank) == 16);
 static_assert(offsetof(DescriptorV1, collective) == 24 && offsetof(DescriptorV1, pointToPoint) == 24);
@@ -93,15 +91,7 @@ struct CollectiveV2 {
     const char* algorithm;
     const char* protocol;
 };
-struct PointToPointV2 {
-    const char* communicatorName;
-    uint64_t communicator;
-    const char* function;
-    void* buffer;
-    const char* datatype;
-    size_t count;
-    int peer;
-};
+using PointToPointV2 = EarlyPointToPoint<const char*>;
 using DescriptorV2 = Descriptor<CollectiveV2, PointToPointV2>;
 static_assert(offsetof(DescriptorV2, collective) == 24);
 static_assert(offsetof(CollectiveV2, count) == 48 && offsetof(CollectiveV2, datatype) == 64);

@@ -229,8 +229,7 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             fork.place = atEnd();
             fork.place.process = process;
             fork.place.thread = thread;
-            visitor.visit(fork);
-            return true;
+            return pass(fork);
         }
         case PERF_RECORD_LOST: fields.take<uint64_t>(); [[fallthrough]];
         case PERF_RECORD_LOST_SAMPLES: {
@@ -270,11 +269,10 @@ size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
             std::memcpy(bytes.data() + to, &header, sizeof(header));
             std::memcpy(bytes.data() + to + head - sizeof(used), &used, sizeof(used));
             if (used > 0) std::memcpy(bytes.data() + to + kept, &used, sizeof(used));
-            to += header.size;
         } else {
             std::memmove(bytes.data() + to, bytes.data() + from, header.size);
-            to += header.size;
         }
+        to += header.size;
         from = next;
     }
     std::memmove(bytes.data() + to, bytes.data() + from, bytes.size() - from);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/python/FrameLayout.h"
 
+#include <charconv>
 #include <cstring>
 
 namespace lanescope::agent::python {
@@ -191,6 +192,13 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
     for (const uint16_t at : {layout.file, layout.name, layout.lineTable}) lies(at, layout.codeBytes);
     lies(static_cast<uint16_t>(layout.version - 4), layout.codeBytes);
     return isGood ? std::optional(layout) : std::nullopt;
+}
+
+bool readVersion(std::string_view text, int& major, int& minor) {
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, major);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
+    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
 }
 
 }  // namespace lanescope::agent::python

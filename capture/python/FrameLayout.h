@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace lanescope::agent::python {
 
@@ -70,5 +71,8 @@ std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, i
 
 /// Number of bytes that `layoutOfRuntime` needs.
 inline constexpr size_t runtimeBytes = 800;
+
+/// Reads the start of a version: 3 and 12 of "3.12.4". Returns false for another text.
+bool readVersion(std::string_view text, int& major, int& minor);
 
 }  // namespace lanescope::agent::python

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include "capture/python/OwnMemory.h"
@@ -34,13 +33,6 @@ std::string privateLibrary() {
 }
 
 /// Reads "3.12.3 (main, ...)" as numbers. Returns false for another text.
-bool readVersion(std::string_view text, int& major, int& minor) {
-    const char* const end = text.data() + text.size();
-    const auto first = std::from_chars(text.data(), end, major);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
-    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
-}
-
 }  // namespace
 
 struct Interpreter::Names {

@@ -427,17 +427,13 @@ void NvmlSampler::ask(size_t query) {
 }
 
 void NvmlSampler::ask(Gpu& gpu, size_t query) {
-    if (query == energyQuery || query == linkSumsQuery) {
-        const auto group = query == energyQuery ? NvmlFields::Group::Energy : NvmlFields::Group::LinkSums;
-        noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_));
-        return;
-    }
-    if (query == processesQuery) {
-        noticeLoss(gpu, sampleProcesses(gpu));
-        return;
-    }
-    const auto reading = static_cast<NvmlReadings::Value>(query);
-    noticeLoss(gpu, gpu.readings.sample(*nvml_, gpu.device, reading, log_));
+    const auto sample = [&] {
+        if (query == energyQuery) return gpu.fields.sample(*nvml_, gpu.device, NvmlFields::Group::Energy, log_);
+        if (query == linkSumsQuery) return gpu.fields.sample(*nvml_, gpu.device, NvmlFields::Group::LinkSums, log_);
+        if (query == processesQuery) return sampleProcesses(gpu);
+        return gpu.readings.sample(*nvml_, gpu.device, static_cast<NvmlReadings::Value>(query), log_);
+    };
+    noticeLoss(gpu, sample());
 }
 
 /// Reports the period of each value when it changes, at most now and then.

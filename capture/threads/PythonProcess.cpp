@@ -57,10 +57,7 @@ uint64_t mixed(uint64_t before, uint64_t value) {
 bool versionInName(std::string_view file, int& major, int& minor) {
     const size_t at = file.rfind("python");
     if (at == std::string_view::npos) return false;
-    const char* const end = file.data() + file.size();
-    const auto first = std::from_chars(file.data() + at + 6, end, major);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
-    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
+    return readVersion(file.substr(at + 6), major, minor);
 }
 
 /// Parts of an interpreter in an image; its layout may be missing.

@@ -124,7 +124,7 @@ class ThreadSampler : public Sampler {
 
     /// Grid of its turns, and the period of its `SamplerThread`.
     static constexpr int64_t gridNs = 1'000'000;
-    static constexpr double defaultHz = 100, maxHz = 1'000;
+    static constexpr double maxHz = 1'000;
 
     const char* source() const override { return "threads"; }
     const char* title() const override { return "threads"; }

@@ -223,8 +223,7 @@ std::optional<double> factorOf(std::string_view unit, Dimension dimension) {
 }
 
 /// Returns "a, b or c".
-template <class Range, class NameOf>
-std::string alternatives(const Range& range, NameOf nameOf) {
+std::string alternatives(const auto& range, auto nameOf) {
     std::string text;
     size_t index = 0;
     for (const auto& element : range) {

@@ -670,8 +670,8 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
         if (isWithIt) allNs += std::abs(part.lostNs());
     }
     for (std::vector<const PartDifference*>* parts : {&changed, &offsets})
-        std::stable_sort(parts->begin(), parts->end(),
-                         [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
+        std::ranges::stable_sort(*parts, std::ranges::greater(),
+                                 [](const auto* part) { return std::abs(part->lostNs()); });
     std::vector<Cause> causes;
     const auto addWeighty = [&](const std::vector<const PartDifference*>& parts, size_t most) {
         for (size_t index = 0; index < std::min(parts.size(), most); ++index)

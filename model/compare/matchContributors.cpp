@@ -85,11 +85,10 @@ std::vector<std::pair<size_t, size_t>> commonKeys(const Keys& a, const Keys& b) 
             length[i][j] = a[i] == b[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
     }
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-        if (a[i] == b[j]) {
+        if (a[i] == b[j])
             common.emplace_back(i++, j++);
-        } else {
+        else
             (length[i + 1][j] >= length[i][j + 1] ? i : j) += 1;
-        }
     }
     return common;
 }
@@ -116,8 +115,7 @@ class Pairing {
         return all;
     }
 
-    template <class KeyOf, class Between>
-    void pairBy(KeyOf keyOf, const List& a, const List& b, Between between) {
+    void pairBy(auto keyOf, const List& a, const List& b, auto between) {
         size_t nextA = 0, nextB = 0;
         const auto rest = [&](size_t untilA, size_t untilB) {
             between(List(a.begin() + ptrdiff_t(nextA), a.begin() + ptrdiff_t(untilA)),

@@ -204,11 +204,10 @@ bool AlignmentBar::setAlignment(const QString& rangeName, int step) {
     const int index = rangeName.isEmpty() ? 0 : names_->findData(rangeName);
     if (index < 0) return false;
     showStep(step);
-    if (index != names_->currentIndex()) {
+    if (index != names_->currentIndex())
         names_->setCurrentIndex(index);
-    } else {
+    else
         emit alignmentChanged();
-    }
     return true;
 }
 

@@ -376,11 +376,10 @@ void CompareView::showPair() {
     steps_->setSteps(
         {before, pair ? pair->workers().baseline : StepDistribution{}, pair ? pair->baselineBand() : RunBand{}},
         {after, pair ? pair->workers().candidate : StepDistribution{}, pair ? pair->candidateBand() : RunBand{}});
-    if (pair) {
+    if (pair)
         tables_->setPair(*pair);
-    } else {
+    else
         tables_->clearTables();
-    }
     std::vector<int64_t> numbers;
     for (size_t step = 0; after && step < std::min(before->steps.size(), after->steps.size()); ++step)
         numbers.push_back(after->steps[step].number);

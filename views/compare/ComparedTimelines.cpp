@@ -24,11 +24,10 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
                                                         : tr("Timeline of the candidate"));
     auto* layout = columnIn(this);
     layout->addWidget(healthBar_);
-    if (role == Role::Baseline) {
+    if (role == Role::Baseline)
         layout->addWidget(timeline_, 1);
-    } else {
+    else
         timeline_->hide();
-    }
     connect(healthBar_, &WarningBar::detailsRequested, this, &CompareSide::showWarnings);
 }
 
@@ -113,8 +112,7 @@ double DifferenceLane::toX(int64_t timeNs) const {
 int DifferenceLane::stepAt(int x) const {
     const TimeScale scale{range_.range(), double(width()), 0};
     const int64_t timeNs = scale.toTimeNs(x + 0.5) + originNs_;
-    const auto after = std::partition_point(
-        steps_.begin(), steps_.end(), [timeNs](const StepDifference& step) { return step.candidateStartNs <= timeNs; });
+    const auto after = std::ranges::upper_bound(steps_, timeNs, {}, &StepDifference::candidateStartNs);
     if (after == steps_.begin()) return -1;
     const StepDifference& step = *(after - 1);
     if (timeNs >= step.candidateStartNs + step.candidateNs) return -1;
@@ -172,8 +170,8 @@ std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
         // Small next to the losses elsewhere: noise.
         if (std::abs(double(step.lostNs())) >= minNumberShare * double(maxLostNs_)) numbered.push_back(&step);
     }
-    std::stable_sort(numbered.begin(), numbered.end(),
-                     [](const auto* a, const auto* b) { return std::abs(a->lostNs()) > std::abs(b->lostNs()); });
+    std::ranges::stable_sort(numbered, std::ranges::greater(),
+                             [](const auto* step) { return std::abs(step->lostNs()); });
     const QFontMetrics metrics(font());
     std::vector<Number> numbers;
     for (const StepDifference* step : numbered) {
@@ -185,8 +183,7 @@ std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
         const double from = std::clamp((left + right - textWidth) / 2, 0.0, static_cast<double>(width() - textWidth));
         const QRectF place(from, numbersArea().top() + 1, textWidth, metrics.height());
         const QRectF free = place.adjusted(-6, 0, 6, 0);
-        if (std::none_of(numbers.begin(), numbers.end(),
-                         [&](const Number& other) { return other.place.intersects(free); }))
+        if (std::ranges::none_of(numbers, [&](const Number& other) { return other.place.intersects(free); }))
             numbers.push_back({place, text});
     }
     return numbers;

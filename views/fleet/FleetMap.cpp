@@ -69,8 +69,8 @@ void FleetMap::setReport(FleetReportPtr report) {
     if (!isEmpty()) {
         for (size_t row = 0; row < report_->ranks.size(); ++row)
             if (report_->ranks[row].lostNs > 0) worst_.push_back(row);
-        std::stable_sort(worst_.begin(), worst_.end(),
-                         [this](size_t a, size_t b) { return report_->ranks[a].lostNs > report_->ranks[b].lostNs; });
+        std::ranges::stable_sort(worst_, std::ranges::greater(),
+                                 [this](size_t row) { return report_->ranks[row].lostNs; });
         worst_.resize(std::min(worst_.size(), std::min(maxWorstRanks, report_->ranks.size() / 2)));
         std::set<size_t> named;
         for (const ReportFinding& finding : report_->findings)
