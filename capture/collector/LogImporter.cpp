@@ -256,6 +256,12 @@ std::string LogImporter::shownName() const {
     return fmt::format("{} ({})", process_.pid, program.filename().string());
 }
 
+void LogImporter::report(Severity severity, HealthCode code, std::string_view sentence, std::optional<int64_t> timeNs,
+                         std::optional<int64_t> count) {
+    process_.trace.health(severity, code, fmt::format("Process {}: {}", shownName(), sentence), process_.processId(),
+                          timeNs, count);
+}
+
 void LogImporter::finish(const KnownEnd& known) {
     known_ = known;
     brokenErrno_ = reader_.brokenErrno();
@@ -338,12 +344,12 @@ void LogImporter::writeWindows() {
     const std::vector<TimeRange> ranges = *windows();
     for (const TimeRange& range : ranges) recordedSeconds += static_cast<double>(range.durationNs()) / 1e9;
     const size_t count = windows_.all().size();
-    process_.trace.health(Severity::Info, HealthCode::Windows,
-                          count == 0 ? fmt::format("Process {}: nothing recorded, no window started.", shownName())
-                                     : fmt::format("Process {}: recorded in {} window{}, {:.3f} s in all. Its "
-                                                   "activity outside the windows is not in the trace.",
-                                                   shownName(), count, count == 1 ? "" : "s", recordedSeconds),
-                          process_.processId(), {}, static_cast<int64_t>(count));
+    report(Severity::Info, HealthCode::Windows,
+           count == 0 ? std::string("nothing recorded, no window started.")
+                      : fmt::format("recorded in {} window{}, {:.3f} s in all. Its activity outside the windows is not "
+                                    "in the trace.",
+                                    count, count == 1 ? "" : "s", recordedSeconds),
+           {}, static_cast<int64_t>(count));
 }
 
 /// Writes a gap for each time at a level that does not record a kind, and a note.
@@ -367,11 +373,10 @@ void LogImporter::writeLevels() {
         }
     }
     if (seconds == 0) return;
-    process_.trace.health(Severity::Info, HealthCode::RecordingLevels,
-                          fmt::format("Process {}: recorded at a lower level for {:.1f} s. CUDA calls of that time are "
-                                      "missing, at the lowest levels also GPU work and NVTX.",
-                                      shownName(), seconds),
-                          process_.processId());
+    report(Severity::Info, HealthCode::RecordingLevels,
+           fmt::format("recorded at a lower level for {:.1f} s. CUDA calls of that time are missing, at the lowest "
+                       "levels also GPU work and NVTX.",
+                       seconds));
 }
 
 void LogImporter::writeGaps() {
@@ -397,11 +402,8 @@ void LogImporter::writeWarnings() {
     reportLogCorruption(reader_, problem_, process_.trace,
                         reader_.header() ? std::optional(process_.processId()) : std::nullopt);
     if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 && property(facts::nvtx) != facts::off)
-        process_.trace.health(Severity::Info, HealthCode::NcclNvtxOff,
-                              fmt::format("Process {}: NCCL announced no operations by NVTX (NCCL_NVTX_DISABLE=1?). "
-                                          "Data of its profiler plugin is shown.",
-                                          shownName()),
-                              process_.processId());
+        report(Severity::Info, HealthCode::NcclNvtxOff,
+               "NCCL announced no operations by NVTX (NCCL_NVTX_DISABLE=1?). Data of its profiler plugin is shown.");
 }
 
 bool LogImporter::lackedWriter() const {
@@ -421,106 +423,87 @@ std::string_view LogImporter::lossAtEnd() const {
 void LogImporter::writeRingBegin() {
     if (reader_.firstPart() == 0 || !reader_.header()) return;
     const int64_t beginNs = process_.time(reader_.header()->realtimeNs);
-    process_.trace.health(Severity::Info, HealthCode::RingBegin,
-                          fmt::format("Process {}: recorded into a ring; its events before {:.1f} s are not in the "
-                                      "trace.",
-                                      shownName(), static_cast<double>(beginNs) / 1e9),
-                          process_.processId(), beginNs);
+    report(Severity::Info, HealthCode::RingBegin,
+           fmt::format("recorded into a ring; its events before {:.1f} s are not in the trace.",
+                       static_cast<double>(beginNs) / 1e9),
+           beginNs);
 }
 
 /// Writes the end of the process, unless it is unremarkable.
 void LogImporter::writeEnd() {
     const double endSeconds = static_cast<double>(endNs()) / 1e9;
-    const auto report = [&](Severity severity, HealthCode code, std::string_view sentence) {
-        process_.trace.health(severity, code, sentence, process_.processId(), endNs());
+    const auto reportEnd = [&](Severity severity, HealthCode code, std::string_view sentence) {
+        report(severity, code, sentence, endNs());
     };
     if (end_ && end_->reason == log::EndReason::LogFull) {
-        report(Severity::Error, HealthCode::LogFull,
-               fmt::format("Process {}: logging stopped at {:.1f} s (disk full, or --max-size reached).", shownName(),
-                           endSeconds));
+        reportEnd(Severity::Error, HealthCode::LogFull,
+                  fmt::format("logging stopped at {:.1f} s (disk full, or --max-size reached).", endSeconds));
     } else if (end_ && end_->reason == log::EndReason::Signal) {
-        report(Severity::Info, HealthCode::ProcessEndedBySignal,
-               fmt::format("Process {}: terminated by signal {} at {:.1f} s; its recording is complete.", shownName(),
-                           end_->signal, endSeconds));
+        reportEnd(
+            Severity::Info, HealthCode::ProcessEndedBySignal,
+            fmt::format("terminated by signal {} at {:.1f} s; its recording is complete.", end_->signal, endSeconds));
     } else if (!end_ && brokenErrno_ != 0) {
-        report(Severity::Error, HealthCode::LogFull,
-               fmt::format("Process {}: logging stopped at {:.1f} s, because its log could not be written ({}).",
-                           shownName(), endSeconds, std::strerror(brokenErrno_)));
+        reportEnd(Severity::Error, HealthCode::LogFull,
+                  fmt::format("logging stopped at {:.1f} s, because its log could not be written ({}).", endSeconds,
+                              std::strerror(brokenErrno_)));
     } else if (wasTruncated()) {
         std::string reason = "killed, crashed, still running, or log not written";
         if (const auto status = known_.exitStatus)
             reason = *status > 128 ? fmt::format("terminated by signal {}", *status - 128)
                                    : std::string("exit without exit handlers");
-        report(Severity::Warning, HealthCode::ProcessEndedAbnormally,
-               fmt::format("Process {}: no exit record after {:.1f} s ({}); {}.", shownName(), endSeconds, reason,
-                           lossAtEnd()));
+        reportEnd(Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                  fmt::format("no exit record after {:.1f} s ({}); {}.", endSeconds, reason, lossAtEnd()));
     } else if (known_.hasExeced && !end_) {
-        report(Severity::Info, HealthCode::ProcessBecameAnother,
-               fmt::format("Process {}: replaced by another program with exec at {:.1f} s, which "
-                           "has its own log; {}.",
-                           shownName(), endSeconds, lossAtEnd()));
+        reportEnd(Severity::Info, HealthCode::ProcessBecameAnother,
+                  fmt::format("replaced by another program with exec at {:.1f} s, which has its own log; {}.",
+                              endSeconds, lossAtEnd()));
     } else if (known_.stillRan && !end_) {
-        report(
-            Severity::Info, HealthCode::ProcessStillRan,
-            fmt::format("Process {}: still running at {:.1f} s, when the recording ended.", shownName(), endSeconds));
+        reportEnd(Severity::Info, HealthCode::ProcessStillRan,
+                  fmt::format("still running at {:.1f} s, when the recording ended.", endSeconds));
     } else if (!end_) {
-        report(Severity::Info, HealthCode::ForkedChildEnded,
-               fmt::format("Process {}: forked, exited at {:.1f} s without exit handlers (usual "
-                           "for workers); {}.",
-                           shownName(), endSeconds, lossAtEnd()));
+        reportEnd(Severity::Info, HealthCode::ForkedChildEnded,
+                  fmt::format("forked, exited at {:.1f} s without exit handlers (usual for workers); {}.", endSeconds,
+                              lossAtEnd()));
     }
 }
 
 void LogImporter::writeLosses() {
-    TraceWriter& trace = process_.trace;
-    const int64_t id = process_.processId();
     for (const auto& [what, count] : dropped_)
-        trace.health(
-            Severity::Warning, HealthCode::EventsDropped,
-            fmt::format("Process {}: lost {} {} ({}).", shownName(), count, nounOf(what, count), nameOf(what).cause),
-            id, {}, static_cast<int64_t>(count));
+        report(Severity::Warning, HealthCode::EventsDropped,
+               fmt::format("lost {} {} ({}).", count, nounOf(what, count), nameOf(what).cause), {},
+               static_cast<int64_t>(count));
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
-        trace.healthCount(Severity::Warning, HealthCode::Untimed, untimed,
-                          fmt::format("Process {3}: CUPTI reported no times for {0} of {1} {2}; they "
-                                      "are counted but not drawn.",
-                                      untimed, all.total[static_cast<size_t>(kind)],
-                                      pluralName(static_cast<ImportedKind>(kind)), shownName()),
-                          id);
+        reportCount(Severity::Warning, HealthCode::Untimed, untimed,
+                    fmt::format("CUPTI reported no times for {} of {} {}; they are counted but not drawn.", untimed,
+                                all.total[static_cast<size_t>(kind)], pluralName(static_cast<ImportedKind>(kind))));
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
     // Ranges that began in the removed files of a ring are no loss.
     const uint64_t uncertain = nvtx.guessedEnds() + (reader_.firstPart() > 0 ? 0 : nvtx.lostBeginnings());
-    trace.healthCount(Severity::Warning, HealthCode::NvtxUnmatched, uncertain,
-                      fmt::format("Process {1}: {0} NVTX ranges without their start or end.", uncertain, shownName()),
-                      id);
+    reportCount(Severity::Warning, HealthCode::NvtxUnmatched, uncertain,
+                fmt::format("{} NVTX ranges without their start or end.", uncertain));
 }
 
 void LogImporter::reportMemoryCorruption() {
-    const auto report = [&](Severity severity, HealthCode code, uint64_t count, std::string_view sentence) {
-        process_.trace.healthCount(severity, code, count, sentence, process_.processId());
-    };
-    report(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
-           fmt::format("Process {}: managed memory thrashed {} times (processors took the same "
-                       "pages from each other).",
-                       shownName(), memory_.thrashings()));
-    report(Severity::Info, HealthCode::ManagedMemoryThrottled, memory_.throttlings(),
-           fmt::format("Process {}: the driver throttled processors {} times to reduce thrashing "
-                       "of managed memory.",
-                       shownName(), memory_.throttlings()));
+    reportCount(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
+                fmt::format("managed memory thrashed {} times (processors took the same pages from each other).",
+                            memory_.thrashings()));
+    reportCount(Severity::Info, HealthCode::ManagedMemoryThrottled, memory_.throttlings(),
+                fmt::format("the driver throttled processors {} times to reduce thrashing of managed memory.",
+                            memory_.throttlings()));
     const uint64_t moves = memory_.movesForFaults();
     const bool isInPart = memory_.gpuFaults() == 0;
-    report(Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
-           fmt::format("Process {}: managed memory is incomplete. {} moves to a GPU followed page "
-                       "faults that CUPTI did not report; the real traffic may be higher.",
-                       shownName(), moves));
-    report(Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
-           fmt::format("Process {}: managed memory may be incomplete. The driver buffers few of "
-                       "these events and drops the rest uncounted.",
-                       shownName()));
-    report(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
-           fmt::format("Process {1}: skipped {0} invalid memory records.", memory_.oddRecords(), shownName()));
+    reportCount(Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
+                fmt::format("managed memory is incomplete. {} moves to a GPU followed page faults that CUPTI did not "
+                            "report; the real traffic may be higher.",
+                            moves));
+    reportCount(
+        Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
+        "managed memory may be incomplete. The driver buffers few of these events and drops the rest uncounted.");
+    reportCount(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
+                fmt::format("skipped {} invalid memory records.", memory_.oddRecords()));
 }
 
 }  // namespace lanescope::capture

@@ -142,6 +142,13 @@ class LogImporter {
     /// Returns the time of a clock reading, in the log's time, which that clock may have left since.
     int64_t timeOf(const log::ClockRecord& clock) const;
     std::string shownName() const;
+    /// Writes a health note on this process. Its name is put in front of the sentence.
+    void report(Severity severity, HealthCode code, std::string_view sentence, std::optional<int64_t> timeNs = {},
+                std::optional<int64_t> count = {});
+    /// Reports a number of things, unless it is 0.
+    void reportCount(Severity severity, HealthCode code, std::integral auto count, std::string_view sentence) {
+        if (count > 0) report(severity, code, sentence, {}, static_cast<int64_t>(count));
+    }
     /// Returns the time of the latest earlier event of this kind in the log, in its time.
     int64_t latestBefore(Loss what) const;
     void writeName();
