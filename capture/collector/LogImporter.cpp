@@ -496,8 +496,8 @@ void LogImporter::reportMemoryCorruption() {
     const uint64_t moves = memory_.movesForFaults();
     const bool isInPart = memory_.gpuFaults() == 0;
     reportCount(Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
-                fmt::format("managed memory is incomplete. {} moves to a GPU followed page faults that CUPTI did not "
-                            "report; the real traffic may be higher.",
+                fmt::format("managed memory is incomplete. {} moves to a GPU followed page "
+                            "faults that CUPTI did not report; the real traffic may be higher.",
                             moves));
     reportCount(
         Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,

@@ -333,10 +333,9 @@ std::optional<GraphDetail> graphDetailNamed(std::string_view name) { return name
 
 bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable, std::string_view calledAs) {
     if (patterns.empty()) return true;
-    for (const std::string& pattern : patterns) {
+    for (const std::string& pattern : patterns)
         for (const std::string_view name : {executable, baseName(executable), calledAs, baseName(calledAs)})
             if (matchesPattern(name, pattern)) return true;
-    }
     return false;
 }
 
