@@ -24,7 +24,12 @@ QComboBox* narrowBox(QWidget* parent, int characters) {
     return box;
 }
 
-/// Sets the choices, without a signal. A box with only one is hidden.
+void describe(QWidget* control, const QString& toolTip, const QString& accessibleName) {
+    control->setToolTip(toolTip);
+    control->setAccessibleName(accessibleName);
+}
+
+/// Sets the choices, without a signal. A box with only one is invisible.
 void fill(QComboBox* box, const QStringList& texts, int shown) {
     const QSignalBlocker blocker(box);
     box->clear();
@@ -57,35 +62,26 @@ AlignmentBar::AlignmentBar(QWidget* parent)
 }
 
 void AlignmentBar::build() {
-    names_->setToolTip(tr("Which intervals of the runs are compared as steps"));
-    names_->setAccessibleName(tr("Steps"));
+    describe(names_, tr("Which intervals of the runs are compared as steps"), tr("Steps"));
     numberEdit_->setObjectName("numbers");
     numberEdit_->setPlaceholderText(tr("all"));
     numberEdit_->setMaximumWidth(12 * fontMetrics().averageCharWidth());
-    numberEdit_->setToolTip(tr("Only these steps, counted from 0: 5-20 or 7. Empty for all but the warm-up."));
-    numberEdit_->setAccessibleName(tr("Numbers of steps"));
+    describe(numberEdit_, tr("Only these steps, counted from 0: 5-20 or 7. Empty for all but the warm-up."),
+             tr("Numbers of steps"));
     anchor_->addItem(tr("step"), int(Anchor::Step));
     anchor_->addItem(tr("start of the run"), int(Anchor::RunStart));
     anchor_->addItem(tr("selected slices"), int(Anchor::SelectedSlice));
     anchor_->addItem(tr("selected range"), int(Anchor::SelectedRange));
-    anchor_->setToolTip(tr("Aligned place in both timelines"));
-    anchor_->setAccessibleName(tr("Align at"));
+    describe(anchor_, tr("Aligned place in both timelines"), tr("Align at"));
     step_->setRange(0, 0);
-    step_->setToolTip(tr("The step that both timelines share"));
-    step_->setAccessibleName(tr("Number of the step to align at"));
-    candidates_->setToolTip(tr("The candidate that the timeline shows"));
-    candidates_->setAccessibleName(tr("Candidate"));
-    baselineRuns_->setToolTip(tr("The run of the baseline that the timelines show"));
-    baselineRuns_->setAccessibleName(tr("Run of the baseline"));
-    candidateRuns_->setToolTip(tr("The run of the candidate that the timelines show"));
-    candidateRuns_->setAccessibleName(tr("Run of the candidate"));
-    workers_->setToolTip(tr("The process and GPU that the charts and tables are about"));
-    workers_->setAccessibleName(tr("Worker"));
-    swap_->setToolTip(tr("Swap baseline and candidate"));
-    swap_->setAccessibleName(tr("Swap sides"));
+    describe(step_, tr("The step that both timelines share"), tr("Number of the step to align at"));
+    describe(candidates_, tr("The candidate that the timeline shows"), tr("Candidate"));
+    describe(baselineRuns_, tr("The run of the baseline that the timelines show"), tr("Run of the baseline"));
+    describe(candidateRuns_, tr("The run of the candidate that the timelines show"), tr("Run of the candidate"));
+    describe(workers_, tr("The process and GPU that the charts and tables are about"), tr("Worker"));
+    describe(swap_, tr("Swap baseline and candidate"), tr("Swap sides"));
     baselineOverlay_->setCheckable(true);
-    baselineOverlay_->setToolTip(tr("Outline the baseline in the candidate's lanes (G)"));
-    baselineOverlay_->setAccessibleName(tr("Baseline overlay"));
+    describe(baselineOverlay_, tr("Outline the baseline in the candidate's lanes (G)"), tr("Baseline overlay"));
     message_->setTextFormat(Qt::PlainText);
     message_->setWordWrap(true);
     message_->setForegroundRole(QPalette::BrightText);
