@@ -219,18 +219,28 @@ Clause ofSingle(std::string text, bool isCandidate, int64_t number) {
     return clause;
 }
 
-/// Returns the contributor of a part that changed most, if no single one stands out.
-const ContributorDifference* findLargestChange(const WorkerComparison& pair, StepPart part) {
+/// Returns the contributor with the largest change among those that are wanted; null if none is.
+const ContributorDifference* findLargest(const WorkerComparison& pair, auto changeOf, auto isWanted) {
     const ContributorDifference* most = nullptr;
     for (const ContributorDifference& each : pair.contributors)
-        if (each.part == part && each.kind != ContributorKind::Others &&
-            (!most || std::abs(each.lostNs()) > std::abs(most->lostNs())))
-            most = &each;
+        if (isWanted(each) && (!most || changeOf(each) > changeOf(*most))) most = &each;
     return most;
 }
 
+auto ofPart(StepPart part) {
+    return [part](const auto& each) { return each.part == part && each.kind != ContributorKind::Others; };
+}
+
+/// Returns the change in the direction of `ns`.
+auto changeLike(int64_t ns) {
+    return [sign = ns < 0 ? -1 : 1](const ContributorDifference& each) { return each.lostNs() * sign; };
+}
+
 Clause ofCause(const Cause& cause, const WorkerComparison& pair) {
-    const ContributorDifference* main = cause.main ? &*cause.main : findLargestChange(pair, cause.part);
+    // The one that changed most, if no single one stands out.
+    const auto absoluteChange = [](const ContributorDifference& each) { return std::abs(each.lostNs()); };
+    const ContributorDifference* main =
+        cause.main ? &*cause.main : findLargest(pair, absoluteChange, ofPart(cause.part));
     Clause clause{cause.text, ClauseKind::Step};  // a part without listed contributors
     if (!main) return clause;
     clause.kind = ClauseKind::Cause;
@@ -476,13 +486,9 @@ constexpr double maxPcieGBps = 64;
 
 /// Returns a part's contributor that changed most in its direction; null if none changed by a third of the part.
 const ContributorDifference* mainContributor(const WorkerComparison& pair, StepPart part, int64_t lostNs) {
-    const int64_t sign = lostNs < 0 ? -1 : 1;
-    const ContributorDifference* main = nullptr;
-    for (const ContributorDifference& each : pair.contributors)
-        if (each.part == part && each.kind != ContributorKind::Others &&
-            (!main || each.lostNs() * sign > main->lostNs() * sign))
-            main = &each;
-    return main && main->lostNs() * sign * 3 >= lostNs * sign ? main : nullptr;
+    const auto changeOf = changeLike(lostNs);
+    const ContributorDifference* main = findLargest(pair, changeOf, ofPart(part));
+    return main && changeOf(*main) * 3 >= std::abs(lostNs) ? main : nullptr;
 }
 
 /// Returns true if NVLink connects the GPUs and no longer carries their data: by counters, else by the pace.
@@ -631,27 +637,18 @@ InstanceQuery queryOf(const ContributorDifference& contributor) {
 }
 
 const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair, const QuantityClaim& idle) {
-    const int64_t sign = idle.differenceNs < 0 ? -1 : 1;
-    const ContributorDifference* most = nullptr;
-    for (const ContributorDifference& each : pair.contributors)
-        if (each.kind == ContributorKind::Idle && each.path == idle.path &&
-            (!most || each.lostNs() * sign > most->lostNs() * sign))
-            most = &each;
-    return most;
+    return findLargest(pair, changeLike(idle.differenceNs < 0 ? -1 : 1),
+                       [&](const auto& each) { return each.kind == ContributorKind::Idle && each.path == idle.path; });
 }
 
 const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause) {
     if (!cause.isOfWholePart || !cause.main) return nullptr;
     const int64_t restNs = cause.lostNs - cause.main->lostNs();
-    const int64_t sign = restNs < 0 ? -1 : 1;
-    const ContributorDifference* most = nullptr;
-    for (const ContributorDifference& each : pair.contributors)
-        if (each.part == cause.part && each.kind != ContributorKind::Others &&
-            (!most || each.lostNs() * sign > most->lostNs() * sign))
-            most = &each;
+    const auto changeOf = changeLike(restNs);
+    const ContributorDifference* most = findLargest(pair, changeOf, ofPart(cause.part));
     if (!most) return nullptr;
-    const int64_t largestNs = most->lostNs() * sign;
-    return largestNs * 2 >= restNs * sign && largestNs <= restNs * sign * 2 ? most : nullptr;
+    const int64_t largestNs = changeOf(*most);
+    return largestNs * 2 >= std::abs(restNs) && largestNs <= std::abs(restNs) * 2 ? most : nullptr;
 }
 
 bool isOffset(const WorkerComparison& pair, const Cause& cause) {

@@ -80,10 +80,9 @@ std::vector<std::pair<size_t, size_t>> commonKeys(const Keys& a, const Keys& b) 
     std::vector<std::pair<size_t, size_t>> common;
     if (a.size() * b.size() > maxCells) return common;
     std::vector<std::vector<uint32_t>> length(a.size() + 1, std::vector<uint32_t>(b.size() + 1, 0));
-    for (size_t i = a.size(); i-- > 0;) {
+    for (size_t i = a.size(); i-- > 0;)
         for (size_t j = b.size(); j-- > 0;)
             length[i][j] = a[i] == b[j] ? length[i + 1][j + 1] + 1 : std::max(length[i + 1][j], length[i][j + 1]);
-    }
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
         if (a[i] == b[j])
             common.emplace_back(i++, j++);
@@ -162,11 +161,8 @@ constexpr double alikeWords = 0.5;  ///< Share of common words from which two na
 /// Returns the words of a name, sorted: libraries name kernels by operation and precision.
 std::vector<std::string> wordsOf(const std::string& name) {
     std::vector<std::string> words;
-    for (size_t at = 0; at < name.size();) {
-        const size_t end = std::min(name.find('_', at), name.size());
-        if (end > at) words.push_back(name.substr(at, end - at));
-        at = end + 1;
-    }
+    for (std::string_view rest = name; !rest.empty();)
+        if (const std::string_view word = takeUntil(rest, '_'); !word.empty()) words.emplace_back(word);
     std::ranges::sort(words);
     return words;
 }
