@@ -24,6 +24,13 @@ struct MixedHash {
 template <class Key, class Value>
 using MixedMap = std::unordered_map<Key, Value, MixedHash>;
 
+/// Returns the value of a key in any map, or `otherwise` if it has no such key.
+template <class Value>
+Value valueOr(const auto& map, const auto& key, Value otherwise) {
+    const auto found = map.find(key);
+    return found == map.end() ? otherwise : Value(found->second);
+}
+
 /// Member that few of many objects have. It needs the size of a pointer until it is edited, and
 /// reads as a default-constructed value. Copies are deep. Any thread can read.
 template <class T>

@@ -9,6 +9,7 @@
 
 #include "model/format/text.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"
+#include "model/numbers/MixedMap.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -108,9 +109,7 @@ void PacketSequence::takeDefaults(std::string_view message) {
 }
 
 std::string_view PacketSequence::text(Texts which, uint64_t number) const {
-    const Table& table = texts_[static_cast<size_t>(which)];
-    const auto found = table.find(number);
-    return found != table.end() ? std::string_view(found->second) : std::string_view();
+    return valueOr(texts_[static_cast<size_t>(which)], number, std::string_view());
 }
 
 void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequence) {

@@ -15,6 +15,7 @@
 #include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
+#include "model/numbers/MixedMap.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
@@ -189,10 +190,7 @@ class RocpdReader {
         }
     }
 
-    uint32_t gpuOf(int64_t agent) const {
-        const auto found = agents_.find(agent);
-        return found != agents_.end() ? found->second : noIndex;
-    }
+    uint32_t gpuOf(int64_t agent) const { return valueOr(agents_, agent, noIndex); }
 
     void readSymbols() {
         enum : int { Id, Name, Display, Registers };
@@ -222,10 +220,7 @@ class RocpdReader {
         }
     }
 
-    Event eventOf(int64_t id) const {
-        const auto found = events_.find(id);
-        return found != events_.end() ? found->second : Event{};
-    }
+    Event eventOf(int64_t id) const { return valueOr(events_, id, Event{}); }
 
     /// Returns a 32-bit number per stack, which connects a call with its work.
     uint32_t correlationOf(const Event& event) {

@@ -219,8 +219,7 @@ std::optional<StringIndex> FileStrings::find(int64_t id) const {
         const StringIndex index = dense_[static_cast<size_t>(id)];
         return index != missing ? std::optional(index) : std::nullopt;
     }
-    const auto found = sparse_.find(id);
-    return found != sparse_.end() ? std::optional(found->second) : std::nullopt;
+    return valueOr(sparse_, id, std::optional<StringIndex>());
 }
 
 std::string_view plainApiName(std::string_view entryPoint) {

@@ -42,8 +42,7 @@ class LoadContext {
     void addUntimed(std::string_view table) { ++untimed_[lowerCase(std::string(table))]; }
     /// Returns the count. O(log n).
     int64_t untimedOf(std::string_view table) const {
-        const auto found = untimed_.find(lowerCase(std::string(table)));
-        return found == untimed_.end() ? 0 : found->second;
+        return valueOr(untimed_, lowerCase(std::string(table)), int64_t{0});
     }
 
     /// Returns an estimate of the rows of `table` without counting them. O(log n).

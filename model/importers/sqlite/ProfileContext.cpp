@@ -29,10 +29,7 @@ void ProfileContext::readTexts(const char* table, const char* numberColumn, cons
             texts_[number] = builder().intern(reader.text(1));
 }
 
-StringIndex ProfileContext::text(int64_t number) const {
-    const auto found = texts_.find(number);
-    return found != texts_.end() ? found->second : 0;
-}
+StringIndex ProfileContext::text(int64_t number) const { return valueOr(texts_, number, StringIndex{0}); }
 
 void ProfileContext::nameKernel(LaunchConfig& config, StringIndex name) {
     const auto [found, isNew] = demangled_.try_emplace(name, name);

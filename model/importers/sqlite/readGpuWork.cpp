@@ -342,12 +342,11 @@ void readUsage(LoadContext& context, FileDirectory& directory) {
         const int64_t what = reader.integerOr(t.memoryOperationType, -1);
         const std::optional<int64_t> at = reader.integer(t.address);
         if (reader.skipRowIf((what != allocation && what != deallocation) || !at)) continue;
-        const std::optional<int64_t> kind = reader.integer(t.memKind);
         context.builder().add<kinds::MemoryEvent>(
             {.timeNs = place->timeNs,
              .bytes = reader.bytes(t.bytes),
              .address = static_cast<uint64_t>(*at),
-             .kind = kind ? directory.kinds.memoryKind(*kind) : MemoryKind::Unknown,
+             .kind = memory<tables::MemoryEvents>(reader, t.memKind, directory.kinds),
              .isFree = what == deallocation,
              .isPooled = !reader.isNull(t.localMemoryPoolAddress) || !reader.isNull(t.importedMemoryPoolAddress),
              .process = place->process,

@@ -63,14 +63,12 @@ void MemoryKinds::read(LoadContext& context) {
 
 MemcpyKind MemoryKinds::memcpyKind(int64_t number) const {
     if (memcpyKinds_.empty()) return memcpyKindFrom(number);
-    const auto found = memcpyKinds_.find(number);
-    return found != memcpyKinds_.end() ? found->second : MemcpyKind::Unknown;
+    return valueOr(memcpyKinds_, number, MemcpyKind::Unknown);
 }
 
 MemoryKind MemoryKinds::memoryKind(int64_t number) const {
     if (memoryKinds_.empty()) return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
-    const auto found = memoryKinds_.find(number);
-    return found != memoryKinds_.end() ? found->second : MemoryKind::Unknown;
+    return valueOr(memoryKinds_, number, MemoryKind::Unknown);
 }
 
 void readStacks(LoadContext& context, FileDirectory& directory) {

@@ -221,10 +221,7 @@ class CallchainStacks {
         }
     }
 
-    uint32_t of(int64_t id) const {
-        const auto found = stacks_.find(id);
-        return found == stacks_.end() ? noIndex : found->second;
-    }
+    uint32_t of(int64_t id) const { return valueOr(stacks_, id, noIndex); }
 
   private:
     std::unordered_map<int64_t, uint32_t> stacks_;

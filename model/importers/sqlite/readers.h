@@ -39,10 +39,7 @@ struct FileDirectory {
     MemoryKinds kinds;
     std::unordered_map<int64_t, uint32_t> stacks;  ///< By id in the file.
 
-    uint32_t stackOf(std::optional<int64_t> id) const {
-        const auto found = id ? stacks.find(*id) : stacks.end();
-        return found == stacks.end() ? noIndex : found->second;
-    }
+    uint32_t stackOf(std::optional<int64_t> id) const { return id ? valueOr(stacks, *id, noIndex) : noIndex; }
 
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
 };

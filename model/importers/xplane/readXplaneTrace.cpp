@@ -11,6 +11,7 @@
 #include "model/format/factNames.h"
 #include "model/format/text.h"
 #include "model/importers/events/ImportedFile.h"
+#include "model/numbers/MixedMap.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
@@ -27,22 +28,15 @@ Number numberIn(std::string_view text) {
 /// Calls `visit(key, value)` for each "key:value" of a text.
 void forEachDetail(std::string_view details, auto visit) {
     while (!details.empty()) {
-        const size_t end = std::min(details.find(' '), details.size());
-        const std::string_view word = details.substr(0, end);
+        const std::string_view word = takeUntil(details, ' ');
         const size_t colon = word.find(':');
         if (colon != std::string_view::npos) visit(word.substr(0, colon), word.substr(colon + 1));
-        details.remove_prefix(std::min(end + 1, details.size()));
     }
 }
 
 std::array<uint32_t, 3> sizesIn(std::string_view text) {
     std::array<uint32_t, 3> sizes{};
-    for (uint32_t& size : sizes) {
-        size = numberIn<uint32_t>(text);
-        const size_t comma = text.find(',');
-        if (comma == std::string_view::npos) break;
-        text.remove_prefix(comma + 1);
-    }
+    for (uint32_t& size : sizes) size = numberIn<uint32_t>(takeUntil(text, ','));
     return sizes;
 }
 
@@ -269,10 +263,7 @@ XplaneEvent XplanePlane::event(std::string_view message) {
 XplaneStat XplanePlane::stat(std::string_view message) {
     XplaneStat stat;
     ProtoCursor cursor(message);
-    const auto nameOf = [this](uint64_t number) {
-        const auto found = statNames_.find(number);
-        return found != statNames_.end() ? found->second : std::string_view();
-    };
+    const auto nameOf = [this](uint64_t number) { return valueOr(statNames_, number, std::string_view()); };
     for (ProtoField field; cursor.next(field);) {
         switch (field.number) {
             case 1: stat.name = nameOf(field.value); break;
