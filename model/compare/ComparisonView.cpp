@@ -100,10 +100,7 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
     const size_t count = std::min(baseline.worker.steps.size(), candidate.worker.steps.size());
     for (size_t step = 0; step < count; ++step) {
         const int64_t lostNs = candidate.worker.steps[step].parts[part] - baseline.worker.steps[step].parts[part];
-        if (worst.isFound && lostNs <= worst.lostNs) continue;
-        worst.isFound = true;
-        worst.step = step;
-        worst.lostNs = lostNs;
+        if (!worst.isFound || lostNs > worst.lostNs) worst = {.step = step, .lostNs = lostNs, .isFound = true};
     }
     return worst;
 }
@@ -230,9 +227,7 @@ WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& ca
     const auto consider = [&](const Piece* a, const Piece* b) {
         const int64_t lostNs = (b ? b->endNs - b->startNs : 0) - (a ? a->endNs - a->startNs : 0);
         if (worst.isFound && lostNs <= worst.lostNs) return;
-        worst.isFound = true;
-        worst.lostNs = lostNs;
-        worst.step = b ? b->step : a->step;
+        worst = {.step = b ? b->step : a->step, .lostNs = lostNs, .isFound = true};
         worstBefore = a;
         worstAfter = b;
     };

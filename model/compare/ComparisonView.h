@@ -24,9 +24,9 @@ struct InstanceSide {
 struct WorstInstance {
     size_t step = 0;  ///< Index among the compared steps of both runs.
     /// Invalid if the run has none in that step. For idle time the work that ended the longest gap of that cause.
-    EventRef baseline, candidate;
-    TimeRange baselineGap, candidateGap;  ///< For idle time; else empty.
-    int64_t lostNs = 0;                   ///< Loss of this instance.
+    EventRef baseline{}, candidate{};
+    TimeRange baselineGap{}, candidateGap{};  ///< For idle time; else empty.
+    int64_t lostNs = 0;                       ///< Loss of this instance.
     bool isFound = false;
 };
 

@@ -20,18 +20,14 @@ using namespace analysis;
 /// The two numbers of a test, in nanoseconds, pieces, bytes or GB/s.
 struct Measured {
     /// Nullopt if that side has no such number, such as the bandwidth of missing copies.
-    std::optional<double> baseline, candidate;
-    std::string missing;         ///< Reason for no number on either side; empty if there is one.
+    std::optional<double> baseline{}, candidate{};
+    std::string missing{};       ///< Reason for no number on either side; empty if there is one.
     bool isUnknownName = false;  ///< Neither side has anything of that name.
 };
 
 namespace {
 
-Measured missing(std::string why) {
-    Measured measured;
-    measured.missing = std::move(why);
-    return measured;
-}
+Measured missing(std::string why) { return {.missing = std::move(why)}; }
 
 /// Contributors too small to be listed have lost their name.
 bool isListTruncated(const WorkerComparison& pair) {
@@ -39,10 +35,9 @@ bool isListTruncated(const WorkerComparison& pair) {
 }
 
 Measured missingName(const ConditionTest& test, const WorkerComparison& pair) {
-    Measured measured = missing(fmt::format("neither run has such a {}{}", name(test.subject),
-                                            isListTruncated(pair) ? " among those that take most time" : ""));
-    measured.isUnknownName = true;
-    return measured;
+    return {.missing = fmt::format("neither run has such a {}{}", name(test.subject),
+                                   isListTruncated(pair) ? " among those that take most time" : ""),
+            .isUnknownName = true};
 }
 
 double ofSteps(const StepDistribution& steps, Measure measure) {
@@ -63,15 +58,12 @@ Measured measureSteps(const ConditionTest& test, const RunComparison& comparison
         return missing(fmt::format("{} no steps", isBaselineWhole && isCandidateWhole ? "the runs have"
                                                   : isBaselineWhole                   ? "the baseline has"
                                                                                       : "the candidate has"));
-    Measured measured;
-    measured.baseline = ofSteps(pair.baseline, test.measure);
-    measured.candidate = ofSteps(pair.candidate, test.measure);
-    return measured;
+    return {ofSteps(pair.baseline, test.measure), ofSteps(pair.candidate, test.measure)};
 }
 
 Measured measureParts(const ConditionTest& test, const WorkerComparison& pair) {
     const std::vector<StepPart> wanted = partsCalled(test.name);
-    Measured measured{0.0, 0.0, {}, false};
+    Measured measured{0.0, 0.0};
     for (const PartDifference& part : pair.parts) {
         if (std::ranges::find(wanted, part.part) == wanted.end()) continue;
         *measured.baseline += static_cast<double>(part.baselineNs);
@@ -153,7 +145,7 @@ Measured measureMfu(const WorkerComparison& pair) {
     const auto percent = [](const std::optional<double>& share) {
         return share ? std::optional(100 * *share) : std::nullopt;
     };
-    return {percent(pair.baselineMfu), percent(pair.candidateMfu), {}, false};
+    return {percent(pair.baselineMfu), percent(pair.candidateMfu)};
 }
 
 bool hasAny(const ContributorShare& share) { return !share.name.empty(); }
@@ -169,10 +161,7 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
         if (hasAny(difference.candidate)) candidate.add(difference.candidate);
     }
     if (!baseline.isThere() && !candidate.isThere()) return missingName(test, pair);
-    Measured measured;
-    measured.baseline = baseline.of(test.measure);
-    measured.candidate = candidate.of(test.measure);
-    return measured;
+    return {baseline.of(test.measure), candidate.of(test.measure)};
 }
 
 /// Returns true if the test is about a time of the mean step, shown in the scale of the comparison.

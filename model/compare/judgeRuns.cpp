@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 
 namespace lanescope::compare {
@@ -240,11 +241,8 @@ std::vector<Quantity> pathsOf(const JudgedRuns& runs, double minJudgedNs) {
         Quantity one;
         one.claim.kind = QuantityKind::IdleInRange;
         one.claim.path = path;
-        one.numbers = numbersOf(runs, [&](const WorkerSummary& worker) {
-            const IdleByPath& own = idle.at(&worker);
-            const auto place = own.find(path);
-            return place == own.end() ? 0 : place->second;
-        });
+        one.numbers =
+            numbersOf(runs, [&](const WorkerSummary& worker) { return valueOr(idle.at(&worker), path, 0.0); });
         if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers)) found.push_back(std::move(one));
     }
     std::ranges::stable_sort(found, std::ranges::greater(), [](const Quantity& each) { return meanOf(each.numbers); });

@@ -154,8 +154,7 @@ int64_t PerfettoClocks::timeOf(uint64_t time, std::optional<uint64_t> clock, Pac
         if (own->second.isIncremental) timeNs = own->second.time = sum(own->second.time, timeNs);
         return sum(timeNs, sequence.clockOffsets[id]);
     }
-    const auto offset = offsets_.find(id);
-    return sum(reading, offset != offsets_.end() ? offset->second : 0);
+    return sum(reading, valueOr(offsets_, id, int64_t{0}));
 }
 
 namespace {

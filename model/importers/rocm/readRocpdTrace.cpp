@@ -126,9 +126,8 @@ class RocpdReader {
         RowReader reader(context_.load(), tables_.processes.c_str(), {"id", "nid", "pid", "command", "end"},
                          "processes");
         while (reader.next()) {
-            const auto host = hosts_.find(reader.integerOr(Node, 0));
-            const uint32_t index =
-                builder().process(globalPid(reader.unsigned32(Pid), host != hosts_.end() ? host->second : 0));
+            const uint32_t host = valueOr(hosts_, reader.integerOr(Node, 0), 0U);
+            const uint32_t index = builder().process(globalPid(reader.unsigned32(Pid), host));
             if (reader.skipRowIf(index == noIndex)) continue;
             processes_[reader.integerOr(Id, 0)] = index;
             Process& process = builder().processes()[index];
@@ -179,10 +178,9 @@ class RocpdReader {
             uint32_t& gpuOfAgent = agents_.try_emplace(reader.integerOr(Id, 0), noIndex).first->second;
             const int64_t number = reader.integerOr(TypeIndex, 0);
             if (reader.text(Type) != "GPU" || number < 0 || number >= maxGpus) continue;
-            const auto host = hosts_.find(reader.integerOr(Node, 0));
             // Each host counts its own from 0.
-            const int64_t hostNumber = host != hosts_.end() ? host->second : 0;
-            gpuOfAgent = builder().gpu(number + hostNumber * maxGpus);
+            const int64_t host = valueOr(hosts_, reader.integerOr(Node, 0), 0U);
+            gpuOfAgent = builder().gpu(number + host * maxGpus);
             if (gpuOfAgent == noIndex) continue;
             Gpu& gpu = builder().gpus()[gpuOfAgent];
             for (const int column : {Product, Model, Name})

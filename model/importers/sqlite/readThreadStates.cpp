@@ -237,11 +237,8 @@ void readSamples(LoadContext& context, FileDirectory& directory, const CoreTimes
         samplesOf[thread].push_back({times.startNs, stacks.of(reader.integerOr(t.id, -1))});
     });
     reader.countAs("thread samples");
-    for (auto& [thread, samples] : samplesOf) {
-        const auto times = onCore.find(thread);
-        emitSamples(context.builder(), thread, samples,
-                    times == onCore.end() ? std::span<const TimeRange>() : times->second);
-    }
+    for (auto& [thread, samples] : samplesOf)
+        emitSamples(context.builder(), thread, samples, valueOr(onCore, thread, std::span<const TimeRange>()));
 }
 
 void readSystemCalls(LoadContext& context, FileDirectory& directory) {
