@@ -43,10 +43,7 @@ constexpr uint64_t maskOfAll() {
 
 /// Returns the index at which the kernel writes a register: in the order of the bits.
 constexpr size_t placeOf(uint32_t wanted) {
-    size_t place = 0;
-    for (const uint32_t each : registers)
-        if (each < wanted) ++place;
-    return place;
+    return static_cast<size_t>(std::ranges::count_if(registers, [=](uint32_t each) { return each < wanted; }));
 }
 
 }  // namespace
