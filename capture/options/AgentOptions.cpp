@@ -193,7 +193,8 @@ void readPatterns(std::string_view text, AgentOptions& options) {
 
 std::string writeDelay(const AgentOptions& options) {
     const CallDelay& delay = options.delay;
-    std::string text = std::to_string(delay.ns) + ":" + encoded(delay.line) + ":" + encoded(delay.rank);
+    std::string text = std::to_string(delay.ns) + ":" + std::to_string(delay.periodNs) + ":" + encoded(delay.line) +
+                       ":" + encoded(delay.rank);
     for (const std::string& call : delay.calls) text += ":" + encoded(call);
     return text;
 }
@@ -201,6 +202,7 @@ void readDelay(std::string_view text, AgentOptions& options) {
     const auto next = [&text] { return takeUntil(text, ':'); };
     CallDelay& delay = options.delay;
     delay.ns = number(next(), CallDelay::maxNs).value_or(0);
+    delay.periodNs = number(next(), INT64_MAX).value_or(0);
     delay.line = decoded(next());
     delay.rank = decoded(next());
     delay.calls.clear();
