@@ -158,7 +158,7 @@ bool isAnyReduction(std::string_view kernel) { return kernel.find("or_kernel_cud
 
 bool isNamedBackward(std::string_view kernel) {
     static constexpr std::array<std::string_view, 4> parts{"ackward", "bprop", "dgrad", "wgrad"};
-    return includesAny(kernel, parts);
+    return containsAny(kernel, parts);
 }
 
 std::string_view name(KernelFamily family) {
