@@ -44,6 +44,15 @@ std::string checkedFirst(const FindingText& text) {
            "wait. If the thread loads data: ";
 }
 
+/// Returns the advice about loaders that have time to spare; empty if they are busy, or if there are none.
+std::string adviseIdleLoaders(const FindingText& text) {
+    const LoaderTimes& loaders = text.worker().loaders;
+    constexpr double maxBusyShare = 0.2;
+    if (loaders.threads == 0 || shareOf(loaders.ranNs + loaders.noCoreNs, loaders.knownNs) > maxBusyShare) return {};
+    return "The loaders have time to spare, so more of them do not help. If each epoch starts them anew: "
+           "DataLoader(persistent_workers=True). Else make the code of the waiting thread cheaper.";
+}
+
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
 
 bool isInLoadingRange(const Contributor& each) { return each.name.idle.kind == CauseKind::LoadingRange; }
@@ -162,7 +171,7 @@ std::string longGaps(const FindingText& text, IsOf isOf) {
     double count = 0;
     for (const Contributor& each : text.worker().contributors)
         if (isOf(each)) count += static_cast<double>(each.longCount);
-    if (const std::string rare = text.rarely(); !rare.empty() || count <= 0) return rare;
+    if (const std::string rare = text.rarely(); !rare.empty() || 2 * count < text.stepCount()) return rare;
     const std::string times = countText(count / text.stepCount());
     return fmt::format(", {}{} for {} or more", times == "1" ? "once" : times + " times", text.per(),
                        timeText(static_cast<double>(minWorkNs)));
@@ -298,7 +307,7 @@ std::string sayHostSync(const FindingText& text) {
                                    text.time(), text.main(), text.gaps());
     if (const Contributor* const checks = gradientChecks(text.worker()))
         said += fmt::format(
-            " {} copies{} of one byte, {}, read results of \"any\" within the backward pass, at no line of the "
+            " {} copies{} of one byte, {}, read results of \"any\" within the backward pass, by no line of the "
             "program.",
             countText(static_cast<double>(checks->count) / text.stepCount()), text.per(),
             shortContributorName(checks->launched, true));
@@ -425,7 +434,11 @@ const Rule inputDataRule{
     .find = findInputData,
     .say = sayInputData,
     .evidence = inputDataEvidence,
-    .advise = [](const FindingText& text) { return checkedFirst(text) + adviceOf(text.run(), inputDataRule); },
+    .advise =
+        [](const FindingText& text) {
+            const std::string idle = adviseIdleLoaders(text);
+            return idle.empty() ? checkedFirst(text) + adviceOf(text.run(), inputDataRule) : idle;
+        },
     .part = StepPart::DataLoading,
 };
 

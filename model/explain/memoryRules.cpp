@@ -116,7 +116,7 @@ bool isRoundTrip(const WorkerSummary& worker, IsOf isOf) {
 std::string sayRoundTrip(const FindingText& text) {
     const HostCopies& copies = text.worker().hostCopies;
     const auto at = [](const std::string& line) { return line.empty() ? "" : ", mostly at " + printable(line); };
-    return fmt::format(" {}{} go to the host{}, and as many come back in copies of the same sizes{}.",
+    return fmt::format(" {}{} go to the host{}, and as much comes back in copies of the same sizes{}.",
                        formatBytes(static_cast<int64_t>(static_cast<double>(copies.returnedBytes) / text.stepCount())),
                        text.per(), at(copies.leaveAt), at(copies.returnAt));
 }
