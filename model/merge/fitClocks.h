@@ -58,7 +58,7 @@ struct ClockDistance {
     auto operator<=>(const ClockDistance&) const = default;
 };
 
-/// How exactly a clock is known.
+/// Accuracy of a clock.
 struct FitPrecision {
     /// Known bound of the distance of the true reading from the fitted one, except while the clock was set.
     int64_t errorNs = 0;
@@ -67,7 +67,7 @@ struct FitPrecision {
     std::optional<TimeRange> slackNs;
 };
 
-/// How well the clocks agree.
+/// Agreement of the clocks.
 struct FitQuality {
     int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
     uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
