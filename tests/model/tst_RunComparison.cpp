@@ -195,6 +195,31 @@ class tst_RunComparison : public QObject {
     Q_OBJECT
 
   private slots:
+    void criticalPathsAreComparedByPartAndLine() {
+        RunSummary before = Maker({}).summary(), after = before;
+        before.workers[0].path = {{PathPart::Kernel, 0, 1, "attention", "a.py:8", 5000 * us, 2},
+                                  {PathPart::Call, 0, 1, "cuLaunchKernel", "a.py:9", 40 * us, 2},
+                                  {PathPart::Host, 0, 1, "", "a.py:9", 30 * us, 2}};
+        after.workers[0].path = {{PathPart::Copy, 0, 7, "HtoD", "a.py:2", 900 * us, 1},
+                                 {PathPart::Kernel, 0, 7, "attention", "a.py:8", 4000 * us, 2},
+                                 {PathPart::Call, 0, 7, "cuLaunchKernel", "a.py:9", 40 * us, 2}};
+        const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
+        const std::vector<PathDifference>& path = comparison.workers.at(0).path;
+        QCOMPARE(path.size(), size_t{4});
+        QCOMPARE(path[0].lostNs(), -1000 * us);
+        QCOMPARE(path[1].lostNs(), 900 * us);
+        QVERIFY(!path[1].baselineNs && path[1].part.name == "HtoD");
+        QCOMPARE(path[2].lostNs(), -30 * us);
+        QCOMPARE(path[3].lostNs(), int64_t{0});
+        // The step takes some 2 ms, and less than a hundredth of it is no change.
+        const ComparisonTable changes = pathChangeTable(comparison.workers.at(0), 0);
+        QCOMPARE(changes.rows.size(), size_t{3});
+        QCOMPARE(changes.text(1, 0), std::string("+0.900 ms"));
+        QCOMPARE(pathChangeTable(comparison.workers.at(0), 1).rows.size(), size_t{1});
+        after.workers[0].path.clear();
+        QVERIFY(compareRuns(BaselineRun{before}, CandidateRun{after}).workers.at(0).path.empty());
+    }
+
     void fivePairsOfIdenticalRunsAreWithinNoise() {
         for (uint32_t seed = 1; seed <= 5; ++seed) {
             const RunComparison comparison = comparisonOf({.seed = seed}, {.seed = seed + 100});

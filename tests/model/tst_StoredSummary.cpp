@@ -108,6 +108,8 @@ class TestStoredSummary : public QObject {
         summary.workers[1].hostCopies = {7,       13, "cuStreamWaitEvent at data.py:92 in issue", 900, "a.py:2 in f",
                                          "a.py:3"};
         summary.workers[1].distinctions = {{DistinctionOf::Pattern, DistinctionKind::Range, "hiccup", 2, 90, 7, 1}};
+        summary.workers[1].path = {{PathPart::Kernel, 3, 4242, "attention", "train.py:88", 900, 2.5},
+                                   {PathPart::LaunchDelay, {}, 4243, "", "", 0, 1}};
         summary.units = {{StepSource::PythonLoop, "train.py:3 in epoch", 4}};
         // Every cause has a row.
         for (size_t kind = 1; kind <= static_cast<size_t>(lastCauseKind); ++kind) {
@@ -207,6 +209,9 @@ class TestStoredSummary : public QObject {
         add("workers misnumbered", "UPDATE LANESCOPE_STORED_WORKERS SET worker = worker + 1");
         add("more warm-up than steps", "UPDATE LANESCOPE_STORED_WORKERS SET warmUpSteps = 500");
         add("half of what threads lacked", "UPDATE LANESCOPE_STORED_WORKERS SET noCoreThreads = 4, noCoreNs = NULL");
+        add("time of a path", "INSERT INTO LANESCOPE_STORED_PATHS VALUES (0, 'host', 1, 2, '', '', -1, 1)");
+        add("count of a path", "INSERT INTO LANESCOPE_STORED_PATHS VALUES (0, 'host', 1, 2, '', '', 1, 9e999)");
+        add("part of a path", "INSERT INTO LANESCOPE_STORED_PATHS VALUES (0, 'tea', 1, 2, '', '', 1, 1)");
         add("negative drains", "UPDATE LANESCOPE_STORED_WORKERS SET drains = -1");
         add("unit without count", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range layer #')");
         add("unit of a negative count", "INSERT INTO LANESCOPE_STORED VALUES ('stepUnit', 'nvtx_range -4 layer #')");
