@@ -12,7 +12,6 @@
 #include "model/format/text.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
-#include "model/text/apiCalls.h"
 #include "model/text/kernelFamilies.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/kinds/workModules.h"
@@ -36,6 +35,8 @@ constexpr double minShareOfLargest = 0.5;
 constexpr double minShareOfOnlyCall = 0.5;
 /// Maximum share of GPU time, and of launches per visit, of lines that only interrupt a repeated call, as logging does.
 constexpr double maxInterruptingShare = 0.01, maxInterruptingLaunches = 3;
+/// A graph that one line launches is the unit if other lines of the loop are visited this many times less often.
+constexpr size_t minRepeatedGraphs = 4;
 /// Maximum number of frames from the outermost to a loop. A loop further inside is a library's.
 constexpr int maxDepth = 96;
 
@@ -109,7 +110,7 @@ struct Launch {
     int64_t startNs = 0, endNs = 0;  ///< Of the call.
     int64_t gpuNs = 0;
     FrameTree::Id node = FrameTree::root;
-    bool isGraph = false;      ///< Launches a CUDA graph.
+    uint64_t graphNode = 0;    ///< First kernel node of the launched CUDA graph; 0 without.
     bool isOptimizer = false;  ///< Launches work of an optimizer.
 };
 using Launches = LargeVector<Launch>;
@@ -138,9 +139,13 @@ class LaunchesOfThreads {
         for (uint32_t config = 0; config < trace_.launchConfigs.size(); ++config)
             areOptimizers.push_back(kernelClass(trace_.strings.at(trace_.launchConfigs.demangledName(config))).family ==
                                     KernelFamily::Optimizer);
-        for (uint32_t row = 0; row < trace_.kernels.size(); ++row)
-            if (calls.ofKernel[row] != noIndex && areOptimizers[trace_.kernels.config[row]])
-                isOptimizer_[calls.ofKernel[row]] = true;
+        graphNode_.resize(trace_.apiCalls.size());
+        for (uint32_t row = 0; row < trace_.kernels.size(); ++row) {
+            const uint32_t call = calls.ofKernel[row];
+            if (call == noIndex) continue;
+            if (areOptimizers[trace_.kernels.config[row]]) isOptimizer_[call] = true;
+            if (graphNode_[call] == 0) graphNode_[call] = trace_.kernels.graphNode[row];
+        }
         const auto add = [this](const auto& table, const LargeVector<uint32_t>& callOf) {
             for (uint32_t row = 0; row < table.size(); ++row) {
                 if (callOf[row] == noIndex) continue;
@@ -156,9 +161,8 @@ class LaunchesOfThreads {
 
     void add(uint32_t call, FrameTree::Id node) {
         const ApiTable& calls = trace_.apiCalls;
-        ofThread_[calls.thread[call]].push_back({calls.startNs[call], calls.endNs[call], gpuNs_[call], node,
-                                                 launchesGraph(trace_.strings.at(calls.name[call])),
-                                                 isOptimizer_[call]});
+        ofThread_[calls.thread[call]].push_back(
+            {calls.startNs[call], calls.endNs[call], gpuNs_[call], node, graphNode_[call], isOptimizer_[call]});
     }
 
     bool addStacks() {
@@ -258,8 +262,10 @@ class LaunchesOfThreads {
     }
 
     const Trace& trace_;
-    LargeVector<int64_t> gpuNs_;     ///< By call; negative for calls that launch nothing.
-    std::vector<bool> isOptimizer_;  ///< By call.
+    LargeVector<int64_t> gpuNs_;  ///< By call; negative for calls that launch nothing.
+    // By call, as in `Launch`.
+    std::vector<bool> isOptimizer_;
+    std::vector<uint64_t> graphNode_;
     FrameTree tree_;
     std::vector<Launches> ofThread_;
     bool hasStacks_ = false;
@@ -322,8 +328,8 @@ class LoopSearch {
             all.gpuNs = saturatingSum(all.gpuNs, launches_[row].gpuNs);
             all.hasOptimizer = all.hasOptimizer || launches_[row].isOptimizer;
         }
-        if (!node.isInModule) splitCalls(node.depth, rows, visits, totals);
-        const bool isLoop = addLoop(visits, totals);
+        const FrameTree::Id repeated = node.isInModule ? FrameTree::root : splitCalls(node.depth, rows, visits, totals);
+        const bool isLoop = addLoop(visits, totals, repeated);
         if (node.isInModule && totals.size() > 1) {
             if (!isLoop && isShare(rows.size(), minShareOfOnlyCall)) onlyCall = frame;
             return;
@@ -343,30 +349,35 @@ class LoopSearch {
         return static_cast<double>(count) >= share * static_cast<double>(launches_.size());
     }
 
-    /// Returns true if one line launches a graph twice in a row: it was executed twice.
+    /// Returns true if one line launches the same graph twice in a row: it was executed twice.
     bool isRepeatedGraph(uint32_t before, uint32_t row) const {
-        return launches_[row].isGraph && launches_[before].isGraph && launches_[row].node == launches_[before].node;
+        return launches_[row].graphNode != 0 && launches_[row].graphNode == launches_[before].graphNode &&
+               launches_[row].node == launches_[before].node;
     }
 
-    /// A line that calls a function in a loop has one visit for many calls if other lines launch only now and then, as
-    /// logging does. Splits the visits of the line with most GPU time where it launches a graph again, or if the others
-    /// are small, where the function begins again: from a line with which visits end to one with which they begin.
-    void splitCalls(int depth, const Rows& rows, std::vector<Visit>& visits, TotalsOf& totals) const {
+    /// A line in a loop has one visit for many calls if other lines launch only now and then. Splits the visits of the
+    /// line with most GPU time: in a training whose other lines launch next to nothing, as for logging, where the
+    /// function that it calls begins again after an update of weights; without updates where it launches a graph again
+    /// and other lines launch much more rarely. Returns the line if its graphs are the iterations, else
+    /// `FrameTree::root`.
+    FrameTree::Id splitCalls(int depth, const Rows& rows, std::vector<Visit>& visits, TotalsOf& totals) const {
         const auto most = std::ranges::max_element(totals, {}, [](const auto& each) { return each.second.gpuNs; });
         if (most == totals.end() || most->second.visits < minIterations || tree_.at(most->first).frame == noIndex)
-            return;
+            return FrameTree::root;
         Totals others;  // lines of the same loop
         for (const auto& [token, all] : totals) {
             if (token == most->first || all.visits < minIterations) continue;
+            others.visits = std::max(others.visits, all.visits);
             others.launches += all.launches;
             others.gpuNs = saturatingSum(others.gpuNs, all.gpuNs);
             others.hasOptimizer = others.hasOptimizer || all.hasOptimizer;
         }
         const auto visitCount = static_cast<double>(most->second.visits);
-        if (others.launches == 0) return;
         const bool areInterruptions =
-            !others.hasOptimizer && static_cast<double>(others.launches) <= maxInterruptingLaunches * visitCount &&
+            static_cast<double>(others.launches) <= maxInterruptingLaunches * visitCount &&
             static_cast<double>(others.gpuNs) <= maxInterruptingShare * static_cast<double>(most->second.gpuNs);
+        const bool isTraining = most->second.hasOptimizer;
+        if (others.launches == 0 || others.hasOptimizer || (isTraining && !areInterruptions)) return FrameTree::root;
         const auto inner = [&](uint32_t row) { return tree_.ancestor(launches_[row].node, depth + 2); };
         std::set<FrameTree::Id> begins, ends;
         for (const Visit& each : visits) {
@@ -374,44 +385,43 @@ class LoopSearch {
             begins.insert(inner(each.first));
             ends.insert(inner(each.last));
         }
-        const auto isNextCall = [&](uint32_t before, uint32_t row) {
-            return isRepeatedGraph(before, row) || (areInterruptions && inner(before) != inner(row) &&
-                                                    ends.contains(inner(before)) && begins.contains(inner(row)));
-        };
         std::vector<Visit> split;
         auto row = rows.begin();
         for (const Visit& each : visits) {
             const auto end = row + each.count;
             split.push_back({each.token, each.first, each.first, 1});
+            bool hasUpdate = launches_[each.first].isOptimizer;
             for (++row; row != end; ++row) {
-                if (each.token == most->first && isNextCall(split.back().last, *row))
+                const uint32_t before = split.back().last;
+                const bool isNextCall = isTraining ? hasUpdate && inner(before) != inner(*row) &&
+                                                         ends.contains(inner(before)) && begins.contains(inner(*row))
+                                                   : isRepeatedGraph(before, *row);
+                if (each.token == most->first && isNextCall) {
                     split.push_back({each.token, *row, *row, 0});
+                    hasUpdate = false;
+                }
+                hasUpdate = hasUpdate || launches_[*row].isOptimizer;
                 split.back().last = *row;
                 ++split.back().count;
             }
         }
-        most->second.visits += split.size() - visits.size();
+        const size_t splitVisits = most->second.visits + split.size() - visits.size();
+        if (!isTraining && splitVisits < minRepeatedGraphs * others.visits) return FrameTree::root;
+        most->second.visits = splitVisits;
         visits = std::move(split);
         for (auto& [token, all] : totals)
             all.firstVisit = static_cast<size_t>(std::ranges::find(visits, token, &Visit::token) - visits.begin());
+        return isTraining ? FrameTree::root : most->first;
     }
 
-    /// Returns the line that launches most, or a line that is visited more often and has most of the GPU time.
-    static TotalsOf::const_iterator anchorOf(const TotalsOf& totals) {
-        const auto isLoop = [](const Totals& all) { return all.visits >= minIterations; };
-        const auto anchor = std::ranges::max_element(
-            totals, {}, [&](const auto& each) { return std::pair(isLoop(each.second), each.second.launches); });
-        const auto longest = std::ranges::max_element(
-            totals, {}, [&](const auto& each) { return std::pair(isLoop(each.second), each.second.gpuNs); });
-        int64_t allNs = 0;
-        for (const auto& [token, all] : totals) allNs = saturatingSum(allNs, all.gpuNs);
-        const bool isLonger = longest != totals.end() && longest->second.visits > anchor->second.visits &&
-                              longest->second.gpuNs > allNs / 2;
-        return isLonger ? longest : anchor;
-    }
-
-    bool addLoop(const std::vector<Visit>& visits, const TotalsOf& totals) {
-        const auto anchor = anchorOf(totals);
+    /// Iterations are the visits of `repeated`, or if that is the root of the line that launches most.
+    bool addLoop(const std::vector<Visit>& visits, const TotalsOf& totals, FrameTree::Id repeated) {
+        const auto anchor = repeated != FrameTree::root
+                                ? totals.find(repeated)
+                                : std::ranges::max_element(totals, [](const auto& a, const auto& b) {
+                                      return std::pair(a.second.visits >= minIterations, a.second.launches) <
+                                             std::pair(b.second.visits >= minIterations, b.second.launches);
+                                  });
         if (anchor == totals.end() || anchor->second.visits < minIterations) return false;
         const auto iterations = static_cast<double>(anchor->second.visits);
         const FrameTree::Id first = firstOf(totals, *anchor);

@@ -35,8 +35,6 @@ bool beginsCapture(std::string_view call) { return contains(call, "StreamBeginCa
 
 bool endsCapture(std::string_view call) { return contains(call, "StreamEndCapture"); }
 
-bool launchesGraph(std::string_view call) { return contains(call, "GraphLaunch"); }
-
 bool instantiatesGraph(std::string_view call) { return contains(call, "GraphInstantiate"); }
 
 CallWait callWaitOf(std::string_view call) {

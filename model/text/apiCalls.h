@@ -33,7 +33,6 @@ CallClass callClassOf(std::string_view call);
 /// Return true for a call that begins, or ends, to capture work of a stream as a graph.
 bool beginsCapture(std::string_view call);
 bool endsCapture(std::string_view call);
-bool launchesGraph(std::string_view call);
 /// Returns true for a call that makes a captured graph ready to launch.
 bool instantiatesGraph(std::string_view call);
 

@@ -36,16 +36,21 @@ class PythonProgram {
         uint32_t line_ = 0;
     };
 
-    void launchGraph(std::string_view kernel, int64_t gpuNs) { launch(kernel, gpuNs, "cuGraphLaunch"); }
-    void launch(std::string_view kernel, int64_t gpuNs = 100 * us, std::string_view call = "cudaLaunchKernel") {
+    /// Launches a graph whose only node has this number, or without a number a kernel.
+    void launch(std::string_view kernel, int64_t gpuNs = 100 * us, uint64_t graphNode = 0) {
         const uint32_t correlation = next_++;
         made.add<kinds::Api>({.startNs = nowNs,
                               .endNs = nowNs + 5 * us,
-                              .name = made.intern(call),
+                              .name = made.intern(graphNode == 0 ? "cudaLaunchKernel" : "cuGraphLaunch"),
                               .thread = thread_,
                               .correlation = correlation,
                               .stack = stack()});
-        made.addKernel(stream_, kernel, nowNs + 6 * us, nowNs + 6 * us + gpuNs, correlation);
+        made.add<kinds::Kernel>({.startNs = nowNs + 6 * us,
+                                 .endNs = nowNs + 6 * us + gpuNs,
+                                 .stream = stream_,
+                                 .correlation = correlation,
+                                 .graphNode = graphNode,
+                                 .config = made.launchOf(kernel)});
         nowNs += gpuNs + 10 * us;
     }
     /// Calls a module of this class, as PyTorch does.
@@ -334,12 +339,81 @@ class tst_StepUnits : public QObject {
                 main.at(10);
                 if (token % 10 == 0) program.model(4);
                 main.at(11);
-                program.launchGraph("decode", 3 * ms);
+                program.launch("decode", 3 * ms, 7);
             }
         }
         const RunSteps run = program.find();
         QCOMPARE(run.pattern, std::string("train.py:11 in serve"));
         QCOMPARE(run.workers.at(0).foundCount, int64_t{120});
+    }
+
+    /// Several graphs of a step, or several launches of one, are parts of it.
+    void graphsWithinAStepAreParts_data() {
+        const test::Rows<uint64_t, QString> row;
+        row("one graph, then the optimizer", uint64_t{1}, QString::fromUtf8(adam));
+        row("a graph for each layer", uint64_t{4}, "head");
+    }
+    void graphsWithinAStepAreParts() {
+        const auto [graphs, then] = test::row<uint64_t, QString>();
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int step = 0; step < 60; ++step) {
+                main.at(10);
+                for (uint64_t part = 0; part < 4; ++part) program.launch("layer", ms, 7 + part % graphs);
+                main.at(12);
+                for (int kernel = 0; kernel < 30; ++kernel) program.launch(then.toStdString(), 20 * us);
+            }
+        }
+        QCOMPARE(program.find().workers.at(0).foundCount, int64_t{60});
+    }
+
+    void microBatchesOfAStepAreParts() {
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int batch = 0; batch < 240; ++batch) {
+                main.at(9);
+                program.launch("copy", 20 * us);
+                main.at(10);
+                for (int kernel = 0; kernel < 20; ++kernel) program.launch("gemm");
+                main.at(12);
+                if (batch % 4 == 3)
+                    for (int kernel = 0; kernel < 200; ++kernel) program.launch(adam, us);
+            }
+        }
+        const RunSteps run = program.find();
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{60});
+    }
+
+    /// A recording that begins and ends within a step, and a function with a loop of its own.
+    void callsWithLoopsAreNotDivided_data() {
+        test::rows<bool>("isTraining", {{"part of a training", true}, {"tokens of a request", false}});
+    }
+    void callsWithLoopsAreNotDivided() {
+        QFETCH(bool, isTraining);
+        PythonProgram program;
+        {
+            PythonProgram::Frame main(program, "main");
+            for (int call = 0; call < 40; ++call) {
+                {
+                    main.at(10);
+                    PythonProgram::Frame inner(program, "step");
+                    for (int layer = call == 0 ? 6 : 0; layer < (call == 39 ? 5 : 12); ++layer) {
+                        inner.at(20);
+                        program.launch("attention");
+                        inner.at(21);
+                        program.launch("gemm");
+                    }
+                    inner.at(23);
+                    if (isTraining && call < 39) program.launch(adam);
+                }
+                main.at(12);
+                if (!isTraining || call % 5 == 4) program.launch("loss", us);
+            }
+        }
+        const int64_t found = program.find().workers.at(0).foundCount;
+        QVERIFY2(found >= 38 && found <= 40, std::to_string(found).c_str());
     }
 
     void accumulatedIterationsAreOneStep() {

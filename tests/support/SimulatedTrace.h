@@ -63,14 +63,14 @@ class SimulatedTrace : public TraceBuilder {
     EventRef launch(uint32_t thread, uint32_t stream, std::string_view kernelName, int64_t callStartNs, int64_t startNs,
                     int64_t endNs);
 
+    /// Returns a launch configuration of the builder.
+    uint32_t launchOf(std::string_view kernelName);
+
     /// Finishes the trace. Returned references stay valid only if events were added in order of
     /// start. The builder is used up.
     TracePtr finish(std::string title = "simulated.lanescope");
 
   private:
-    /// Returns a launch configuration of the builder.
-    uint32_t launchOf(std::string_view kernelName);
-
     uint32_t nextCorrelation_ = 1'000'000;
 };
 
