@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "model/format/Memory.h"
 #include "model/format/optionValues.h"
@@ -356,43 +357,6 @@ std::vector<PathPiece> StepReplay::pathPieces() const {
     return pieces;
 }
 
-namespace {
-
-/// Returns the parts that a group belongs to, as changes without effect.
-std::vector<Change> partsOf(const Trace& trace, const NodeGroup& group) {
-    std::vector<Change> parts;
-    const auto add = [&](Subject subject, std::string_view name = {}) {
-        parts.push_back({subject, std::string(name)});
-    };
-    switch (group.kind) {
-        case NodeKind::Kernel:
-            if (!isCollective(trace, group)) {
-                const StringIndex name = trace.launchConfigs.demangledName(group.name);
-                add(Subject::Family, identifier(kernelClass(trace.strings.at(name)).family));
-            }
-            break;
-        case NodeKind::Collective: add(Subject::Nccl); break;
-        case NodeKind::Copy: add(Subject::Copy, name(static_cast<MemcpyKind>(group.name))); break;
-        case NodeKind::Memset: add(Subject::Memset); break;
-        case NodeKind::Graph: add(Subject::Kernels); break;
-        case NodeKind::Arrival: add(Subject::Loader); break;
-        case NodeKind::Host: add(group.isLoading ? Subject::Loader : Subject::Host); break;
-        case NodeKind::Call:
-            for (const Subject subject : {Subject::Launch, Subject::Sync, Subject::Allocation})
-                if (Selector(trace, Change{.subject = subject, .name = {}}).selects(group)) add(subject);
-            break;
-        case NodeKind::Return:
-        case NodeKind::Entered: break;
-    }
-    if (group.stack != noIndex) add(Subject::Line, placeText(trace, group.stack));
-    const bool isOfHost = group.kind == NodeKind::Call || group.kind == NodeKind::Host;
-    if (isOfHost && trace.processes.size() > 1 && trace.processes[group.process].rank)
-        add(Subject::Rank, std::to_string(*trace.processes[group.process].rank));
-    return parts;
-}
-
-}  // namespace
-
 std::vector<Slope> StepReplay::slopes() const {
     std::vector<Slope> slopes;
     if (steps_.empty()) return slopes;
@@ -401,14 +365,32 @@ std::vector<Slope> StepReplay::slopes() const {
     const int64_t fromNs = graph_.endNs[steps_[first].before];
     for (Node node = 0; node < graph_.size(); ++node)
         if (graph_.startNs[node] >= fromNs) ownNs[graph_.group[node]] += static_cast<double>(graph_.ownNs[node]);
-    std::map<std::pair<Subject, std::string>, double> sums;
-    for (size_t group = 0; group < ownNs.size(); ++group)
-        for (const Change& part : partsOf(trace_, graph_.groups[group]))
-            sums[{part.subject, part.name}] += ownNs[group];
+    std::set<std::pair<Subject, std::string>> parts;
+    for (const Subject whole : {Subject::Kernels, Subject::Nccl, Subject::Memset, Subject::Launch, Subject::Sync,
+                                Subject::Allocation, Subject::Host, Subject::Loader})
+        parts.emplace(whole, std::string());
+    const auto countedSteps = static_cast<double>(steps_.size() - first);
     constexpr double minShare = 0.01;
-    for (const auto& [part, ns] : sums) {
-        const double perStep = ns / static_cast<double>(steps_.size() - first);
-        if (perStep >= minShare * recordedNs_) slopes.push_back({{part.first, part.second}, perStep});
+    std::map<std::string, double> lines;
+    for (size_t index = 0; index < ownNs.size(); ++index) {
+        const NodeGroup& group = graph_.groups[index];
+        if (group.kind == NodeKind::Kernel) {
+            const StringIndex kernel = trace_.launchConfigs.demangledName(group.name);
+            parts.emplace(Subject::Family, identifier(kernelClass(trace_.strings.at(kernel)).family));
+        }
+        if (group.kind == NodeKind::Copy) parts.emplace(Subject::Copy, name(static_cast<MemcpyKind>(group.name)));
+        if (group.stack != noIndex) lines[placeText(trace_, group.stack)] += ownNs[index];
+        const std::optional<int> rank = trace_.processes[group.process].rank;
+        if (rank && trace_.processes.size() > 1) parts.emplace(Subject::Rank, std::to_string(*rank));
+    }
+    for (const auto& [line, ns] : lines)
+        if (ns >= minShare * recordedNs_ * countedSteps) parts.emplace(Subject::Line, line);
+    for (const auto& [subject, partName] : parts) {
+        Slope slope{.part = {subject, partName}};
+        const Selector selector(trace_, slope.part);
+        for (size_t group = 0; group < ownNs.size(); ++group)
+            if (selector.selects(graph_.groups[group])) slope.ownNs += ownNs[group] / countedSteps;
+        if (slope.ownNs >= minShare * recordedNs_) slopes.push_back(std::move(slope));
     }
     std::ranges::stable_sort(slopes, std::greater(), &Slope::ownNs);
     if (slopes.size() > maxSlopes) slopes.resize(maxSlopes);
