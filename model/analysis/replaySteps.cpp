@@ -122,10 +122,11 @@ PathTime timeOf(const Trace& trace, const causality::NodeGroup& group, const cau
 }  // namespace
 
 std::vector<PathTime> pathTimes(const Trace& trace, const causality::StepReplay& replay) {
-    std::map<std::tuple<PathPart, int64_t, std::string, std::string>, std::pair<PathTime, int64_t>> sums;
+    std::map<std::tuple<PathPart, uint32_t, std::string, std::string>, std::pair<PathTime, int64_t>> sums;
     for (const causality::PathShare& share : replay.path()) {
-        const PathTime time = timeOf(trace, replay.graph().groups[share.group], share);
-        auto& [sum, ns] = sums.try_emplace({time.part, time.pid, time.name, time.line}, time, 0).first->second;
+        const causality::NodeGroup& group = replay.graph().groups[share.group];
+        const PathTime time = timeOf(trace, group, share);
+        auto& [sum, ns] = sums.try_emplace({time.part, group.process, time.name, time.line}, time, 0).first->second;
         sum.count += static_cast<double>(share.count);
         ns += share.ns;
     }

@@ -139,8 +139,9 @@ bool areForecastsGood(const WorkerSummary& worker) {
 }
 
 bool isPathGood(const WorkerSummary& worker) {
+    constexpr int64_t maxNs = longestNs / maxPathTimes;
     return worker.path.size() <= maxPathTimes && std::ranges::all_of(worker.path, [](const PathTime& each) {
-               return isTime(each.ns) && std::isfinite(each.count) && each.count >= 0;
+               return each.ns >= 0 && each.ns <= maxNs && std::isfinite(each.count) && each.count >= 0;
            });
 }
 
@@ -184,7 +185,7 @@ bool areConditionsGood(const WorkerSummary& worker) {
            pauses.idleNs <= pauses.ns && isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
            pauses.longestStartNs <= longestNs && worker.allocations.allocations >= 0 && worker.allocations.frees >= 0 &&
            worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0 &&
-           worker.hostCopies.delayedNs >= 0 && worker.hostCopies.returnedBytes >= 0;
+           isTime(worker.hostCopies.delayedNs) && isTime(worker.hostCopies.returnedBytes);
 }
 
 bool areAtLeastZero(std::initializer_list<int64_t> values) {

@@ -382,7 +382,7 @@ ComparisonTable pathTable(const WorkerComparison& pair) {
 ComparisonTable pathChangeTable(const WorkerComparison& pair, size_t top) {
     ComparisonTable table = pathTable(pair).withColumns({6, 4, 5, 0, 3, 2, 1});
     size_t shown = 0;
-    while (shown < pair.path.size() && 100 * std::abs(pair.path[shown].lostNs()) >= pair.baseline.meanNs) ++shown;
+    while (shown < pair.path.size() && std::abs(pair.path[shown].lostNs()) >= pair.baseline.meanNs / 100) ++shown;
     if (top > 0) shown = std::min(shown, top);
     table.rows.resize(shown);
     table.leads.resize(shown);

@@ -354,7 +354,7 @@ std::vector<PathTime> meanPath(RunGroup runs, const PooledRuns& pooled, uint32_t
         for (const PathTime& each : path) {
             const auto [sum, isNew] = sums.try_emplace({each.part, each.rank, each.name, each.line}, each);
             if (isNew) continue;
-            sum->second.ns += each.ns;
+            sum->second.ns = saturatingSum(sum->second.ns, each.ns);
             sum->second.count += each.count;
         }
     }
@@ -364,6 +364,8 @@ std::vector<PathTime> meanPath(RunGroup runs, const PooledRuns& pooled, uint32_t
         sum.count /= static_cast<double>(paths);
         mean.push_back(std::move(sum));
     }
+    std::ranges::stable_sort(mean, std::ranges::greater(), &PathTime::ns);
+    if (mean.size() > maxPathTimes) mean.resize(maxPathTimes);
     return mean;
 }
 
