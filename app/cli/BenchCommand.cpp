@@ -13,7 +13,6 @@
 #include "app/cli/Output.h"
 #include "app/cli/RecordArguments.h"
 #include "app/cli/measureRun.h"
-#include "app/cli/recordRun.h"
 #include "app/help/HelpFormatter.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/CompareSelection.h"
@@ -167,8 +166,7 @@ Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
 int runBench(BenchArguments& arguments) {
     const Result<BenchOptions> options = optionsOf(arguments);
     if (!options) return reportFailure(options.error(), exitUsage);
-    const Result<void> place = arguments.folder.empty() ? checkDefaultPlace() : Result<void>();
-    const Result<RunsFolder> folder = place ? RunsFolder::make(arguments.folder, "bench") : fail(place.error());
+    const Result<RunsFolder> folder = RunsFolder::make(arguments.folder, "bench");
     if (!folder) return reportFailure(folder.error(), exitNoAnswer);
     Bench bench(*options, *folder);
     const Result<void> done = bench.run();

@@ -8,13 +8,11 @@
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
-#include "model/analysis/RunSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/pages/makeComparison.h"
-#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
 

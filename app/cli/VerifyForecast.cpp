@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,6 @@
 #include "app/cli/Output.h"
 #include "app/cli/RecordSupervisor.h"
 #include "app/cli/measureRun.h"
-#include "model/analysis/StepSelection.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/numbers/Statistics.h"
@@ -48,6 +48,8 @@ class Verifier {
         if (growth.count < minPairs)
             return fail("The runs are too short: an interval of {} has {} steps, and {} pairs of intervals are needed.",
                         formatDuration(verified_.periodNs), stepsPerInterval, minPairs);
+        if (callsNs_[1] / steps_[1] - callsNs_[0] / steps_[0] < verified_.addedNs() / 2)
+            return fail("{}: the calls did not take so much longer. Nothing was measured.", verified_.change.text());
         verified_.pairs = static_cast<int>(growth.count);
         verified_.measuredNs = growth.average;
         verified_.marginNs = studentTFor(0.95, growth.count - 1) * growth.standardDeviation /
@@ -81,7 +83,7 @@ class Verifier {
         const causality::StepReplay& replay = run->replay;
         if (const std::string refusal = replay.refusal(); !refusal.empty()) return fail("No forecast. {}", refusal);
         const causality::Change& change = verification_.change;
-        setCalls(trace, replay);
+        if (const Result<void> set = setCalls(trace, replay); !set) return set;
         if (verified_.calls.empty())
             return fail("{}: no such call in the steps. Run 'lanescope stats -r slopes {}' to list parts.",
                         change.partText(), file);
@@ -107,6 +109,14 @@ class Verifier {
             if (intervalOf(worker->steps[step].range.endNs) == interval)
                 stepsNs[interval].push_back(worker->steps[step].range.durationNs());
         }
+        const std::set<std::string_view> names(verified_.calls.begin(), verified_.calls.end());
+        const ApiTable& calls = trace.apiCalls;
+        for (uint32_t row = 0; row < calls.size(); ++row)
+            if (trace.threads[calls.thread[row]].process == worker->process &&
+                names.contains(trace.strings.at(calls.name[row])))
+                callsNs_[intervalOf(calls.startNs[row]) % 2] +=
+                    static_cast<double>(calls.endNs[row] - calls.startNs[row]);
+        for (const StepSpan& step : worker->steps) ++steps_[intervalOf(step.launches.startNs) % 2];
         for (auto& [interval, plain] : stepsNs) {
             const auto slowed = stepsNs.find(interval + 1);
             if (interval % 2 != 0 || slowed == stepsNs.end() || std::ssize(plain) < minCountedSteps ||
@@ -117,20 +127,27 @@ class Verifier {
         return {};
     }
 
-    void setCalls(const Trace& trace, const causality::StepReplay& replay) {
+    Result<void> setCalls(const Trace& trace, const causality::StepReplay& replay) {
         const causality::CausalGraph& graph = replay.graph();
         const causality::Scales scales = causality::scalesOf(trace, graph, {&verification_.change, 1});
         std::set<std::string> names;
+        const bool isOfLine = verification_.change.subject == causality::Subject::Line;
         int64_t count = 0;
         for (causality::CausalGraph::Node node = 0; node < graph.size(); ++node) {
             const uint32_t group = graph.group[node];
             if (scales.ofGroup[group].addedNs == 0) continue;
+            // Threads without Python, as of a backward pass, make calls of a line, but are not at it.
+            const uint32_t call = graph.event[node].row();
+            if (isOfLine && trace.apiCalls.isStackLent[call] != 0)
+                return fail("{}: other threads call for this line, and are not slowed. Choose another line.",
+                            verification_.change.partText());
             names.emplace(trace.strings.at(graph.groups[group].name));
             ++count;
         }
         verified_.calls.assign(names.begin(), names.end());
         verified_.callsPerStep = static_cast<double>(count) * replay.recordedNs() /
                                  static_cast<double>(std::max<int64_t>(replay.window().durationNs(), 1));
+        return {};
     }
 
     agent::CallDelay delay() const {
@@ -148,7 +165,8 @@ class Verifier {
     const RunsFolder& folder_;
     RecordSupervisor supervisor_;
     VerifiedForecast verified_;
-    std::vector<int64_t> growths_;  // growth of the mean step by pair
+    std::vector<int64_t> growths_;               // growth of the mean step by pair
+    std::array<double, 2> callsNs_{}, steps_{};  // time in the calls and number of steps, plain and slowed
 };
 
 }  // namespace
@@ -165,22 +183,33 @@ bool VerifiedForecast::isInside() const { return std::abs(forecastNs - measuredN
 
 std::string VerifiedForecast::text() const {
     using namespace analysis;
-    const double addedNs = callsPerStep * static_cast<double>(change.addedNs);
+    const std::string_view verdict = !isDecided() ? "The measured interval is too wide for a verdict: use more --runs"
+                                     : isInside() ? "The forecast is in the measured interval"
+                                                  : "The forecast is outside of the measured interval";
     return fmt::format(
         "In every second interval of {} of {} runs, each of some {} calls per step took {} longer ({}).\n"
         "The step of {} grows by {} by forecast, and by {} ± {} measured (95 % interval, {} pairs of intervals).\n"
-        "Of each added second the step takes on {:.2f} s by forecast, and {:.2f} s ± {:.2f} s measured.\n"
-        "The forecast is {} the measured interval.\n",
+        "Each added second makes the step {:.2f} s longer by forecast, and {:.2f} s ± {:.2f} s measured.\n{}.\n",
         formatDuration(periodNs), runs, countText(callsPerStep), formatDuration(change.addedNs), fmt::join(calls, ", "),
-        timeText(stepNs), timeText(forecastNs), timeText(measuredNs), timeText(marginNs), pairs, forecastNs / addedNs,
-        measuredNs / addedNs, marginNs / addedNs, isInside() ? "in" : "outside of");
+        timeText(stepNs), timeText(forecastNs), timeText(measuredNs), timeText(marginNs), pairs, forecastNs / addedNs(),
+        measuredNs / addedNs(), marginNs / addedNs(), verdict);
 }
 
 std::string VerifiedForecast::json() const {
-    const nlohmann::ordered_json all{
-        {"schema", "lanescope-verify"}, {"version", 1},         {"change", change.text()}, {"calls", calls},
-        {"callsPerStep", callsPerStep}, {"pairs", pairs},       {"stepNs", stepNs},        {"forecastNs", forecastNs},
-        {"measuredNs", measuredNs},     {"marginNs", marginNs}, {"isInside", isInside()}};
+    const nlohmann::ordered_json all{{"schema", "lanescope-verify"},
+                                     {"version", 1},
+                                     {"change", change.text()},
+                                     {"calls", calls},
+                                     {"callsPerStep", callsPerStep},
+                                     {"periodNs", periodNs},
+                                     {"runs", runs},
+                                     {"pairs", pairs},
+                                     {"stepNs", stepNs},
+                                     {"forecastNs", forecastNs},
+                                     {"measuredNs", measuredNs},
+                                     {"marginNs", marginNs},
+                                     {"isDecided", isDecided()},
+                                     {"isInside", isInside()}};
     return withoutControls(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
 }
 

@@ -32,8 +32,12 @@ struct VerifiedForecast {
     double measuredNs = 0;    ///< Measured growth, the mean over the pairs.
     double marginNs = 0;      ///< Half of the 95 % interval of `measuredNs`.
 
+    /// Returns the time that was added to a step.
+    double addedNs() const { return callsPerStep * static_cast<double>(change.addedNs); }
     /// Returns true if the forecast is in the measured interval.
     bool isInside() const;
+    /// Returns true if that interval is narrow enough to tell a part that matters from one that does not.
+    bool isDecided() const { return marginNs <= addedNs() / 4; }
     /// Returns sentences for people: what was done to the program, both times, and the verdict.
     std::string text() const;
     std::string json() const;

@@ -2,17 +2,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
 #include "app/help/HelpFormatter.h"
 #include "model/analysis/replaySteps.h"
 #include "model/analysis/shownNumbers.h"
-#include "model/compare/CompareSelection.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/text/formatValue.h"
@@ -137,6 +133,7 @@ Result<int> runVerify(const WhatIfOptions& options) {
     if (!verified) return reportFailure(verified.error(), exitNoAnswer);
     const Result<void> printed = printOutput(options.format == "json" ? verified->json() : verified->text());
     if (!printed) return fail(printed.error());
+    if (!verified->isDecided()) return exitNoAnswer;
     return verified->isInside() ? exitOk : exitMet;
 }
 

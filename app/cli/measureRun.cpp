@@ -87,6 +87,8 @@ Result<RunSummary> summaryOf(const std::string& name, const std::filesystem::pat
 Result<RunsFolder> RunsFolder::make(const std::string& folder, std::string_view purpose) {
     RunsFolder made;
     std::error_code error;
+    if (const Result<void> place = folder.empty() ? checkDefaultPlace() : Result<void>(); !place)
+        return fail(place.error());
     for (int number = 1; folder.empty(); ++number) {
         made.path_ = fmt::format("lanescope-{}-{}", purpose, number);
         if (::mkdir(made.path_.c_str(), 0700) == 0) return made;
