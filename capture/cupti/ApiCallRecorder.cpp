@@ -122,8 +122,12 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
         const std::string_view known = name;
         launches_[id] = known.substr(0, 8) == "cuLaunch" || known.substr(0, 13) == "cuGraphLaunch";
         delayed_[id] = isDelayed && std::ranges::find(delay_.calls, known) != delay_.calls.end();
-        if (cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS) ++enabled;
     }
+    // Callbacks read what is set above.
+    for (uint32_t id = 1; id < maxFunctions; ++id)
+        if (kinds_[id] != DriverCallKind::None &&
+            cupti_.enableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS)
+            ++enabled;
     return enabled;
 }
 

@@ -32,7 +32,6 @@ std::string privateLibrary() {
     return found;
 }
 
-/// Reads "3.12.3 (main, ...)" as numbers. Returns false for another text.
 }  // namespace
 
 struct Interpreter::Names {
