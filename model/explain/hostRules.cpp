@@ -36,21 +36,19 @@ std::string sayInputData(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
-/// Returns " First check ..." for a wait that may be no wait for data, but has a place.
-std::string checkedFirst(const FindingText& text) {
-    const std::string& seen = text.finding().launched;
-    if (seen.empty() || text.worker().loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return {};
-    return "Check the line first. A wait for requests is normal. If the thread waits for a batch to fill, shorten this "
-           "wait. If the thread loads data: ";
-}
-
-/// Returns the advice about loaders that have time to spare; empty if they are busy, or if there are none.
-std::string adviseIdleLoaders(const FindingText& text) {
+/// Loaders that hardly run, and a wait that may be no wait for data, have advice of their own.
+std::string adviseInputData(const FindingText& text) {
     const LoaderTimes& loaders = text.worker().loaders;
     constexpr double maxBusyShare = 0.2;
-    if (loaders.threads == 0 || shareOf(loaders.ranNs + loaders.noCoreNs, loaders.knownNs) > maxBusyShare) return {};
-    return "The loaders have time to spare, so more of them do not help. If each epoch starts them anew: "
-           "DataLoader(persistent_workers=True). Else make the code of the waiting thread cheaper.";
+    if (loaders.threads > 0 && shareOf(loaders.ranNs + loaders.noCoreNs, loaders.knownNs) <= maxBusyShare)
+        return "The loaders hardly ran: more of them help only if they wait for a disk. If each epoch starts them "
+               "anew: "
+               "DataLoader(persistent_workers=True). Else make the code of the waiting thread cheaper.";
+    const std::string advice = adviceOf(text.run(), inputDataRule);
+    if (text.finding().launched.empty() || loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return advice;
+    return "Check the line first. A wait for requests is normal. If the thread waits for a batch to fill, shorten this "
+           "wait. If the thread loads data: " +
+           advice;
 }
 
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
@@ -434,11 +432,7 @@ const Rule inputDataRule{
     .find = findInputData,
     .say = sayInputData,
     .evidence = inputDataEvidence,
-    .advise =
-        [](const FindingText& text) {
-            const std::string idle = adviseIdleLoaders(text);
-            return idle.empty() ? checkedFirst(text) + adviceOf(text.run(), inputDataRule) : idle;
-        },
+    .advise = adviseInputData,
     .part = StepPart::DataLoading,
 };
 

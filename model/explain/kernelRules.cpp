@@ -161,10 +161,14 @@ const Contributor* maskConversions(const WorkerSummary& worker) {
     for (const Contributor& each : worker.contributors) {
         if (each.launched.empty() || each.isOfCaller || !convertsTo16Bits(each.name.work)) continue;
         double calls = 0;
-        for (const Contributor& other : worker.contributors)
-            if (other.launched == each.launched && other.path == each.path)
-                if (const auto is = classOf(other); is && is->family == KernelFamily::Attention)
-                    calls += static_cast<double>(other.count);
+        bool mayBeOther = false;  // a kernel that takes no mask, or a product whose weights are converted
+        for (const Contributor& other : worker.contributors) {
+            const std::optional<KernelClass> is = classOf(other);
+            if (!is || other.launched != each.launched || other.path != each.path) continue;
+            if (is->family == KernelFamily::Attention) calls += static_cast<double>(other.count);
+            mayBeOther = mayBeOther || is->family == KernelFamily::MatrixProduct || takesNoMask(other.name.work);
+        }
+        if (mayBeOther) continue;
         const double difference = std::abs(static_cast<double>(each.count) - calls);
         if (calls > 0 && difference <= maxCountDifference * calls &&
             (most == nullptr || each.exposedNs > most->exposedNs))
@@ -285,8 +289,13 @@ bool isOfInference(const FindingText& text) {
         return each.family == KernelFamily::Optimizer || each.purpose == LaunchPurpose::Optimizer ||
                each.purpose == LaunchPurpose::GradientNorm;
     };
-    // Without lines, the work of a backward pass may have any name.
-    return !text.finding().launched.empty() && convertsTo16Bits(text.finding().contributor.work) &&
+    const auto isProductThere = [&](const Contributor& each) {
+        const std::optional<KernelClass> is = classOf(each);
+        return is && is->family == KernelFamily::MatrixProduct && each.launched == text.finding().launched;
+    };
+    // Without lines, the work of a backward pass may have any name. Weights are converted where they are used.
+    return !text.finding().launched.empty() && std::ranges::any_of(text.worker().contributors, isProductThere) &&
+           convertsTo16Bits(text.finding().contributor.work) &&
            std::ranges::none_of(text.worker().contributors, isOfBackward) &&
            std::ranges::none_of(kernelsOf(text.worker()), isUpdate);
 }

@@ -137,15 +137,17 @@ std::string sayPageableCopies(const FindingText& text) {
 }
 
 std::string advisePageableCopies(const FindingText& text) {
-    if (isRoundTrip(text.worker(), isPageable)) return adviseRoundTrip(text.run());
+    const std::string first =
+        isRoundTrip(text.worker(), isPageable) ? adviseRoundTrip(text.run()) + " Otherwise: " : std::string();
     if (areToHost(text.worker(), isPageable))
-        return adviceFor(text.run(),
+        return first +
+               adviceFor(text.run(),
                          {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), copy_(..., "
                           "non_blocking=True)), and read them a step later, or less often.",
                           "Read results less often, and those of an earlier step (copy_to_host_async).",
                           "Copy results into pinned memory that is kept ({prefix}HostAlloc) with {prefix}MemcpyAsync, "
                           "and read them later, or less often."});
-    return adviceOf(text.run(), pageableCopiesRule);
+    return first + adviceOf(text.run(), pageableCopiesRule);
 }
 
 /// From this share of the steps with running copies on, the link is the limit: no other order of work is faster.
@@ -204,8 +206,8 @@ std::string adviseExposedCopies(const FindingText& text) {
                "work gains nothing.";
     if (isRoundTrip(text.worker(), isOtherCopy)) return adviseRoundTrip(text.run());
     if (isDelayedByWait(text))
-        return "Drop this wait, or wait only for the last work that uses the memory that the copy overwrites: with two "
-               "buffers, for an event recorded after the step before. The copy can then overlap this step.";
+        return "Wait only for the last work that uses the memory that the copy overwrites, not for all work of the "
+               "stream. With two buffers that work is of an earlier step, and the copy can overlap this one.";
     if (areToHost(text.worker(), isOtherCopy))
         return "Copy results on a stream of their own while the next step is computed, fewer of them, or less often.";
     return std::string(exposedCopiesRule.advice);

@@ -154,7 +154,9 @@ bool hasLowerFloat(std::string_view name) {
 
 bool convertsTo16Bits(std::string_view kernel) { return kernel.find("float16_copy_kernel") != std::string_view::npos; }
 
-bool isAnyReduction(std::string_view kernel) { return kernel.find("or_kernel_cuda") != std::string_view::npos; }
+bool isAnyReduction(std::string_view kernel) { return kernel.find("::or_kernel_cuda") != std::string_view::npos; }
+
+bool takesNoMask(std::string_view kernel) { return contains(kernel, "pytorch_flash"); }
 
 bool isNamedBackward(std::string_view kernel) {
     static constexpr std::array<std::string_view, 4> parts{"ackward", "bprop", "dgrad", "wgrad"};

@@ -89,10 +89,11 @@ std::span<const FamilyPattern> familyPatterns();
 /// Returns true if the demangled name of a kernel has a floating-point type of at most 32 bits. O(length); any thread.
 bool hasLowerFloat(std::string_view name);
 
-/// Returns true for PyTorch's conversions to 16 bits, reductions by "any", and kernels named after a backward pass, by
-/// the demangled name. O(length); any thread.
+/// Returns true for PyTorch's conversions to 16 bits, reductions by "any", attention that takes no mask, and kernels
+/// named after a backward pass, by the demangled name. O(length); any thread.
 bool convertsTo16Bits(std::string_view kernel);
 bool isAnyReduction(std::string_view kernel);
+bool takesNoMask(std::string_view kernel);
 bool isNamedBackward(std::string_view kernel);
 
 /// Returns the number type in which a kernel of that demangled name multiplies. O(length); any thread.

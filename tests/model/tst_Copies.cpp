@@ -172,7 +172,7 @@ class tst_Copies : public QObject {
         QCOMPARE(finding.sentence.find("wait there for stream 7: cuStreamWaitEvent at data.py:92 in issue.") !=
                      std::string::npos,
                  isReported);
-        QCOMPARE(finding.advice.starts_with("Drop this wait"), isReported);
+        QCOMPARE(finding.advice.starts_with("Wait only for the last work"), isReported);
     }
 
     void bytesThatComeBackAreReported_data() {
