@@ -649,6 +649,11 @@ void addForecasts(const RunContext& run, std::span<const uint32_t> places, const
     }
     worker.path = pathTimes(run.trace, replay);
     if (worker.path.size() > maxPathTimes) worker.path.resize(maxPathTimes);
+    const auto replayed = static_cast<double>(replay.stepCount());
+    for (PathTime& each : worker.path) {
+        each.ns = std::llround(static_cast<double>(each.ns) / replayed);
+        each.count /= replayed;
+    }
 }
 
 }  // namespace

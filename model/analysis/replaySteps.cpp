@@ -122,22 +122,16 @@ PathTime timeOf(const Trace& trace, const causality::NodeGroup& group, const cau
 }  // namespace
 
 std::vector<PathTime> pathTimes(const Trace& trace, const causality::StepReplay& replay) {
-    std::map<std::tuple<PathPart, uint32_t, std::string, std::string>, std::pair<PathTime, int64_t>> sums;
+    std::map<std::tuple<PathPart, uint32_t, std::string, std::string>, PathTime> sums;
     for (const causality::PathShare& share : replay.path()) {
         const causality::NodeGroup& group = replay.graph().groups[share.group];
         const PathTime time = timeOf(trace, group, share);
-        auto& [sum, ns] = sums.try_emplace({time.part, group.process, time.name, time.line}, time, 0).first->second;
+        PathTime& sum = sums.try_emplace({time.part, group.process, time.name, time.line}, time).first->second;
         sum.count += static_cast<double>(share.count);
-        ns += share.ns;
+        sum.ns += share.ns;
     }
     std::vector<PathTime> times;
-    const auto steps = static_cast<double>(std::max<size_t>(replay.stepCount(), 1));
-    for (auto& [key, sum] : sums) {
-        auto& [time, ns] = sum;
-        time.ns = std::llround(static_cast<double>(ns) / steps);
-        time.count /= steps;
-        times.push_back(std::move(time));
-    }
+    for (auto& [key, sum] : sums) times.push_back(std::move(sum));
     std::ranges::stable_sort(times, std::greater(), &PathTime::ns);
     return times;
 }

@@ -23,7 +23,8 @@ causality::StepReplay replaySteps(const RunContext& run, std::span<const uint32_
 /// Returns the steps of a worker of the run's summary; null if there are none.
 const WorkerSteps* stepsOf(const Trace& trace, const RunSteps& steps, const WorkerSummary& worker);
 
-/// Returns the times of a replay's critical path by process, part, name and line, largest first. O(groups).
+/// Returns the times of a replay's critical path by process, part, name and line, largest first: sums of all its steps.
+/// O(groups).
 std::vector<PathTime> pathTimes(const Trace& trace, const causality::StepReplay& replay);
 
 /// Replay of the critical worker of a run, which `explain` is about.

@@ -160,10 +160,11 @@ ReportTable criticalPath(const ReportQuery& query) {
     const std::vector<analysis::PathTime> path = analysis::pathTimes(query.trace, run->replay);
     int64_t wholeNs = 0;
     for (const analysis::PathTime& each : path) wholeNs += each.ns;
+    const auto steps = static_cast<double>(run->replay.stepCount());
     for (const analysis::PathTime& each : path)
         table.rows.push_back({100 * static_cast<double>(each.ns) / static_cast<double>(std::max<int64_t>(wholeNs, 1)),
-                              static_cast<double>(each.ns), each.count, each.process(), std::string(name(each.part)),
-                              std::string(each.shownName()), each.line});
+                              static_cast<double>(each.ns) / steps, each.count / steps, each.process(),
+                              std::string(name(each.part)), std::string(each.shownName()), each.line});
     addReplayNotes(query, *run, table);
     return table;
 }
