@@ -41,8 +41,7 @@ std::string adviseInputData(const FindingText& text) {
     const LoaderTimes& loaders = text.worker().loaders;
     constexpr double maxBusyShare = 0.2;
     if (loaders.threads > 0 && shareOf(loaders.ranNs + loaders.noCoreNs, loaders.knownNs) <= maxBusyShare)
-        return "The loaders hardly ran: more of them help only if they wait for a disk. If each epoch starts them "
-               "anew: "
+        return "The loaders hardly ran: more of them help only if they wait for a disk. If each epoch starts new ones: "
                "DataLoader(persistent_workers=True). Else make the code of the waiting thread cheaper.";
     const std::string advice = adviceOf(text.run(), inputDataRule);
     if (text.finding().launched.empty() || loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return advice;

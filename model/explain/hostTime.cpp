@@ -164,8 +164,8 @@ int64_t gilWaitNs(const Contributor& each) { return each.part == StepPart::Launc
 
 const Contributor* mainOfLine(const WorkerSummary& worker, const std::function<int64_t(const Contributor&)>& nsOf) {
     struct Line {
-        int64_t ns = 0, mostNs = 0;
-        const Contributor* most = nullptr;
+        int64_t ns = 0, largestNs = 0;
+        const Contributor* largest = nullptr;
     };
     std::map<std::tuple<ThreadRef, std::string, size_t>, Line> lines;
     const Line* most = nullptr;
@@ -176,10 +176,10 @@ const Contributor* mainOfLine(const WorkerSummary& worker, const std::function<i
         if (ns <= 0) continue;
         Line& line = lines[{each.name.idle.thread, frame.file, frame.isEmpty() ? index : size_t{frame.line}}];
         line.ns = saturatingSum(line.ns, ns);
-        if (ns > line.mostNs) line = {line.ns, ns, &each};
+        if (ns > line.largestNs) line = {line.ns, ns, &each};
         if (most == nullptr || line.ns > most->ns) most = &line;
     }
-    return most == nullptr ? nullptr : most->most;
+    return most == nullptr ? nullptr : most->largest;
 }
 
 namespace {
