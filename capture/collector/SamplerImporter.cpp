@@ -328,7 +328,7 @@ void SamplerImporter::noteStolen(const Counter& counter) {
     process_.trace.health(
         Severity::Warning, HealthCode::CpuStolen,
         fmt::format("The host of this virtual machine took {:.2f} of a core from it (counter cpu.steal: {:.1f} s in "
-                    "{:.1f} s). CPU times of steps are longer because of it, not because of the program.",
+                    "{:.1f} s). CPU times of steps may be longer because of it.",
                     stolen / seconds, stolen, seconds));
 }
 
