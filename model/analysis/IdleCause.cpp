@@ -27,10 +27,10 @@ constexpr std::array<WorkName, 8> workNames{{
     {"torch_optimizer", "in the optimizer (torch.optim)"},
 }};
 
-/// Returns " that the main thread has at data.py:88 in load".
+/// Returns ", held by the main thread at data.py:88 in load".
 std::string holderText(const ThreadActivity& activity) {
     if (activity.holder.isEmpty()) return {};
-    std::string text = fmt::format(" that {} has", activity.holder.textWithArticle());
+    std::string text = ", held by " + activity.holder.textWithArticle();
     if (!activity.holderFrame.isEmpty()) text += " at " + activity.holderFrame.text();
     return text;
 }
@@ -42,7 +42,7 @@ std::string headText(const IdleCause& cause) {
         case CauseKind::AfterCall:
             return "after " + cause.call + (cause.copy.empty() ? "" : fmt::format(" for a copy ({})", cause.copy));
         case CauseKind::OutsideCalls: return fmt::format("in host code (no {} call)", name(cause.api));
-        case CauseKind::BeforeBatchCopy: return "in host code before the batch copy";
+        case CauseKind::BeforeBatchCopy: return "before the batch copy, in host code";
         case CauseKind::LoadingRange: return "in a data-loading range";
         case CauseKind::LoadingThread: return cause.thread.text();
         case CauseKind::QueuedWork: return "between queued GPU operations";
@@ -176,6 +176,9 @@ std::string causeText(const IdleCause& cause) {
     std::string text = headText(cause);
     if (cause.isPageable) text += " of pageable memory";
     if (cause.kind != CauseKind::LoadingThread) text += onThread(cause.thread);
+    // The state is that of a thread, not of the copy.
+    if (cause.kind == CauseKind::BeforeBatchCopy && cause.thread.isEmpty() && cause.isObserved())
+        text += " on a thread";
     text += activityText(cause.activity);
     if (cause.kind == CauseKind::None && text.starts_with(' ')) text.erase(0, 1);
     return text;

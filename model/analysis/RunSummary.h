@@ -80,8 +80,8 @@ struct Contributor {
     int64_t gilNs = 0;
     /// For work: "launched at train.py:212 in GPT.forward", the Python line of more than half of it. "called from" for
     /// a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately ran and
-    /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". For a thread without Python: "the
-    /// main thread meanwhile mostly at ...". For a known line: "called at ...". Empty if there is no such line.
+    /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". For a thread without Python:
+    /// "while the main thread was at ...". For a known line: "called at ...". Empty if there is no such line.
     std::string launched;
     /// `launched` is the line of a call for which a thread without Python worked, such as that of a backward pass.
     bool isOfCaller = false;

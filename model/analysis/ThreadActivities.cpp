@@ -331,10 +331,10 @@ class RanAndWaited {
             const std::string at = most(trace, own), holder = most(trace, holders);
             std::string text = at.empty() ? "" : "seen mostly " + at;
             const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-            if (!holder.empty()) add("that other thread mostly " + holder);
+            if (!holder.empty()) add("the holder mostly " + holder);
             if (const std::string called = most(trace, callers); called.starts_with("at ")) add("called " + called);
             if (const std::string there = most(trace, meanwhile); !there.empty())
-                add(fmt::format("{} meanwhile mostly {}", threadRef(trace, python).textWithArticle(), there));
+                add(fmt::format("while {} was {}", threadRef(trace, python).textWithArticle(), there));
             return text;
         }
     };

@@ -10,6 +10,7 @@
 
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
+#include "model/analysis/stepRanges.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/programKind.h"
@@ -185,7 +186,7 @@ constexpr double minShareBetween = 0.03;
 std::string spanText(int64_t ns) { return timeText(static_cast<double>(ns)); }
 
 /// Returns the known name of the steps.
-std::string patternText(const RunSummary& run) {
+std::string patternText(const RunSummary& run, const WorkerSummary& of) {
     const std::string per =
         run.rangesPerStep > 1 ? fmt::format(", each {} times", run.rangesPerStep) : std::string(", each");
     if (run.source == StepSource::KernelPattern)
@@ -195,6 +196,10 @@ std::string patternText(const RunSummary& run) {
     const std::string known = knownRangeName(run.pattern);
     const std::string name = printable(known.empty() ? run.pattern : known);
     if (run.rangesPerStep > 1) return fmt::format(", each of {} \"{}\"", run.rangesPerStep, name);
+    const auto isNext = [](const StepSummary& a, const StepSummary& b) { return a.startNs + a.wallNs == b.startNs; };
+    if (stepNamingOf(run.pattern) == StepNaming::Nothing &&
+        std::ranges::adjacent_find(of.steps, isNext) != of.steps.end())
+        return fmt::format(", each from one \"{}\" to the next", name);
     return fmt::format(" \"{}\"", name);
 }
 
@@ -240,20 +245,20 @@ std::string unitsSentence(const RunSummary& run, int64_t steps) {
     for (const StepUnit& unit : run.units) {
         const auto here = static_cast<double>(unit.count), all = static_cast<double>(steps);
         if ((here < severalFactor * all && all < severalFactor * here) || count++ >= maxReportedUnits) continue;
-        text += fmt::format("{}{} {}", text.empty() ? " --range can also choose: " : ", ", formatCount(unit.count),
-                            unitText(unit));
+        text += fmt::format("{}{} ({} times)", text.empty() ? " To explain other intervals, use --range: " : ", ",
+                            unitText(unit), formatCount(unit.count));
     }
     return text.empty() ? text : text + ".";
 }
 
 /// Returns the steps that an explanation covers, of its findings' worker, and the rest outside: `Explanation::steps`.
-std::string stepsSentence(const RunSummary& run) {
+std::string stepsSentence(const RunSummary& run, bool hasShare) {
     const uint32_t critical = run.criticalWorker();
     if (critical == noIndex || run.source == StepSource::WholeRun) return {};
     const WorkerSummary& of = run.workers[critical];
     std::string text = fmt::format("Explained: {} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
-    text += patternText(run);
-    if (const auto share = of.coverage(); share)
+    text += patternText(run, of);
+    if (const auto share = of.coverage(); share && hasShare)
         text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
@@ -279,8 +284,10 @@ class Words {
 
     void say() {
         made_.what = isWhole() ? "run" : std::string(identifier(run_.kind));
-        made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + restSentence();
-        made_.steps = stepsSentence(run_);
+        const std::string share = shareSentence();
+        made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + share;
+        made_.steps = stepsSentence(run_, share.empty());
+        if (!share.empty()) made_.steps += (made_.steps.empty() ? "" : " ") + restSentence();
         addFamilies();
         for (Finding& finding : made_.findings) {
             finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
@@ -350,36 +357,41 @@ class Words {
         return text + rest + (use.empty() ? "." : ". " + use + ".");
     }
 
-    /// Returns the share of the run in steps, if small, and where the rest of it goes.
-    std::string restSentence() const {
+    /// Returns the share of the run in steps, if small; empty if the length of the run is unknown.
+    std::string shareSentence() const {
         const uint32_t critical = run_.criticalWorker();
         if (critical == noIndex) return {};
         const WorkerSummary& of = worker(critical);
         const int64_t runNs = of.runNs(), stepsNs = of.totalWallNs();
         if (runNs <= 0 || shareOf(stepsNs, runNs) >= maxReportedCoverage) return {};
+        for (const PhaseSummary& phase : of.phases)
+            for (const Contributor& each : phase.contributors)
+                if (each.name.idle.kind == CauseKind::ClocksInconsistent) return {};
+        return fmt::format(" The explained {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
+                           spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
+    }
+
+    /// Returns the largest times outside of the steps.
+    std::string restSentence() const {
+        const WorkerSummary& of = worker(run_.criticalWorker());
         std::vector<std::pair<RunPhase, const Contributor*>> rest;
         for (const PhaseSummary& phase : of.phases)
-            for (const Contributor& each : phase.contributors) {
-                // The length of the run is unknown, too.
-                if (each.name.idle.kind == CauseKind::ClocksInconsistent) return {};
+            for (const Contributor& each : phase.contributors)
                 if (each.kind != ContributorKind::Others &&
-                    shareOf(each.exposedNs, runNs - stepsNs) >= minReportedRestShare)
+                    shareOf(each.exposedNs, of.runNs() - of.totalWallNs()) >= minReportedRestShare)
                     rest.emplace_back(phase.phase, &each);
-            }
         std::ranges::stable_sort(rest, std::ranges::greater(), [](const auto& each) { return each.second->exposedNs; });
-        std::string text =
-            fmt::format(" The explained {}s are {} of the {} of {}.", unit(), shareText(shareOf(stepsNs, runNs)),
-                        spanText(runNs), made_.workers.size() > 1 ? of.label() : "the run");
-        std::string items;
+        std::string text;
         for (size_t index = 0; index < std::min(rest.size(), maxReportedRest); ++index) {
             const auto& [phase, each] = rest[index];
-            items += fmt::format("{}{} {}", items.empty() ? " Largest of the rest: " : "; ", phaseText(phase),
-                                 spanText(each->exposedNs));
+            text += text.empty() ? "Largest times outside of the steps: " : "; ";
+            if (index == 0 || phase != rest[index - 1].first) text += phaseText(phase) + " ";
+            text += spanText(each->exposedNs);
             if (each->name.idle.kind == CauseKind::NoWorkAround) continue;
-            items +=
+            text +=
                 fmt::format(", {}{}", shortName(each->name), each->path.empty() ? "" : " in " + printable(each->path));
         }
-        return text + (items.empty() ? "" : items + ".");
+        return text + (text.empty() ? "" : ".");
     }
 
     std::string phaseText(RunPhase phase) const {
@@ -393,6 +405,9 @@ class Words {
 
     /// Returns "waiting for rank 2" if the rank is known and hardly waits for others itself.
     std::string partText(StepPart part) const {
+        const uint32_t critical = run_.criticalWorker();
+        if (part == StepPart::DataLoading && critical != noIndex && isDataMostlyGuessed(worker(critical)))
+            return std::string(name(part)) + " (a guess)";
         if (part != StepPart::WaitingForRanks) return std::string(name(part));
         for (const Finding& finding : made_.findings) {
             const WorkerSummary& late = worker(finding.worker);
@@ -438,8 +453,8 @@ class Words {
                 most = &each;
         if (most == nullptr) return {};
         const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
-        return fmt::format("; the largest part is {}{}, {}", shortName(most->name), at,
-                           shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
+        return fmt::format("; the largest part is {}{}, {} of the {}", shortName(most->name), at,
+                           shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())), made_.what);
     }
 
     /// Returns the sentence after the worker, if there are several and it does not name its own.

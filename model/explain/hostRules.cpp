@@ -169,9 +169,11 @@ std::string longGaps(const FindingText& text, IsOf isOf) {
     for (const Contributor& each : text.worker().contributors)
         if (isOf(each)) count += static_cast<double>(each.longCount);
     if (const std::string rare = text.rarely(); !rare.empty() || 2 * count < text.stepCount()) return rare;
-    const std::string times = countText(count / text.stepCount());
-    return fmt::format(", {}{} for {} or more", times == "1" ? "once" : times + " times", text.per(),
-                       timeText(static_cast<double>(minWorkNs)));
+    const double times = count / text.stepCount();
+    const std::string often = times == 1  ? "once" + text.per()
+                              : times < 1 ? fmt::format("{} times in {} {}s", count, text.stepCount(), text.unit())
+                                          : countText(times) + " times" + text.per();
+    return fmt::format(", {} for {} or more", often, timeText(static_cast<double>(minWorkNs)));
 }
 
 /// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have run.

@@ -131,18 +131,20 @@ std::string coresSentence(const RunSummary& run, uint32_t worker) {
         if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
             limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100, percent == 100 ? "" : "s");
         // Threads that it holds back are also counted as runnable without a core: that is the same time.
-        return fmt::format(" Meanwhile {} held processors back for {:.2f} s in each second, summed over them.", limit,
+        return fmt::format(" Meanwhile {} held processors back for {:.2f} s in each second (sum of all).", limit,
                            cores);
     }
     const CoreWaits waits = of.coreWaits.value_or(CoreWaits());
     const double cores = shareOf(waits.ns, of.totalWallNs());
     if (cores < minCoresMissed) return {};
     if (waits.threads == 1)
-        return fmt::format(" Meanwhile one of its threads waited for a core for {:.2f} s in each second.", cores);
+        return fmt::format(" Meanwhile one thread of the process waited for a core for {} of the time.",
+                           shareText(cores));
     return fmt::format(
-        " Meanwhile {} of its threads waited for a core for {:.2f} s in each second, summed over them. With more "
-        "threads than cores, fewer threads (OMP_NUM_THREADS) may be faster; otherwise another program uses the cores.",
-        waits.threads, cores);
+        " Meanwhile {} threads of the process waited for a core, for {} of the time each in the mean. Fewer threads "
+        "may help "
+        "if they are more than the cores.",
+        waits.threads, shareText(cores / static_cast<double>(waits.threads)));
 }
 
 bool isHostWaiting(const Contributor& each) {
@@ -379,9 +381,8 @@ std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
-        " Recording itself may cost up to {}{}, which is not part of this time: {}.", timeText(static_cast<double>(ns)),
-        per,
-        isAll ? fmt::format("{} took {} each; launches measured without a profiler took {}", launches,
+        " Up to {}{} more may be the cost of recording: {}.", timeText(static_cast<double>(ns)), per,
+        isAll ? fmt::format("{} at {} each, where {} is usual without a profiler", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
               : fmt::format("at most {} for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));

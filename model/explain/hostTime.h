@@ -125,7 +125,7 @@ inline constexpr int64_t maxOverheadNs = 10'000;
 /// without profiler. 0 for traces of third-party recorders, which were not measured.
 int64_t overheadShareNs(const analysis::RunSummary& run, const analysis::WorkerSummary& worker);
 
-/// Returns " Recording itself may cost up to 2.983 ms per step, which is not part of this time: ..." for `ns` of a mean
+/// Returns " Up to 2.983 ms per step more may be the cost of recording: ..." for `ns` of a mean
 /// step, by the durations of its launches. Empty for 0. `per` is " per step", or empty for a run as a whole.
 std::string overheadSentence(const analysis::WorkerSummary& worker, int64_t ns, std::string_view per);
 

@@ -188,8 +188,8 @@ void findAttentionMask(RunFindings& run) {
 
 std::string sayAttentionMask(const FindingText& text) {
     return fmt::format(
-        "Attention most likely reads a mask from memory: {}, converts one tensor for each call, {}. If the mask is "
-        "causal, up to {} is for it and for pairs that is_causal=True skips.",
+        "Attention most likely reads a mask from memory: one conversion for each call, {}, {}. If the mask is causal, "
+        "the mask and the pairs that is_causal=True skips take up to {}.",
         text.main(), text.times(), text.time());
 }
 
@@ -540,8 +540,10 @@ const Rule irregularWorkRule{
     .find = [](RunFindings& run) { run.addKernels(isIrregular, minIrregularShare); },
     .say =
         [](const FindingText& text) {
-            const KernelFamily family = kernelClass(text.finding().contributor.work).family;
-            return text.taking(fmt::format("Work that is slow on a GPU ({}) takes", name(family)));
+            const KernelClass is = kernelClass(text.finding().contributor.work);
+            return text.taking(is.trait == KernelTrait::SortedGradient
+                                   ? "Gradients of indexing, which sort the indices, take"
+                                   : fmt::format("Work that is slow on a GPU ({}) takes", name(is.family)));
         },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isIrregular); },
     .advise = adviseIrregular,

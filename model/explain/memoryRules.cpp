@@ -123,22 +123,26 @@ std::string sayRoundTrip(const FindingText& text) {
 
 std::string adviseRoundTrip(const RunSummary& run) {
     return adviceFor(
-        run, {"If the host does not change this data, keep it on the GPU: torch.from_dlpack passes arrays between "
-              "frameworks without a copy. Hooks for saved tensors can leave out parameters, which stay on the GPU "
-              "anyway; torch.utils.checkpoint computes activations again.",
+        run, {"If the host does not change this data, keep it on the GPU. For arrays of another framework: "
+              "torch.from_dlpack. For tensors saved for the backward pass: torch.utils.checkpoint, or hooks that omit "
+              "parameters, which stay on the GPU anyway.",
               "If the host does not change this data, keep it on the GPU: jax.dlpack.from_dlpack passes arrays between "
               "frameworks without a copy.",
               "If the host does not change this data, keep it on the GPU. Libraries can share its memory (DLPack)."});
 }
 
+/// Returns true if pageable copies are round trips of which `exposed_copies` does not report.
+bool isOwnRoundTrip(const FindingText& text) {
+    return isRoundTrip(text.worker(), isPageable) &&
+           !(text.has(exposedCopiesRule) && isRoundTrip(text.worker(), isOtherCopy));
+}
+
 std::string sayPageableCopies(const FindingText& text) {
-    return text.taking("Pageable-memory copies take") +
-           (isRoundTrip(text.worker(), isPageable) ? sayRoundTrip(text) : std::string());
+    return text.taking("Pageable-memory copies take") + (isOwnRoundTrip(text) ? sayRoundTrip(text) : std::string());
 }
 
 std::string advisePageableCopies(const FindingText& text) {
-    const std::string first =
-        isRoundTrip(text.worker(), isPageable) ? adviseRoundTrip(text.run()) + " Otherwise: " : std::string();
+    const std::string first = isOwnRoundTrip(text) ? adviseRoundTrip(text.run()) + " Otherwise: " : std::string();
     if (areToHost(text.worker(), isPageable))
         return first +
                adviceFor(text.run(),
@@ -188,7 +192,7 @@ std::string sayExposedCopies(const FindingText& text) {
         said += sayRoundTrip(text);
     } else if (isDelayedByWait(text)) {
         const HostCopies& copies = text.worker().hostCopies;
-        said += fmt::format(" Most are on another stream than most kernels, but wait there for stream {}: {}.",
+        said += fmt::format(" Most of these copies have another stream than most kernels, but wait for stream {}: {}.",
                             copies.awaitedStream, printable(copies.waitsAt));
     }
     return said;
@@ -369,8 +373,8 @@ const Rule denseEmbeddingsRule{
         "least 5 % of the optimizer's time: dense gradients of large tables.",
     .advice =
         "nn.Embedding(sparse=True) with torch.optim.SparseAdam or Adagrad updates only the rows of the batch. Keep the "
-        "dense optimizer for the other parameters. A fused embedding optimizer, such as that of TorchRec, needs no "
-        "gradient at all.",
+        "dense optimizer for the other parameters. A fused embedding optimizer, such as that of TorchRec, stores no "
+        "gradient of the table.",
     .find = findDenseEmbeddings,
     .say =
         [](const FindingText& text) {

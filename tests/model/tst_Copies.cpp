@@ -169,7 +169,7 @@ class tst_Copies : public QObject {
         QVERIFY(!explanation.findings.empty());
         const explain::Finding& finding = explanation.findings.front();
         QCOMPARE(finding.rule, &explain::exposedCopiesRule);
-        QCOMPARE(finding.sentence.find("wait there for stream 7: cuStreamWaitEvent at data.py:92 in issue.") !=
+        QCOMPARE(finding.sentence.find("but wait for stream 7: cuStreamWaitEvent at data.py:92 in issue.") !=
                      std::string::npos,
                  isReported);
         QCOMPARE(finding.advice.starts_with("Wait only for the last work"), isReported);

@@ -79,9 +79,10 @@ class tst_RestOfRun : public QObject {
         std::string names;
         for (const Contributor& each : between->contributors) names += each.name.text() + ", ";
         HAS(names, "eval");
-        const std::string sentence = explain::explain(*summarizeRun(*trace)).sentence;
-        HAS(sentence, " of the 1.000 s of the run. Largest of the rest: ");
-        HAS(sentence, "before the first step 498.0 ms, in host code");
+        const Explanation explained = explain::explain(*summarizeRun(*trace));
+        HAS(explained.sentence, " of the 1.000 s of the run.");
+        HAS(explained.steps, "Largest times outside of the steps: ");
+        HAS(explained.steps, "before the first step 498.0 ms, in host code");
     }
 
     void stepsOfMostOfTheRunNeedNoRemark() {
@@ -89,11 +90,13 @@ class tst_RestOfRun : public QObject {
         made.run().workers[0].phases = {
             {RunPhase::StartUp,
              {contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 900 * ms)}}};
-        HAS_NO(explain::explain(made.run()).sentence, "Largest of the rest");
+        HAS_NO(explain::explain(made.run()).sentence, "The explained steps are");
+        HAS_NO(explain::explain(made.run()).steps, "Largest times outside");
         made.run().workers[0].phases[0].contributors[0].exposedNs = 9'000 * ms;
-        HAS(explain::explain(made.run()).sentence,
-            "The explained steps are 10.0 % of the 10.00 s of the run. Largest of the rest: before the first "
-            "step 9.000 s, in host code");
+        const Explanation explained = explain::explain(made.run());
+        HAS(explained.sentence, "The explained steps are 10.0 % of the 10.00 s of the run.");
+        HAS(explained.steps, "Largest times outside of the steps: before the first step 9.000 s, in host code");
+        HAS_NO(explained.steps, "from the first to the last GPU work");
     }
 
     void firstLaunchesAreNamed() {
@@ -112,8 +115,8 @@ class tst_RestOfRun : public QObject {
                 made.launch(main, stream, "norm", at + kernel * 20 * us, at + kernel * 20 * us + 8 * us,
                             at + kernel * 20 * us + 14 * us);
         }
-        const std::string sentence = explain::explain(*summarizeRun(*made.finish())).sentence;
-        HAS(sentence, "Largest of the rest: before the first step 560.0 ms, in hipLaunchKernel");
+        const std::string steps = explain::explain(*summarizeRun(*made.finish())).steps;
+        HAS(steps, "Largest times outside of the steps: before the first step 560.0 ms, in hipLaunchKernel");
     }
 
     void deferredWorkHasNoSteps() {
@@ -291,8 +294,9 @@ class tst_RestOfRun : public QObject {
         made.addNvtx(main, "write report", 100 * ms, 900 * ms);
         const RunSummary run = *summarizeRun(*made.finish());
         QCOMPARE(run.workers.at(0).runNs(), 900 * ms);
-        HAS(explain::explain(run).sentence, " of the 900.0 ms of the run. Largest of the rest: ");
-        HAS(explain::explain(run).sentence, "after the last step");
+        HAS(explain::explain(run).sentence, " of the 900.0 ms of the run.");
+        HAS(explain::explain(run).steps, "Largest times outside of the steps: ");
+        HAS(explain::explain(run).steps, "after the last step");
     }
 
     void pausesAreCountedInSteps() {

@@ -95,8 +95,8 @@ class tst_ThreadCauses : public QObject {
         QCOMPARE(found, &made.findings.front());
         // The GPU waits 20 ms, and the thread ran for a fifth of them.
         QVERIFY2(std::abs(found->maxGainNs - 16 * ms) < ms, found->sentence.c_str());
-        for (const char* part : {"the GIL that the thread metrics has", "seen mostly at own.py:3 in prepare",
-                                 "that other thread mostly at metrics.py:46 in count"})
+        for (const char* part : {"the GIL, held by the thread metrics", "seen mostly at own.py:3 in prepare",
+                                 "the holder mostly at metrics.py:46 in count"})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
         // The rest is no part of it.
         const Finding* rest = findingOf(made, launchBoundRule);
@@ -152,11 +152,12 @@ class tst_ThreadCauses : public QObject {
         const Explanation made = explained({.state = ThreadState::Lock, .ranShare = 0.9, .isOfRuntime = true});
         const Finding& found = made.findings.front();
         QCOMPARE(found.rule, &hostWorkRule);
-        for (const char* part : {"on the thread runtime", "the main thread meanwhile mostly at own.py:3 in prepare"})
+        for (const char* part : {", while the main thread was at own.py:3 in prepare", "on the thread runtime"})
             QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
         // A thread with samples in Python has its own place.
-        QVERIFY(explained({.state = ThreadState::Lock, .ranShare = 0.9}).findings.front().sentence.find("meanwhile") ==
-                std::string::npos);
+        QVERIFY(
+            explained({.state = ThreadState::Lock, .ranShare = 0.9}).findings.front().sentence.find("while the main") ==
+            std::string::npos);
     }
 
     void processesThatStartInLongStepsAreFound() {

@@ -386,8 +386,8 @@ class tst_ThreadStates : public QObject {
         const TracePtr trace = simulated.finish();
         QCOMPARE(statesOf(*trace, thread, -5, 20, true),
                  (Texts{"5",
-                        "10 at data.py:3 in step, which waits for the GIL that the thread "
-                        "logger has at data.py:9 in write",
+                        "10 at data.py:3 in step, which waits for the GIL, held by the thread "
+                        "logger at data.py:9 in write",
                         "10"}));
         bool isNamed = false;
         for (const Property& line : describe(*trace, event))
@@ -662,8 +662,8 @@ class tst_ThreadStates : public QObject {
             said.push_back(activityText(activities.at(id)));
         });
         QCOMPARE(said.size(), size_t{2});
-        QCOMPARE(said[0], std::string(", which alternately runs and waits for the GIL that the thread tally has"));
-        QCOMPARE(said[1], std::string(", which alternately runs and waits for the GIL that another thread has"));
+        QCOMPARE(said[0], std::string(", which alternately runs and waits for the GIL, held by the thread tally"));
+        QCOMPARE(said[1], std::string(", which alternately runs and waits for the GIL, held by another thread"));
         QVERIFY(causes[0].runsAndWaits());
         QVERIFY(!causes[0].isSeenRunning());
         QVERIFY(!causes[0].isMostlyWithoutCore());

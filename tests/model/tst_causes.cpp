@@ -232,6 +232,7 @@ class tst_causes : public QObject {
         QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        QVERIFY2(guessed.sentence.find("data loading (a guess)") != std::string::npos, guessed.sentence.c_str());
         MadeRun working;
         working.add(StepPart::DataLoading, ContributorKind::Idle,
                     idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating), 20 * ms);
@@ -284,7 +285,7 @@ class tst_causes : public QObject {
         IdleCause held = idle(CauseKind::OutsideCalls, ThreadState::Gil);
         held.activity.holder = {ThreadRole::Named, "logger"};
         held.activity.holderFrame = {"log.py", 9, "write"};
-        QTest::newRow("GIL") << held << "waits for the GIL that the thread logger has at log.py:9 in write" << true;
+        QTest::newRow("GIL") << held << "waits for the GIL, held by the thread logger at log.py:9 in write" << true;
         QTest::newRow("alternately") << idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating)
                                      << "alternately runs and sleeps" << false;
     }
@@ -328,6 +329,12 @@ class tst_causes : public QObject {
         QCOMPARE(json["workers"][1]["coverage"].get<double>(), 0.8);
         QVERIFY(explanationAsText(report).find("80.0 % of the time from") != std::string::npos);
         QVERIFY(explanationAsHtml(report).find("80.0 % of the time from") != std::string::npos);
+
+        made.run().pattern = "optimizer";
+        made.run().workers[0].steps[1].startNs = 100 * ms;
+        QVERIFY(explain::explain(made.run())
+                    .steps.starts_with("Explained: 10 of 11 steps, each from one \"optimizer\" to the next, "));
+        made.run().pattern = "step #";
 
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
         QCOMPARE(explain::explain(made.run()).steps,
