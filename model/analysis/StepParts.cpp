@@ -27,9 +27,9 @@ constexpr PartEntry entries[]{
     {"exposed other copies", "exposed_other_copy", PartGroup::Copies, {0xb09a7c, 0xb09a7c}},
     {"memset", "memset", PartGroup::Copies, {0x9c8878, 0x9c8878}},
     {"waiting for ranks", "waiting_for_ranks", PartGroup::Collectives, {0xd3b6df, 0x6b4f7a}},
-    {"data loading", "data_loading_idle", PartGroup::Idle, {0x4fb0a0, 0x3d8b7e}},
-    {"synchronization idle", "synchronization_idle", PartGroup::Idle, {0xe88f98, 0x99525c}},
-    {"CPU-bound idle", "launch_bound_idle", PartGroup::Idle, {0xd92b4b, 0xcf3d5a}},
+    {"waiting for data", "data_loading_idle", PartGroup::Idle, {0x4fb0a0, 0x3d8b7e}},
+    {"idle after synchronization", "synchronization_idle", PartGroup::Idle, {0xe88f98, 0x99525c}},
+    {"waiting for launches", "launch_bound_idle", PartGroup::Idle, {0xd92b4b, 0xcf3d5a}},
     {"other idle", "other_idle", PartGroup::Idle, {0xc9d0da, 0x454d59}},
 };
 static_assert(std::size(entries) == stepPartCount);

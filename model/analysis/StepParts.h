@@ -32,7 +32,7 @@ inline constexpr auto allStepParts = [] {
     return all;
 }();
 
-/// For screens: "compute", "exposed communication", "CPU-bound idle".
+/// For screens: "compute", "exposed communication", "waiting for launches".
 std::string_view name(StepPart part);
 /// For files and programs: "compute", "exposed_communication", "launch_bound_idle".
 std::string_view identifier(StepPart part);

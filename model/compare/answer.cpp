@@ -146,7 +146,8 @@ std::string certaintyText(const Cause& cause, const DurationScale& scale) {
 }
 
 std::string medians(const WorkerComparison& pair) {
-    return fmt::format("{} against {}", timeText(pair.candidate.medianNs), timeText(pair.baseline.medianNs));
+    return fmt::format("{} in the candidate, {} in the baseline", timeText(pair.candidate.medianNs),
+                       timeText(pair.baseline.medianNs));
 }
 
 std::string runCount(int64_t runs) { return fmt::format("{} {}", runs, runs == 1 ? "run" : "runs"); }
@@ -196,7 +197,7 @@ std::string stepText(const OutlierStep& step) {
                       : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name), step.number);
 }
 
-/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: CPU-bound idle in host code ...".
+/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: waiting for launches in host code ...".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
     std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
@@ -418,12 +419,13 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     details.push_back(fmt::format("{}{}; {}.", whatStepsAre(comparison), stepsOfSide(before, "Baseline"),
                                   stepsOfSide(after, "candidate")));
     if (comparison.workers.size() > 1)
-        details.push_back(fmt::format(
-            "This is about {}, whose steps are longest if waiting for other ranks is left out.", pair.candidateLabel));
+        details.push_back(fmt::format("This is about {}, whose steps are longest without their waits for other ranks.",
+                                      pair.candidateLabel));
     details.push_back(fmt::format(
-        "Steps, candidate against baseline: medians {}; 95th percentiles {} against {}; means {} against {}.",
-        medians(pair), timeText(pair.candidate.p95Ns), timeText(pair.baseline.p95Ns),
-        pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
+        "Steps, candidate against baseline: medians {} against {}; 95th percentiles {} against {}; means {} against "
+        "{}.",
+        timeText(pair.candidate.medianNs), timeText(pair.baseline.medianNs), timeText(pair.candidate.p95Ns),
+        timeText(pair.baseline.p95Ns), pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
     if (pair.claim.unit == ClaimUnit::Runs)
         details.push_back(
             fmt::format("Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the unit, "

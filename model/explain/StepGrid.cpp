@@ -96,7 +96,7 @@ StepParts totalOf(const RunSummary& run) {
     return all;
 }
 
-/// Returns "CPU-bound idle, 70.2 %".
+/// Returns "waiting for launches, 70.2 %".
 std::string largestPartText(const StepSummary& step) {
     const std::vector<StepPart> parts = partsBySize(step.parts);
     if (parts.empty() || step.wallNs <= 0) return {};

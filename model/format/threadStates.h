@@ -31,7 +31,7 @@ struct ThreadStateName {
 inline constexpr std::array<ThreadStateName, threadStateCount> threadStateNames{{
     {"unknown", "Unknown", "does something unknown"},
     {"running", "Running", "runs"},
-    {"runnable", "No core", "is runnable, waiting for a core"},
+    {"runnable", "Runnable", "is runnable, waiting for a core"},
     {"gil", "GIL", "waits for the GIL"},
     {"lock", "Lock", "waits for a lock or another thread"},
     {"poll", "Input", "waits for input"},

@@ -117,7 +117,8 @@ std::string partsText(const ExplanationReport& report) {
     const std::string more = all > workers.size()
                                  ? fmt::format("\n{} of {} workers; -f json has all of them.\n", workers.size(), all)
                                  : std::string();
-    return "\n" + grid.text(report.lineWidth) + more;
+    return "\n" + grid.text(report.lineWidth) +
+           "Exposed: no kernel runs meanwhile. Idle, waiting for launches or data: the GPU has no work.\n" + more;
 }
 
 /// Returns `wrapped` with three spaces before every line.

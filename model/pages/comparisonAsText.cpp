@@ -128,7 +128,8 @@ std::string titleOf(const ComparisonRow& row) {
     if (!row.formerName.empty()) title += fmt::format(" (was {})", nameInTable(row.formerName));
     if (row.match == MatchKind::OnlyBaseline) title = "(gone) " + title;
     if (row.match == MatchKind::OnlyCandidate) title = "(new) " + title;
-    return isIdle(*row.part) ? fmt::format("{}: {}", name(*row.part), title) : title;
+    const bool isWait = isIdle(*row.part) || *row.part == StepPart::WaitingForRanks;
+    return isWait ? fmt::format("{}: {}", name(*row.part), title) : title;
 }
 
 /// Returns the parts of a step, every column with its sum.
@@ -158,7 +159,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     }
     layout.push_back({Field::Range});
     layout.push_back({Field::Name});
-    return fmt::format("\n{}: exposed time per step\n\n", name(parts)) +
+    return fmt::format("\n{}: {}time per step\n\n", name(parts), parts == PartGroup::Idle ? "" : "exposed ") +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth, {.overlong = overlong});
 }
 

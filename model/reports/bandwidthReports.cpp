@@ -210,7 +210,7 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
                      {"Received Max", Unit::GigabytesPerSecond},
                      {"Peak", Unit::GigabytesPerSecond},
                      {"Of Peak", Unit::Percent},
-                     {"Known", Unit::Percent},
+                     {"Time Known", Unit::Percent},
                      {"Source", Unit::Text}};
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const auto& [id, pair] : nvlinks(query.trace)) {

@@ -107,7 +107,7 @@ struct StateColumn {
 };
 constexpr StateColumn columns[] = {
     {"Running", {ThreadState::Running, ThreadState::Running}},
-    {"No Core", {ThreadState::Runnable, ThreadState::Runnable}},
+    {"Runnable", {ThreadState::Runnable, ThreadState::Runnable}},
     {"GIL", {ThreadState::Gil, ThreadState::Gil}},
     {"Lock", {ThreadState::Lock, ThreadState::Child}},
     {"Input", {ThreadState::Poll, ThreadState::Poll}},
@@ -122,7 +122,7 @@ ReportTable threadStates(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Process", Unit::Text}, {"Thread", Unit::Text}, {"Time", Unit::Nanoseconds}};
     for (const StateColumn& column : columns) table.columns.push_back({column.title, Unit::Percent});
-    table.columns.push_back({"Longest At", Unit::Text});
+    table.columns.push_back({"Most Time At", Unit::Text});
     const StatesOfThreads states(trace);
     const std::vector<std::optional<int>> ranks = ranksServed(trace);
     const TimeRange all{-maxTimestampNs, maxTimestampNs};

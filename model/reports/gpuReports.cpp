@@ -72,9 +72,10 @@ void addThrottling(const Trace& trace, TimeRange range, ReportTable& table) {
 
 ReportTable gpuActivity(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {
-        {"GPU", Unit::Identifier}, {"Counter", Unit::Text},  {"Mean", Unit::Count},  {"Max", Unit::Count},
-        {"Unit", Unit::Text},      {"Known", Unit::Percent}, {"Source", Unit::Text}, {"Read Every", Unit::Nanoseconds}};
+    table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text},
+                     {"Mean", Unit::Count},     {"Max", Unit::Count},
+                     {"Unit", Unit::Text},      {"Time Known", Unit::Percent},
+                     {"Source", Unit::Text},    {"Read Every", Unit::Nanoseconds}};
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const CounterSeries& series : query.trace.counters) {
         if (series.gpu == noIndex || series.source.empty() || series.link >= 0 || series.unit == CounterUnit::Flags ||
@@ -107,7 +108,7 @@ ReportTable tensorUses(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"GPU", Unit::Identifier},           {"Tensor Activity", Unit::Percent},
                      {"SM Clock (MHz)", Unit::Count},     {"MFU", Unit::Percent},
-                     {"Of Measured GEMM", Unit::Percent}, {"Known", Unit::Percent},
+                     {"Of Measured GEMM", Unit::Percent}, {"Time Known", Unit::Percent},
                      {"Read Every", Unit::Nanoseconds}};
     // Samplers begin before the program and end after it.
     const TimeRange range = query.range ? *query.range : query.trace.range;

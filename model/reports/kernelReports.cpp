@@ -26,10 +26,10 @@ namespace {
 /// Returns a row per family and worker. The chosen range of time replaces the steps.
 ReportTable kernelFamilies(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"Worker", Unit::Text},    {"Family", Unit::Text},
-                     {"Precision", Unit::Text}, {"Time per Step", Unit::Nanoseconds},
-                     {"Share", Unit::Percent},  {"Launches per Step", Unit::Count},
-                     {"Line", Unit::Text},      {"Largest Kernel", Unit::Text}};
+    table.columns = {{"Worker", Unit::Text},        {"Family", Unit::Text},
+                     {"Precision", Unit::Text},     {"Time per Step", Unit::Nanoseconds},
+                     {"Of Compute", Unit::Percent}, {"Launches per Step", Unit::Count},
+                     {"Line", Unit::Text},          {"Largest Kernel", Unit::Text}};
     StepSelection selection;
     selection.rangeName = query.rangeName;
     selection.stretch = query.range;
@@ -139,7 +139,7 @@ Result<analysis::ReplayedRun> replayOf(const ReportQuery& query) {
 
 /// Adds the steps of a replay, its error and why it makes no forecast.
 void addReplayNotes(const ReportQuery& query, const analysis::ReplayedRun& run, ReportTable& table) {
-    table.notes.push_back(fmt::format("{}, {}. Replay error {} %.", run.worker,
+    table.notes.push_back(fmt::format("{}, {}. A replay of the recorded causes differs by {} %.", run.worker,
                                       query.range ? "sums of the range" : run.replay.stepsText(),
                                       analysis::percentDifferenceText(100 * run.replay.error())));
     if (const std::string refusal = run.replay.refusal(); !refusal.empty()) table.notes.push_back(refusal);
@@ -148,7 +148,7 @@ void addReplayNotes(const ReportQuery& query, const analysis::ReplayedRun& run, 
 /// Returns a row per part, name, line and process of the critical path of the worker with the longest mean step.
 ReportTable criticalPath(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"Share", Unit::Percent},
+    table.columns = {{query.range ? "Of Time" : "Of Step", Unit::Percent},
                      {query.range ? "Time" : "Time per Step", Unit::Nanoseconds},
                      {query.range ? "Count" : "Count per Step", Unit::Count},
                      {"Process", Unit::Text},
@@ -179,9 +179,11 @@ ReportTable slopes(const ReportQuery& query) {
                      {"Part", Unit::Text}};
     const Result<analysis::ReplayedRun> run = replayOf(query);
     if (!run || run->replay.stepCount() == 0) return table;
-    if (run->replay.refusal().empty())
+    if (run->replay.refusal().empty()) {
+        table.notes.emplace_back("Forecast savings per step. Slope: saved time, in percent of the removed time.");
         for (const causality::Slope& each : run->replay.slopes())
             table.rows.push_back({each.savedNs, each.removedNs, 100 * each.slope(), each.ownNs, each.part.partText()});
+    }
     addReplayNotes(query, *run, table);
     return table;
 }
@@ -232,7 +234,7 @@ const Report criticalPathReport{.info = {.name = "critical_path",
 
 const Report slopesReport{
     .info = {.name = "slopes",
-             .title = "Slopes",
+             .title = "Savings per Step With Less of Each Part",
              .description = "What less of each part of a step saves, by forecast; names as in 'lanescope whatif'",
              .isByRange = true},
     .build = slopes};

@@ -109,15 +109,15 @@ ReportTable ncclSummary(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Operation", Unit::Text},
                      {"Communicator", Unit::Text},
-                     {"Size", Unit::Bytes},
+                     {"Call Size", Unit::Bytes},
                      {"Type", Unit::Text},
                      {"Algorithm", Unit::Text},
                      {"Protocol", Unit::Text},
-                     {"Count", Unit::Count},
+                     {"Rank Calls", Unit::Count},
                      {"Bus BW", Unit::GigabytesPerSecond},
                      {"Bus BW Max", Unit::GigabytesPerSecond},
                      {"Alg BW", Unit::GigabytesPerSecond},
-                     {"Total", Unit::Bytes},
+                     {"Total Size", Unit::Bytes},
                      {"CPU Time", Unit::Nanoseconds},
                      {"GPU Time", Unit::Nanoseconds},
                      {"Waited", Unit::Nanoseconds},
@@ -136,6 +136,8 @@ ReportTable ncclSummary(const ReportQuery& query) {
             fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} calls with GPU work; "
                         "bandwidths of these exclude it.",
                         knownWaits, calls));
+    if (!table.rows.empty())
+        table.notes.emplace_back("A collective of 4 ranks is 4 rank calls. Times are summed over them.");
     std::ranges::stable_sort(table.rows, [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
         return a[cpuTimeColumn] > b[cpuTimeColumn];
@@ -192,7 +194,7 @@ void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
                     {"Operation", Unit::Text},
                     {"Size", Unit::Bytes},
                     {"Type", Unit::Text},
-                    {"Count", Unit::Count},
+                    {"Elements", Unit::Count},
                     {"Sequence", Unit::Identifier},
                     {"Algorithm", Unit::Text},
                     {"Protocol", Unit::Text},

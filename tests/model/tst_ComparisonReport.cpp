@@ -370,7 +370,7 @@ class tst_ComparisonReport : public QObject {
             QVERIFY2(html.find(column.name) != std::string::npos, column.name.c_str());
         for (const char* heading : {"Run", "Worker", "Step", "Wall", "Excess", "Contributor"})
             QVERIFY2(text.find(heading) != std::string::npos, heading);
-        QVERIFY(text.find("CPU-bound idle: in cudaMalloc\n") != std::string::npos);
+        QVERIFY(text.find("waiting for launches: in cudaMalloc\n") != std::string::npos);
     }
 
     void warningsHaveCodesInJson() {

@@ -290,7 +290,7 @@ class tst_RunComparison : public QObject {
         const RunComparison comparison = comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(says(comparison, "but step 7 of the candidate"));
-        QVERIFY(says(comparison, "CPU-bound idle"));
+        QVERIFY(says(comparison, "waiting for launches"));
         QVERIFY(says(comparison, "in forward"));
         QCOMPARE(comparison.outliers.size(), size_t{1});
         QCOMPARE(outlierTable(comparison, Wording::Wide).rows.size(), size_t{1});

@@ -409,7 +409,7 @@ class tst_ThreadStates : public QObject {
             return -1.0;
         };
         QCOMPARE(value("Running"), 40.0);
-        QCOMPARE(value("No Core"), 10.0);
+        QCOMPARE(value("Runnable"), 10.0);
         QCOMPARE(value("Sleep"), 50.0);
         QCOMPARE(value("GIL"), 0.0);
     }

@@ -102,10 +102,10 @@ class tst_causes : public QObject {
         };
         const QString sentence = sentenceOf(compared(stepOf(1031, 4584), stepOf(6061, 296)));
         SAYS(sentence, "longer: +5.030 ms compute");
-        SAYS(sentence, "; offset by \u22124.288 ms data loading in the mean step");
+        SAYS(sentence, "; offset by \u22124.288 ms waiting for data in the mean step");
         const QString back = sentenceOf(compared(stepOf(6061, 296), stepOf(1031, 4584)));
         SAYS(back, "shorter: \u22125.030 ms compute");
-        SAYS(back, "; offset by +4.288 ms data loading in the mean step");
+        SAYS(back, "; offset by +4.288 ms waiting for data in the mean step");
         SAYS_NO(sentenceOf(compared(stepOf(1000, 4584), stepOf(3000, 4500))), "offset by");
     }
 
@@ -117,7 +117,8 @@ class tst_causes : public QObject {
             {kernel("gemm", 2000), idle(StepPart::LaunchBound, runs, 100), idle(StepPart::LaunchBound, sleeps, 710)},
             {kernel("gemm", 1700), idle(StepPart::LaunchBound, runs, 697)});
         const QString sentence = sentenceOf(comparison);
-        SAYS(sentence, "\u22120.113 ms CPU-bound idle in the mean step, \u22120.113 ms in host code (no CUDA call)");
+        SAYS(sentence,
+             "\u22120.113 ms waiting for launches in the mean step, \u22120.113 ms in host code (no CUDA call)");
         SAYS_NO(sentence, "0.710");
         int64_t idleCauses = 0;
         for (const ContributorDifference& each : comparison.criticalPair()->contributors)
@@ -148,7 +149,8 @@ class tst_causes : public QObject {
                                idle(StepPart::LaunchBound, idleIn("cudaLaunchKernel"), launchUs)};
         };
         SAYS(sentenceOf(compared(stepOf(900, 100), stepOf(200, 700))),
-             "\u22120.100 ms CPU-bound idle in the mean step, \u22120.700 ms in host code (no CUDA call), offset by "
+             "\u22120.100 ms waiting for launches in the mean step, \u22120.700 ms in host code (no CUDA call), offset "
+             "by "
              "+0.600 ms in cudaLaunchKernel");
     }
 
@@ -232,7 +234,7 @@ class tst_causes : public QObject {
         QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
-        QVERIFY2(guessed.sentence.find("data loading (a guess)") != std::string::npos, guessed.sentence.c_str());
+        QVERIFY2(guessed.sentence.find("waiting for data (a guess)") != std::string::npos, guessed.sentence.c_str());
         MadeRun working;
         working.add(StepPart::DataLoading, ContributorKind::Idle,
                     idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating), 20 * ms);

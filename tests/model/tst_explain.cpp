@@ -333,7 +333,7 @@ class tst_explain : public QObject {
         QCOMPARE(found->pattern->period, int64_t{3});
         QVERIFY(std::abs(found->maxGainNs - 14 * ms / 3) < ms / 5);
         QCOMPARE(*found->atNs, int64_t{0});
-        for (const char* part : {"rank 1", "every third step", "data loading", "in host code",
+        for (const char* part : {"rank 1", "every third step", "waiting for data", "in host code",
                                  "Only these steps have the range \"tokenizer hiccup\", 8.000 ms in each of 10 steps."})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
         QVERIFY2(found->brief.ends_with(": tokenizer hiccup") ||

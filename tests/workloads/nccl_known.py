@@ -195,10 +195,10 @@ def check(options):
         if label == "all_to_all":
             names |= {"AllToAll", "Send"}
         found = [
-            row for row in rows if row["Operation"] in names and row["Size (B)"] == size
+            row for row in rows if row["Operation"] in names and row["Call Size (B)"] == size
         ]
         problems = []
-        calls = sum(row["Count"] for row in found)
+        calls = sum(row["Rank Calls"] for row in found)
         if label == "all_to_all" and found and found[0]["Operation"] == "Send":
             expected *= int(fields["ranks"])
         if calls != expected:
@@ -210,7 +210,7 @@ def check(options):
         if not times:
             problems.append("no time on the GPU")
         if times and fields["kernel"] == "own":
-            longest = max(times, key=lambda row: row["Count"])
+            longest = max(times, key=lambda row: row["Rank Calls"])
             measured, recorded = float(fields["median_us"]), longest["GPU Med (ns)"] / 1e3
             # An event pair also holds the waits around the kernel, some 30 us of them.
             if abs(recorded - measured) > options.tolerance * measured + 30:

@@ -62,7 +62,7 @@ class IdleFinder : public QObject {
     std::shared_ptr<std::atomic<bool>> isCancelled_;
 };
 
-/// Returns, for example, "CPU-bound idle: in host code (no CUDA call) on the main thread, in backward".
+/// Returns, for example, "waiting for launches: in host code (no CUDA call) on the main thread, in backward".
 QString causeText(const analysis::GapCause& cause);
 
 class FactSheet;

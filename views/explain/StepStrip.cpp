@@ -28,7 +28,7 @@ QString lineOf(StepPart part, const StepParts& parts) {
         .arg(toQString(name(part)), shortDuration(parts[part]), toQString(percentText(100 * share)));
 }
 
-/// Returns the parts as lines without colours: "CPU-bound idle: 12.33 ms, 69.6 %".
+/// Returns the parts as lines without colours: "waiting for launches: 12.33 ms, 69.6 %".
 QStringList partLines(const StepParts& parts) {
     QStringList lines;
     for (const StepPart part : explain::partsBySize(parts)) lines << lineOf(part, parts);

@@ -22,7 +22,7 @@ namespace lanescope::views {
 QString partsTip(const QStringList& heading, const analysis::StepParts& parts, const Theme& theme,
                  const QStringList& notes = {});
 
-/// Returns "+4.80 ms vs. median: +4.70 ms CPU-bound idle"; without the part if the step is as long as the median.
+/// Returns "+4.80 ms vs. median: +4.70 ms waiting for launches"; without the part if the step is as long as the median.
 QString excessText(const analysis::RunSummary& run, explain::StepPlace place);
 
 /// The legend of all places that show parts of a step: a stacked bar and the parts, longest first, with their colours.

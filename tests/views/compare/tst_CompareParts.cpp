@@ -83,7 +83,7 @@ class TestCompareParts : public QObject {
         const QString words =
             "In these two runs steps are alike: median step 39.73 ms against 39.74 ms (0.0 %), "
             "within the spread of each run's own steps; but +0.458 ms in the mean step for "
-            "CPU-bound idle in host code (no CUDA call) on the main thread in checkpoint, which the "
+            "waiting for launches in host code (no CUDA call) on the main thread in checkpoint, which the "
             "baseline does not have; but step 17 of the candidate took 5.332 ms longer.";
         HeadlinePanel card;
         card.setAnswer(answerOf(words.toStdString()));

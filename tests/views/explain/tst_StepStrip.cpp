@@ -86,12 +86,12 @@ class TestStepStrip : public QObject {
     void toolTipShowsTimeAndParts() {
         Shown shown(1, 20);
         const QString tip = shown.strip.tipAt({0, 7});
-        for (const char* text : {"Step 7", "47.0 ms", "compute: 10.0 ms", "data loading: 32.0 ms",
-                                 "+30.0 ms vs. median: +30.0 ms data loading"})
+        for (const char* text : {"Step 7", "47.0 ms", "compute: 10.0 ms", "waiting for data: 32.0 ms",
+                                 "+30.0 ms vs. median: +30.0 ms waiting for data"})
             QVERIFY2(tip.contains(text), qPrintable(tip));
         // Longest first.
-        QVERIFY2(tip.indexOf("data loading: ") < tip.indexOf("compute: "), qPrintable(tip));
-        QVERIFY2(tip.indexOf("compute: ") < tip.indexOf("CPU-bound idle: "), qPrintable(tip));
+        QVERIFY2(tip.indexOf("waiting for data: ") < tip.indexOf("compute: "), qPrintable(tip));
+        QVERIFY2(tip.indexOf("compute: ") < tip.indexOf("waiting for launches: "), qPrintable(tip));
     }
 
     void toolTipShowsTheColours() {

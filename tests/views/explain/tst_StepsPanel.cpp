@@ -62,16 +62,16 @@ class TestStepsPanel : public QObject {
                 if (view.model().headerData(column, Qt::Horizontal).toString() == name) return column;
             return -1;
         };
-        QVERIFY(columnOf("Compute") < columnOf("CPU-bound idle"));
-        QVERIFY(columnOf("CPU-bound idle") < columnOf("Data loading"));
-        QVERIFY(columnOf("Data loading") < columnOf("Start"));
+        QVERIFY(columnOf("Compute") < columnOf("Waiting for launches"));
+        QVERIFY(columnOf("Waiting for launches") < columnOf("Waiting for data"));
+        QVERIFY(columnOf("Waiting for data") < columnOf("Start"));
         QCOMPARE(columnOf("Worker"), -1);
         const int parts = columnOf("Parts, largest first");
-        QCOMPARE(view.filter().index(0, parts).data().toString(), QString("data loading, 68.1 %"));
+        QCOMPARE(view.filter().index(0, parts).data().toString(), QString("waiting for data, 68.1 %"));
         // The idle time that is the problem is in view without scrolling.
         QTableView& table = view.table();
-        QVERIFY(table.columnViewportPosition(columnOf("CPU-bound idle")) +
-                    table.columnWidth(columnOf("CPU-bound idle")) <=
+        QVERIFY(table.columnViewportPosition(columnOf("Waiting for launches")) +
+                    table.columnWidth(columnOf("Waiting for launches")) <=
                 table.viewport()->width());
         const QRect cell = table.visualRect(view.filter().index(0, parts));
         const QRectF bar = ShareBarDelegate::segmentsArea(cell);
@@ -135,10 +135,10 @@ class TestStepsPanel : public QObject {
         const QImage image = lens.grab().toImage();
         QCOMPARE(image.pixelColor(lens.cellOf(3, 7).center().toPoint()), theme.slower);
         for (int index = 0; index < child<QComboBox>(shown.panel, "measure").count(); ++index)
-            if (child<QComboBox>(shown.panel, "measure").itemText(index) == "data loading")
+            if (child<QComboBox>(shown.panel, "measure").itemText(index) == "waiting for data")
                 child<QComboBox>(shown.panel, "measure").setCurrentIndex(index);
         QCOMPARE(lens.colorOf({3, 7}), theme.colorOf(analysis::StepPart::DataLoading));
-        QVERIFY(lens.tipAt({3, 7}).contains("data loading: 32"));
+        QVERIFY(lens.tipAt({3, 7}).contains("waiting for data: 32"));
     }
 
     void mapIsNavigatedWithKeysAndTheMouse() {
