@@ -44,7 +44,8 @@ class TimelineView {
     views.push(this);
     this.resetColors();
     this.listen();
-    new ResizeObserver(() => this.layOut()).observe(canvas.parentElement);
+    // A new size makes the canvas black; a frame requested here would come after that was shown.
+    new ResizeObserver(() => { this.layOut(); this.paint(); }).observe(canvas.parentElement);
   }
 
   // Colours and layout.

@@ -235,6 +235,22 @@ class Shown(unittest.TestCase):
         self.assertNotEqual(opened.evaluate("getComputedStyle(document.body).backgroundColor"), background)
         self.assertLessEqual(opened.evaluate("document.documentElement.scrollWidth"), 390)
 
+    def test_new_size_shows_no_empty_frame(self):
+        opened = self.shown(page_of(sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")))
+        # Observers run in the order of their creation, right before the frame is shown.
+        light = opened.evaluate("""new Promise(done => {
+          const view = views[0], stage = view.canvas.parentElement, height = stage.clientHeight;
+          const observer = new ResizeObserver(() => {
+            if (stage.clientHeight === height) return;
+            observer.disconnect();
+            done(view.context.getImageData(10, 100, 1, 1).data[0]);
+          });
+          observer.observe(stage);
+          stage.style.flex = "none";
+          stage.style.height = (height - 60) + "px";
+        })""")
+        self.assertGreater(light, 0)
+
     def test_button_of_a_served_page_loads_the_visible_part_in_full(self):
         server = subprocess.Popen([LANESCOPE, "view", "--web", sample(SOURCE / "resources/samples/resnet152-nvlink.sqlite.gz")], stdout=subprocess.PIPE, text=True)
         self.addCleanup(server.wait)
