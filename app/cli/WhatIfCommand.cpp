@@ -71,7 +71,7 @@ std::string asText(const analysis::ReplayedRun& run, const std::vector<causality
     if (!refusal.empty()) return text + "No forecast. " + refusal + "\n";
     if (changes.empty()) return text;
     const double savedNs = forecast.savedNs();
-    return text + fmt::format("{}: {} ± {} per step, {} {} ({} %).\n", changesText(changes),
+    return text + fmt::format("With {}: {} ± {} per step, {} {} ({} % of the step).\n", changesText(changes),
                               analysis::timeText(forecast.stepNs), analysis::timeText(forecast.marginNs),
                               savedNs < 0 ? "longer by" : "saves", analysis::timeText(std::abs(savedNs)),
                               analysis::percentText(100 * std::abs(savedNs) / forecast.recordedNs));

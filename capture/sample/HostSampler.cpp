@@ -53,7 +53,7 @@ struct Query {
 constexpr int64_t ms = 1'000'000;
 constexpr Query queries[] = {
     {"processors", 100 * ms, 2000 * ms, 1},
-    {"which processes", 1000 * ms, 5000 * ms, 1},
+    {"process list", 1000 * ms, 5000 * ms, 1},
     {"processes", 100 * ms, 1000 * ms, 2},
     {"memory and traffic", 500 * ms, 2000 * ms, 1},
 };

@@ -272,11 +272,11 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording, c
                                       {"Worker", Form::Text},
                                       {"Step", Form::Number},
                                       {"Name", Form::Text},
-                                      {"Wall", Form::Time},
-                                      {"Excess", Form::Loss},
+                                      {"Duration", Form::Time},
+                                      {"Above Median", Form::Loss},
                                       {"Part", Form::Text},
                                       {"Part Excess", Form::Loss},
-                                      {"Contributor", Form::Text, Field::Name},
+                                      {"Largest Cause", Form::Text, Field::Name},
                                       {"Range", Form::Text, Field::Range}}};
     for (const RunOutlier& outlier : comparison.outliers) {
         const OutlierStep& step = outlier.step;

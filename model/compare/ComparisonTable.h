@@ -99,8 +99,8 @@ using Layout = std::vector<std::vector<Field>>;
 ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows, const Layout& layout,
                         Wording wording);
 
-/// Returns the outlier steps: Run, Worker, Step, Name, Wall, Excess, Part, Part Excess, Contributor, Range. `Narrow`
-/// omits parameters. Rows lead to the step of the same number of these workers, if the workers are passed.
+/// Returns the outlier steps: Run, Worker, Step, Name, Duration, Above Median, Part, Part Excess, Largest Cause, Range.
+/// `Narrow` omits parameters. Rows lead to the step of the same number of these workers, if the workers are passed.
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const analysis::WorkerSummary* baseline = nullptr,
                              const analysis::WorkerSummary* candidate = nullptr);

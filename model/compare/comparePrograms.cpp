@@ -134,10 +134,10 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
     if (before.worldSize != after.worldSize && before.worldSize > 0 && after.worldSize > 0)
         cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize, after.worldSize);
     cautions.addIfOther("Driver", before.driver, after.driver);
-    cautions.addIfOther("Driver's CUDA", before.cuda, after.cuda);
+    cautions.addIfOther("CUDA version of the driver", before.cuda, after.cuda);
     // Arguments differ on purpose, or by run.
     cautions.addIfOther("Program", programOf(before.commandLine), programOf(after.commandLine));
-    cautions.addIfOther("Recorded with", before.recordOptions, after.recordOptions);
+    cautions.addIfOther("Recording options", before.recordOptions, after.recordOptions);
     const double kernelsBefore = kernelsPerStep(baseline), kernelsAfter = kernelsPerStep(candidate);
     if (std::abs(kernelsAfter - kernelsBefore) > alikeKernelCount * std::max(kernelsAfter, kernelsBefore))
         cautions.add("Kernels per step: {:.0f} in the baseline, {:.0f} in the candidate.", kernelsBefore, kernelsAfter);

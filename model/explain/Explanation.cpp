@@ -484,7 +484,9 @@ class Words {
     std::string sameCauseSentence(const Finding& finding) const {
         if (finding.rule->isOfSingleSteps()) return {};
         const Finding* const same = FindingText(run_, made_, finding).ofSameCause();
-        if (same != nullptr && same < &finding) return fmt::format(" Its place is that of {}.", same->rule->id);
+        if (same != nullptr && same < &finding)
+            return fmt::format(" Its place is the same as in {}. ({}).", same - made_.findings.data() + 1,
+                               same->rule->id);
         const FrameRef& frame = finding.contributor.idle.activity.frame;
         for (size_t place = 0; !frame.isEmpty() && &made_.findings[place] != &finding; ++place) {
             const Finding& above = made_.findings[place];

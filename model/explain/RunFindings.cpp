@@ -157,7 +157,7 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
             "Look at {} first{}: do less there, do it on another thread or process, or do it before the GPU needs it.",
             found->kind == DistinctionKind::Range ? fmt::format("\"{}\"", printable(found->name))
                                                   : printable(found->name),
-            isPart ? fmt::format(", {} of this", timeText(ownNs)) : "");
+            isPart ? fmt::format(", which takes {} of this", timeText(ownNs)) : "");
     }
     if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
         return fmt::format("Same cause as {}, of which these {}s have more: start with that.", other->rule->id, unit());

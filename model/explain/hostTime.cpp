@@ -103,8 +103,8 @@ std::string powerCapSentence(const RunSummary& run, uint32_t worker) {
     const std::optional<ClockLoss> loss = powerCapLoss(run, worker);
     if (!loss) return {};
     return fmt::format(
-        "{} stands at its power cap for {} % of the time of the steps, at {} where {} is the highest seen: usual of a "
-        "GPU that works hard, and a reason why steps of another run or GPU may be a little longer or shorter.",
+        "{} is at its power cap for {} % of the time of the steps, at {} where {} is the highest seen. This is normal "
+        "for a busy GPU, but steps of another run or GPU may be a little longer or shorter.",
         run.workers[worker].label(), percentText(100 * loss->heldShare), clockText(loss->smClockHz),
         clockText(loss->referenceHz()));
 }

@@ -61,11 +61,9 @@ std::string sayLateRank(const FindingText& text) {
     const std::string what = text.what();
     // The name of idle time already contains its place.
     const bool isIdle = text.finding().contributor.isIdle();
-    return fmt::format("The other ranks wait and exchange data at least {} longer than {}, which comes last{}.",
-                       text.time(), text.worker().label(),
-                       what.empty()
-                           ? ""
-                           : ", mostly from its extra time " + std::string(isIdle ? "" : "in ") + what + text.where()) +
+    return fmt::format("{} comes last, so the other ranks wait and exchange data at least {} longer{}.",
+                       capitalized(text.worker().label()), text.time(),
+                       what.empty() ? "" : fmt::format(": mostly {}{}{}", isIdle ? "" : "in ", what, text.where())) +
            text.onlyThere();
 }
 

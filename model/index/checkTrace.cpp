@@ -234,7 +234,7 @@ class TraceCheck {
             ++found;
         }
         if (!row) return bad(row.error().sentence);
-        if (found == 0) good("The layout of its tables is valid.");
+        if (found == 0) good("The layout of the tables is valid.");
     }
 
     /// Returns true if a note reports unreadable or invalid contents of the file.
@@ -253,7 +253,7 @@ class TraceCheck {
             bad(printable(note.sentence));
             ++found;
         }
-        if (found == 0) good("Every event in it can be read.");
+        if (found == 0) good("Every event can be read.");
     }
 
     void checkIndexes() {

@@ -159,7 +159,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     }
     layout.push_back({Field::Range});
     layout.push_back({Field::Name});
-    return fmt::format("\n{}: {}time per step\n\n", name(parts), parts == PartGroup::Idle ? "" : "exposed ") +
+    return fmt::format("\n{}: contribution to the mean step\n\n", name(parts)) +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth, {.overlong = overlong});
 }
 
@@ -170,7 +170,7 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
     layout.push_back({Field::Range});
-    return "\nNVTX ranges: exposed and idle time per step, by range of the host code\n\n" +
+    return "\nNVTX ranges: contribution to the mean step, by range of the host code\n\n" +
            gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth);
 }
 

@@ -117,7 +117,9 @@ std::string ofHost(const std::string& host, std::string_view name) {
 
 void addSamplers(Lines& lines, const SamplerFacts& samplers) {
     forEachFact(samplers, [&](const FactName& name, const std::string& value) {
-        lines.add(ofHost(samplers.host, name.shown), value);
+        // "GPM readings" are "every 400 ms", not "GPM every 400 ms".
+        const std::string_view own = name.shown.substr(0, name.shown.find(' ') + 1);
+        lines.add(ofHost(samplers.host, name.shown), value.substr(value.starts_with(own) ? own.size() : 0));
     });
     for (const SampledGpuFacts& gpu : samplers.gpus)
         forEachFact(gpu, [&](const FactName& name, const std::string& value) {
@@ -140,8 +142,9 @@ std::vector<Property> describeRun(const Trace& trace) {
     lines.add("Duration", formatDuration(trace.range.durationNs()));
     // Relative to the same start as --range and the ruler of the timeline.
     if (!trace.isEmpty())
-        lines.add("Events", fmt::format("from {:.3f} s to {:.3f} s", static_cast<double>(trace.range.startNs) / 1e9,
-                                        static_cast<double>(trace.range.endNs) / 1e9));
+        lines.add("Event times",
+                  fmt::format("{:.3f} s to {:.3f} s of the timeline", static_cast<double>(trace.range.startNs) / 1e9,
+                              static_cast<double>(trace.range.endNs) / 1e9));
     const RunFacts& facts = trace.facts;
     lines.add(facts, {&facts.recorderVersion});  // The producer.
     for (const HostName& host : facts.hosts) lines.add(fmt::format("Host {}", host.number), host.name);

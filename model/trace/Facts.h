@@ -133,9 +133,9 @@ void forEachFact(Of<RunFacts> auto& s, auto&& visit) {
     visit(FactName{facts::cpuCount, "CPUs"}, s.cpuCount);
     visit(FactName{facts::hostMemoryBytes, "Host memory", FactUnit::Bytes}, s.hostMemoryBytes);
     visit(FactName{facts::driverVersion, "CUDA driver"}, s.driverVersion);
-    visit(FactName{facts::driverCudaVersion, "Driver's CUDA"}, s.driverCudaVersion);
+    visit(FactName{facts::driverCudaVersion, "CUDA version of the driver"}, s.driverCudaVersion);
     visit(FactName{facts::lanescopeVersion, "Lanescope"}, s.recorderVersion);
-    visit(FactName{facts::recordOptions, "Recorded with"}, s.recordOptions);
+    visit(FactName{facts::recordOptions, "Recording options"}, s.recordOptions);
     visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
     visit(FactName{facts::logBytesUnreadAtExit, "Recorded data read after the program ended", FactUnit::Bytes},
           s.logBytesUnreadAtExit);
@@ -166,14 +166,14 @@ void forEachFact(Of<GpuFacts> auto& s, auto&& visit) {
     visit(FactName{facts::nvlinkCount, "NVLinks"}, s.nvlinkCount);
 }
 void forEachFact(Of<SamplerFacts> auto& s, auto&& visit) {
-    visit(FactName{facts::samplers, "Sampling cost"}, s.cost);
+    visit(FactName{facts::samplers, "Sampling cost (maximum rates)"}, s.cost);
     visit(FactName{facts::gpuMetricsSampler, "Metric sampler"}, s.metricsCost);
     visit(FactName{facts::samplerIntervals, "NVML readings"}, s.nvmlIntervals);
     visit(FactName{facts::samplerIntervalsGpm, "GPM readings"}, s.gpmIntervals);
     visit(FactName{facts::samplerIntervalsHost, "/proc readings"}, s.hostIntervals);
     visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
-    visit(FactName{facts::threadSampler, "Threads"}, s.threads);
-    visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);
+    visit(FactName{facts::threadSampler, "Thread sampling cost"}, s.threads);
+    visit(FactName{facts::threadStacksRead, "Thread stacks read"}, s.threadStacks);
     visit(FactName{facts::threadStacksTorn, "Thread stacks dropped as inconsistent"}, s.threadStacksTorn);
 }
 /// In files the GPU number is appended to the identifier: "gpuMetricsLost0".

@@ -368,7 +368,7 @@ class tst_ComparisonReport : public QObject {
         const std::string text = comparisonAsText(report), html = comparisonAsHtml(report);
         for (const ComparisonColumn& column : all.columns)
             QVERIFY2(html.find(column.name) != std::string::npos, column.name.c_str());
-        for (const char* heading : {"Run", "Worker", "Step", "Wall", "Excess", "Contributor"})
+        for (const char* heading : {"Run", "Worker", "Step", "Duration", "Above Median", "Largest Cause"})
             QVERIFY2(text.find(heading) != std::string::npos, heading);
         QVERIFY(text.find("waiting for launches: in cudaMalloc\n") != std::string::npos);
     }

@@ -167,7 +167,7 @@ class tst_Health : public QObject {
         Trace& trace = forged(made);
         trace.facts.hostMemoryBytes = int64_t{64} << 30;
         trace.facts.logBytesUnreadAtExit = int64_t{3} << 20;
-        trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", "", "", "", {}}};
+        trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "GPM every 400 ms", "", "", "", "", "", {}}};
         trace.facts.others = {{"brandNew", "yes"}};
         trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}, {7, 4, 8, {}, {{"tray", "right"}}}};
         trace.processes[0].facts.edit().visibleDevices = "0,1";
@@ -186,6 +186,7 @@ class tst_Health : public QObject {
         QCOMPARE(value(description.run, "Host memory"), std::string("64.00 GiB"));
         QCOMPARE(value(description.run, "Recorded data read after the program ended"), std::string("3.00 MiB"));
         QCOMPARE(value(description.run, "NVML readings"), std::string("clocks every 100 ms"));
+        QCOMPARE(value(description.run, "GPM readings"), std::string("every 400 ms"));
         QCOMPARE(value(description.run, "brandNew"), std::string("yes"));
         QVERIFY(description.gpus[0].title.find("PCIe 5 x16, 18 NVLinks") != std::string::npos);
         QCOMPARE(value(description.gpus[0].facts, "tray"), std::string("left"));

@@ -466,7 +466,7 @@ class tst_explain : public QObject {
         QVERIFY(findingOf(capped, &gpuThrottledRule) == nullptr);
         const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
             return has(each,
-                       "stands at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
+                       "is at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
                        "where 1.98 GHz is the highest seen");
         });
         QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
