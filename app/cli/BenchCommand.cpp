@@ -158,8 +158,7 @@ Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
     if (middle != words.end()) options.programs[1].assign(middle + 1, words.end());
     if (options.programs[0].empty() || options.programs[1].empty())
         return fail(
-            "Name two programs, separated by ---: lanescope bench -- BASELINE ARGUMENTS --- "
-            "CANDIDATE ARGUMENTS.");
+            "Name two programs, separated by ---: lanescope bench -- BASELINE ARGUMENTS --- CANDIDATE ARGUMENTS.");
     return options;
 }
 
@@ -201,8 +200,7 @@ void addBench(CLI::App& app, int& exitStatus) {
     arguments->recording.addRecordingOptions(*command);
     command
         ->add_option("PROGRAM", arguments->words,
-                     "Both programs with their arguments: A... --- B...; A is the baseline, B the "
-                     "candidate")
+                     "Both programs with their arguments: A... --- B...; A is the baseline, B the candidate")
         ->required();
     command->footer(std::string(conditionsHelp()) +
                     R"(

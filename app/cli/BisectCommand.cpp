@@ -165,8 +165,7 @@ class BisectAnswer {
             return fmt::format("The first worse {} is {} (probability {:.2f}).", history_.noun(), last,
                                place_->probability);
         return fmt::format(
-            "The first worse {} is one of {}, the last of them {} (probability {:.2f}). The others could "
-            "not be run.",
+            "The first worse {} is one of {}, the last of them {} (probability {:.2f}). The others could not be run.",
             history_.noun(), count, last, place_->probability);
     }
 

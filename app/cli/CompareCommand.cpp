@@ -25,13 +25,11 @@ Result<void> nameRuns(CompareOptions& options) {
     if (!history.empty() && (options.baseline.empty() || !options.candidates.empty() || !options.baselineRuns.empty() ||
                              !options.candidateRuns.empty() || !options.answer.request.earlier.empty()))
         return fail(
-            "--history: compares one run with those of a folder. Name one run: --history DIR "
-            "TRACE. See --help.");
+            "--history: compares one run with those of a folder. Name one run: --history DIR TRACE. See --help.");
     const bool areByOption = !options.baselineRuns.empty() || !options.candidateRuns.empty();
     if (areByOption && !options.baseline.empty())
         return fail(
-            "Name the runs either as BASELINE CANDIDATE... or with --baseline and --candidate, not "
-            "both. See --help.");
+            "Name the runs either as BASELINE CANDIDATE... or with --baseline and --candidate, not both. See --help.");
     if (areByOption && (options.baselineRuns.empty() || options.candidateRuns.empty()))
         return fail("--baseline and --candidate go together. Name the runs of both sides. See --help.");
     if (!areByOption && options.candidates.empty() && !options.answer.request.earlier.empty())
@@ -40,8 +38,7 @@ Result<void> nameRuns(CompareOptions& options) {
             "first: BASELINE CANDIDATE --spread EARLIER EARLIER. See --help.");
     if (!areByOption && options.candidates.empty() && history.empty())
         return fail(
-            "Give two runs, BASELINE and CANDIDATE, or several per side with --baseline and "
-            "--candidate. See --help.");
+            "Give two runs, BASELINE and CANDIDATE, or several per side with --baseline and --candidate. See --help.");
     const Result<void> asked = options.answer.check();
     if (!asked) return asked;
     if (!history.empty()) {
@@ -69,9 +66,8 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
             [options](const std::string& text) {
                 (void)parseAlignment(text, options->answer.request.selection);  // checked before
             },
-            "Start of each run. step: the first step after warm-up (default); start: the very "
-            "first step; RANGE or RANGE#K: the first step at or after the K-th NVTX range of that "
-            "name; --steps then counts from there")
+            "Start of each run. step: the first step after warm-up (default); start: the very first step; RANGE or "
+            "RANGE#K: the first step at or after the K-th NVTX range of that name; --steps then counts from there")
         ->type_name("WHERE")
         ->check([](const std::string& text) {
             CompareSelection ignored;
@@ -93,9 +89,8 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->type_name("TRACE");
     command
         ->add_option("--spread", options->answer.request.earlier,
-                     "Earlier runs of one of the programs (at least two), to measure the spread "
-                     "between its runs. Of a folder: its runs of the same command and machine. Put "
-                     "--spread after the runs")
+                     "Earlier runs of one of the programs (at least two), to measure the spread between its runs. Of a "
+                     "folder: its runs of the same command and machine. Put --spread after the runs")
         ->type_name("TRACE");
     command
         ->add_option("--history", options->answer.request.history,

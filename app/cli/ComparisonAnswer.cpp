@@ -98,8 +98,7 @@ std::string checkTable(const std::string& name) {
 void ComparisonAnswer::addTo(CLI::App& command) {
     command
         .add_option("--fail-if", conditionTexts_,
-                    "Exit with 1 if this condition holds, for example 'step.p50 > +3%'; repeatable "
-                    "(see below)")
+                    "Exit with 1 if this condition holds, for example 'step.p50 > +3%'; repeatable (see below)")
         ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseCondition(text)); });

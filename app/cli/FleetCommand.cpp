@@ -84,12 +84,9 @@ void addSummarize(CLI::App& app, int& exitStatus) {
     help::acceptOutputPath(
         command->add_option("-o,--output", options->folder, "Output folder (default: next to each trace)"), "FOLDER");
     command->footer(
-        "A summary has the name of its trace with the extension .lanescope-summary, has up to a "
-        "few megabytes and\n"
-        "does not need the trace. 'lanescope record --summary FOLDER' writes it at the end of a "
-        "recording;\n"
-        "'lanescope fleet' reads it.\n"
-        "\n"
+        "A summary has the name of its trace with the extension .lanescope-summary, has up to a few megabytes and\n"
+        "does not need the trace. 'lanescope record --summary FOLDER' writes it at the end of a recording;\n"
+        "'lanescope fleet' reads it.\n\n"
         "Examples:\n"
         "  lanescope summarize run.0.sqlite\n"
         "  lanescope summarize run.*.sqlite -o summaries");
@@ -211,8 +208,7 @@ void addFleet(CLI::App& app, int& exitStatus) {
     command->add_flag("--print-kubernetes", options->printsKubernetes,
                       "Print a Kubernetes manifest that starts a Dask cluster, and exit");
     command->footer(
-        "Requires Lanescope's wheel, dask, distributed, duckdb and numpy. LANESCOPE_PYTHON names the Python to use.\n"
-        "\n"
+        "Requires Lanescope's wheel, dask, distributed, duckdb and numpy. LANESCOPE_PYTHON names the Python to use.\n\n"
         "Examples:\n"
         "  lanescope fleet summaries -o fleet.sqlite --html fleet.html\n"
         "  lanescope fleet yesterday today -o both.sqlite\n"

@@ -65,10 +65,8 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     if (const Result<void> place = checkPlace(output); !place) return fail(place.error());
     // The name is usually a default, so an existing file may be more valuable.
     if (options.output.empty() && mayExist(output))
-        return fail(
-            "{}: would become {}, which exists. Choose another name with -o, or a folder with "
-            "--into.",
-            file.string(), output.string());
+        return fail("{}: would become {}, which exists. Choose another name with -o, or a folder with --into.",
+                    file.string(), output.string());
     const std::array inputs{file};
     if (const Result<void> place = checkPlaceForTrace(output, inputs); !place) return fail(place.error());
     const Result<TracePtr> trace = loadForCommand(file);
@@ -128,10 +126,8 @@ void addImport(CLI::App& app, int& exitStatus) {
                            "FILE")
         ->excludes(into);
     command->footer(
-        "Each file becomes a trace of the same name with the extension .sqlite, and its path is "
-        "printed.\n"
-        "SQL tools and readers of Nsight Systems exports can open it.\n"
-        "\n"
+        "Each file becomes a trace of the same name with the extension .sqlite, and its path is printed.\n"
+        "SQL tools and readers of Nsight Systems exports can open it.\n\n"
         "Examples:\n"
         "  lanescope import torch.json.gz\n"
         "  lanescope import torch.json.gz -o run.sqlite\n"

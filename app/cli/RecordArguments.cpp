@@ -157,8 +157,7 @@ void RecordArguments::addWhat(CLI::App& command) {
                                          "profiler interface, with data types and algorithms"),
                       {"nvtx", "plugin"});
     command.add_flag("--yield", asked.yieldCupti,
-                     "Leave CUPTI to a tool inside the program, such as torch.profiler; "
-                     "NVTX is still recorded");
+                     "Leave CUPTI to a tool inside the program, such as torch.profiler; NVTX is still recorded");
     command
         .add_option("--only", asked.only,
                     "Record only processes of the program PATTERN, for example python*; repeatable")
@@ -224,9 +223,8 @@ void RecordArguments::addWhen(CLI::App& command) {
         ->check(CLI::Validator(timeProblem, ""));
     command
         .add_option("--capture-range", range_,
-                    "Record only between cudaProfilerStart and cudaProfilerStop "
-                    "(cudaProfilerApi), or while an NVTX range is open "
-                    "(nvtx:RANGE[@DOMAIN])")
+                    "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or while an NVTX "
+                    "range is open (nvtx:RANGE[@DOMAIN])")
         ->type_name("RANGE")
         ->check(CLI::Validator(rangeProblem, ""));
     command.add_option("--steps", steps_, "Record only steps A to B (A-B, 0-based, per process)")
@@ -234,8 +232,7 @@ void RecordArguments::addWhen(CLI::App& command) {
         ->check(CLI::Validator(stepsProblem, ""));
     command
         .add_option("--step-range", stepRange_,
-                    "With --steps: NVTX range of a step, NAME[@DOMAIN]; * is a wildcard "
-                    "(default: common step names)")
+                    "With --steps: NVTX range of a step, NAME[@DOMAIN]; * is a wildcard (default: common step names)")
         ->type_name("NAME");
     help::acceptNumber(
         command.add_option("--ranges", windows.repeat, "With --capture-range: record only the first N ranges; 0: all"),

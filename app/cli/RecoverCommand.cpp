@@ -37,8 +37,7 @@ void addRecover(CLI::App& app, int& exitStatus) {
         command->add_option("-o,--output", words->output, "Output trace (default: the original name)"), "FILE");
     command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
     command->footer(
-        "Also reads truncated logs. The folder is not changed.\n"
-        "\n"
+        "Also reads truncated logs. The folder is not changed.\n\n"
         "Example:\n"
         "  lanescope recover .job.sqlite.run");
     command->callback([words, &exitStatus] {

@@ -164,9 +164,8 @@ void addWhatIf(CLI::App& app, int& exitStatus) {
     command
         ->add_option("--scale", options->scales,
                      "Multiply the time of a part: 'kernel:NAME=0.5' (a part of the name, or * as a wildcard), "
-                     "'family:NAME', 'line:FILE:LINE', 'rank:N', "
-                     "'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', 'sync', 'allocation', 'host' or 'loader'; "
-                     "repeatable")
+                     "'family:NAME', 'line:FILE:LINE', 'rank:N', 'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', "
+                     "'sync', 'allocation', 'host' or 'loader'; repeatable")
         ->type_name("PART=FACTOR")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(causality::parseScale(text)); });

@@ -575,8 +575,7 @@ class PmSampler : public Sampler {
             if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
                 reason =
                     "this user may not read hardware counters; run as root or with CAP_SYS_ADMIN, or load the driver "
-                    "with "
-                    "NVreg_RestrictProfilingToAdminUsers=0";
+                    "with NVreg_RestrictProfilingToAdminUsers=0";
             if (result == CUPTI_ERROR_HARDWARE_BUSY)
                 reason = "another tool uses the hardware counters, such as DCGM, Nsight or another record";
             if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED ||

@@ -621,8 +621,7 @@ class Measurer {
         const std::optional<unsigned> percent = options_.utilization(gpu.uuid);
         if (percent && *percent >= busyPercent)
             gpu.refusal = fmt::format(
-                "It is {} % busy; measuring would disturb other programs and be inaccurate. Wait, "
-                "or use --force.",
+                "It is {} % busy; measuring would disturb other programs and be inaccurate. Wait, or use --force.",
                 *percent);
     }
 

@@ -55,9 +55,7 @@ Result<Placeholder> takePlaceholder(std::string_view& rest) {
     Placeholder placeholder;
     if (!rest.empty()) placeholder.code = rest.front();
     if (placeholder.code == '\0' || std::string_view("%pnhq").find(placeholder.code) == rest.npos)
-        return fail(
-            "Output name: unknown % placeholder. Use %p, %n, %h, %q{{NAME}}, or %% for a percent "
-            "sign.");
+        return fail("Output name: unknown % placeholder. Use %p, %n, %h, %q{{NAME}}, or %% for a percent sign.");
     rest.remove_prefix(1);
     if (placeholder.code != 'q') return placeholder;
     const size_t end = rest.find('}');
@@ -386,10 +384,8 @@ Result<CollectedRun> recoverLogs(const RunFolder& folder, const RecoverOptions& 
     const FoundLogs logs = findLogs(folder.folder());
     if (logs.count == 0) return fail("{}: no log in this folder, nothing to recover.", options.runFolder.string());
     if (logs.readable == 0)
-        return fail(
-            "{}: no readable Lanescope log in this folder. Its files are truncated, or are not "
-            "logs.",
-            options.runFolder.string());
+        return fail("{}: no readable Lanescope log in this folder. Its files are truncated, or are not logs.",
+                    options.runFolder.string());
     const std::filesystem::path output =
         options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;
     if (auto possible = checkOutput(output, options.overwrite); !possible) return fail(possible.error());

@@ -405,8 +405,7 @@ class Words {
 
     /// Returns "waiting for rank 2" if the rank is known and hardly waits for others itself.
     std::string partText(StepPart part) const {
-        const uint32_t critical = run_.criticalWorker();
-        if (part == StepPart::DataLoading && critical != noIndex && isDataMostlyGuessed(worker(critical)))
+        if (part == StepPart::DataLoading && isDataMostlyGuessed(worker(run_.criticalWorker())))
             return std::string(name(part)) + " (a guess)";
         if (part != StepPart::WaitingForRanks) return std::string(name(part));
         for (const Finding& finding : made_.findings) {

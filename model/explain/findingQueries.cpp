@@ -546,13 +546,12 @@ void EvidenceQuery::addCaptures(std::string_view layer) {
     layers_.emplace_back(
         layer,
         fmt::format(
-            "(SELECT b.s, CASE WHEN b.name LIKE '%BeginCapture%' THEN b.until ELSE b.own END AS e FROM (SELECT "
-            "c.start AS s, c.\"end\" AS own, q.value AS name, lead(c.\"end\") OVER w AS until, lag(q.value) OVER "
-            "w AS before FROM CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds q ON q.id = c.nameId WHERE {} AND "
-            "(q.value LIKE '%StreamBeginCapture%' OR q.value LIKE '%StreamEndCapture%' OR q.value LIKE "
-            "'%GraphInstantiate%') WINDOW w AS (PARTITION BY c.globalTid ORDER BY c.start)) b WHERE (b.name LIKE "
-            "'%BeginCapture%' AND b.until IS NOT NULL) OR (b.name LIKE '%GraphInstantiate%' AND b.before LIKE "
-            "'%EndCapture%'))",
+            "(SELECT b.s, CASE WHEN b.name LIKE '%BeginCapture%' THEN b.until ELSE b.own END AS e FROM (SELECT c.start "
+            "AS s, c.\"end\" AS own, q.value AS name, lead(c.\"end\") OVER w AS until, lag(q.value) OVER w AS before "
+            "FROM CUPTI_ACTIVITY_KIND_RUNTIME c JOIN StringIds q ON q.id = c.nameId WHERE {} AND (q.value LIKE "
+            "'%StreamBeginCapture%' OR q.value LIKE '%StreamEndCapture%' OR q.value LIKE '%GraphInstantiate%') WINDOW "
+            "w AS (PARTITION BY c.globalTid ORDER BY c.start)) b WHERE (b.name LIKE '%BeginCapture%' AND b.until IS "
+            "NOT NULL) OR (b.name LIKE '%GraphInstantiate%' AND b.before LIKE '%EndCapture%'))",
             ofProcess("c.globalTid")));
 }
 

@@ -170,9 +170,9 @@ std::string longGaps(const FindingText& text, IsOf isOf) {
         if (isOf(each)) count += static_cast<double>(each.longCount);
     if (const std::string rare = text.rarely(); !rare.empty() || 2 * count < text.stepCount()) return rare;
     const double times = count / text.stepCount();
-    const std::string often = times == 1  ? "once" + text.per()
-                              : times < 1 ? fmt::format("{} times in {} {}s", count, text.stepCount(), text.unit())
-                                          : countText(times) + " times" + text.per();
+    const std::string often = times < 1
+                                  ? fmt::format("{:.0f} times in {:.0f} {}s", count, text.stepCount(), text.unit())
+                                  : countText(times) + (times == 1 ? " time" : " times") + text.per();
     return fmt::format(", {} for {} or more", often, timeText(static_cast<double>(minWorkNs)));
 }
 
@@ -445,9 +445,8 @@ const Rule hostWaitsRule{
         "something other than the GPU, or waits for a core.",
     .advice =
         "Find out what the thread waits for; waiting for requests from outside is no loss. If it is something else, "
-        "move "
-        "the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs more "
-        "cores, a higher cgroup limit, or fewer threads.",
+        "move the wait out of the step or to another thread, or launch earlier. A thread that waits for a core needs "
+        "more cores, a higher cgroup limit, or fewer threads.",
     .find = findHostWaits,
     .say = sayHostWaits,
     .evidence = hostWaitsEvidence,

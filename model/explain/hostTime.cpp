@@ -141,9 +141,8 @@ std::string coresSentence(const RunSummary& run, uint32_t worker) {
         return fmt::format(" Meanwhile one thread of the process waited for a core for {} of the time.",
                            shareText(cores));
     return fmt::format(
-        " Meanwhile {} threads of the process waited for a core, for {} of the time each in the mean. Fewer threads "
-        "may help "
-        "if they are more than the cores.",
+        " Meanwhile {} threads of the process waited for a core, each for {} of the time on average. Fewer threads may "
+        "help.",
         waits.threads, shareText(cores / static_cast<double>(waits.threads)));
 }
 

@@ -131,7 +131,7 @@ std::string adviseRoundTrip(const RunSummary& run) {
               "If the host does not change this data, keep it on the GPU. Libraries can share its memory (DLPack)."});
 }
 
-/// Returns true if pageable copies are round trips of which `exposed_copies` does not report.
+/// Returns true if pageable copies are round trips that `exposed_copies` does not report.
 bool isOwnRoundTrip(const FindingText& text) {
     return isRoundTrip(text.worker(), isPageable) &&
            !(text.has(exposedCopiesRule) && isRoundTrip(text.worker(), isOtherCopy));
@@ -373,8 +373,7 @@ const Rule denseEmbeddingsRule{
         "least 5 % of the optimizer's time: dense gradients of large tables.",
     .advice =
         "nn.Embedding(sparse=True) with torch.optim.SparseAdam or Adagrad updates only the rows of the batch. Keep the "
-        "dense optimizer for the other parameters. A fused embedding optimizer, such as that of TorchRec, stores no "
-        "gradient of the table.",
+        "optimizer of the other parameters. TorchRec's fused optimizers store no gradient of the table.",
     .find = findDenseEmbeddings,
     .say =
         [](const FindingText& text) {

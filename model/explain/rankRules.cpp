@@ -59,8 +59,7 @@ void findLateRank(RunFindings& run) {
 
 std::string sayLateRank(const FindingText& text) {
     const std::string what = text.what();
-    // The name of idle time already contains its place.
-    const bool isIdle = text.finding().contributor.isIdle();
+    const bool isIdle = text.finding().contributor.isIdle();  // Its name already contains its place.
     return fmt::format("{} comes last, so the other ranks wait and exchange data at least {} longer{}.",
                        capitalized(text.worker().label()), text.time(),
                        what.empty() ? "" : fmt::format(": mostly {}{}{}", isIdle ? "" : "in ", what, text.where())) +

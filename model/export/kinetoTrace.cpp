@@ -104,10 +104,9 @@ class Writer {
         text_ += "],\n";
         const Process& process = trace_.processes[process_];
         if (process.rank)
-            text_ += fmt::format(
-                "  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": "
-                "{}}},\n",
-                *process.rank, process.worldSize.value_or(1));
+            text_ +=
+                fmt::format("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}}},\n",
+                            *process.rank, process.worldSize.value_or(1));
         text_ += fmt::format("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n  \"traceEvents\": [",
                              trace_.startUtcNs);
     }

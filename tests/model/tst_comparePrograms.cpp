@@ -528,7 +528,7 @@ class tst_comparePrograms : public QObject {
         const Explanation explanation = explain::explain(run);
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence, "8 threads of the process waited for a core, for 25.0 % of the time each"),
+        QVERIFY2(has(found->sentence, "8 threads of the process waited for a core, each for 25.0 % of the time"),
                  found->sentence.c_str());
     }
 
