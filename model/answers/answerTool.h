@@ -7,6 +7,7 @@
 
 #include "model/answers/Door.h"
 #include "model/answers/FolderGate.h"
+#include "model/explain/Explanation.h"
 #include "model/format/Result.h"
 
 namespace lanescope::answers {
@@ -30,9 +31,14 @@ inline constexpr size_t maxTextBytes = 600;
 /// in its member "truncated" what was shortened. O(size * log size).
 std::string limitedAnswer(Json answer, size_t maxTokens);
 
+/// Returns the findings of the run: a header, then rows of milliseconds per step, numbers with rules, place, rank and
+/// evidence. Findings about idle time at one line are one row with their sum: a rule ignores the idle time of earlier
+/// ones. Those about single steps, pauses and late ranks share time with others and are rows of their own.
+Json causeTable(const analysis::RunSummary& run, const explain::Explanation& explained);
+
 /// Returns the answer of a tool that reads: one line of JSON within the limit of tokens, with caveats, questions that
-/// the trace cannot answer, shortened parts, and a command for people. `arguments` fit the schema. Fails with a
-/// sentence. Takes as long as opening the traces.
+/// the trace cannot answer, omitted parts, and a command for people. The argument "detail" asks for the whole answer.
+/// `arguments` fit the schema. Fails with a sentence. Takes as long as opening the traces.
 Result<std::string> answerTool(const std::string& tool, const Json& arguments, const FolderGate& gate);
 
 }  // namespace lanescope::answers

@@ -56,6 +56,7 @@ struct Rule {
     /// The part of the step that contains all of a finding about a thread; else nullopt.
     std::optional<analysis::StepPart> part = std::nullopt;
     bool isOfLateRank = false;    ///< All other ranks wait for the worker of a finding.
+    bool isOfLaunches = false;    ///< A finding has the line of most launches if that of its thread is unknown.
     bool isForNcclOnly = false;   ///< Also valid if only NCCL's kernels are known.
     bool isBetweenSteps = false;  ///< The time of a finding is between the steps.
     bool namesWorker = false;     ///< The sentence of a finding names its worker, or is about several.

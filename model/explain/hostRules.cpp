@@ -518,6 +518,7 @@ const Rule launchBoundRule{
     .evidence = launchEvidence,
     .advise = adviseLaunchBound,
     .part = StepPart::LaunchBound,
+    .isOfLaunches = true,
 };
 
 const Rule graphGapsRule{

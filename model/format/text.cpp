@@ -46,6 +46,12 @@ std::string validUtf8(std::string_view text) {
     return result;
 }
 
+std::string shellQuoted(std::string_view text) {
+    std::string quoted = "'";
+    for (const char each : text) each == '\'' ? quoted += "'\\''" : quoted += each;
+    return quoted + "'";
+}
+
 std::string jsonQuoted(std::string_view text) {
     std::string json = "\"";
     for (const char c : validUtf8(text)) {

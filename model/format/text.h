@@ -66,4 +66,7 @@ std::string validUtf8(std::string_view text);
 /// Returns the text as a quoted JSON string. Bytes that are not UTF-8 become U+FFFD.
 std::string jsonQuoted(std::string_view text);
 
+/// Returns the text as one word of any shell.
+std::string shellQuoted(std::string_view text);
+
 }  // namespace lanescope

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/format/text.h"
+
 namespace lanescope {
 
 namespace {
@@ -67,12 +69,6 @@ std::vector<std::string> RemoteAddress::words(const std::vector<std::string>& ss
     if (!user.empty()) words.insert(words.end(), {"-l", user});
     words.insert(words.end(), {"--", host, "lanescope serve --stdio -- " + shellQuoted(path)});
     return words;
-}
-
-std::string shellQuoted(std::string_view text) {
-    std::string quoted = "'";
-    for (const char each : text) each == '\'' ? quoted += "'\\''" : quoted += each;
-    return quoted + "'";
 }
 
 }  // namespace lanescope

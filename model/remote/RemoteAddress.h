@@ -25,7 +25,4 @@ struct RemoteAddress {
     std::vector<std::string> words(const std::vector<std::string>& ssh = {}) const;
 };
 
-/// Returns the text as one word of any shell.
-std::string shellQuoted(std::string_view text);
-
 }  // namespace lanescope

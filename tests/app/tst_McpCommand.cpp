@@ -3,6 +3,7 @@
 
 #include "model/answers/answerTool.h"
 #include "tests/app/sampleTrace.h"
+#include "tests/model/madeSteps.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/runTest.h"
 
@@ -144,7 +145,7 @@ class tst_McpCommand : public QObject {
         QCOMPARE(compared["outcome"].toString(), QString("longer"));
         QVERIFY(compared["sentence"].toString().contains("no longer over the NVLink"));
         QVERIFY(compared["cannot_answer"].toArray()[0].toString().startsWith("whether the program is slower"));
-        const QJsonObject explained = answer("explain", {{"file", "run.sqlite"}});
+        const QJsonObject explained = answer("explain", {{"file", "run.sqlite"}, {"detail", true}});
         QProcess process;
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       {"explain", folder_.filePath("served/run.sqlite"), "-f", "json"});
@@ -160,10 +161,94 @@ class tst_McpCommand : public QObject {
             answer(answers::rangeTool, {{"file", "below/nvlink.sqlite.gz"}, {"range", "0s:100s"}});
         QCOMPARE(ranged["gpus"].toArray().size(), 2);
         QVERIFY(!ranged["ran"].toObject()["rows"].toArray().isEmpty());
-        QVERIFY(answer("stats", {{"file", "run.sqlite"}})["reports"].toObject().contains("nccl_lateness"));
+        QVERIFY(answer("stats", {{"file", "run.sqlite"}})["reports"].toArray().contains("nccl_lateness"));
         QCOMPARE(answer("sql", {{"file", "run.sqlite"}, {"query", "SELECT 1 + 1"}})["rows"].toArray()[0].toArray()[0],
                  QJsonValue(2));
         QVERIFY(!answer("sql", {{"file", "run.sqlite"}})["tables"].toArray().isEmpty());
+    }
+
+    void shortAnswersAreCompleteOnRequest() {
+        const auto sizeOf = [](const QJsonObject& object) {
+            return QJsonDocument(object).toJson(QJsonDocument::Compact).size();
+        };
+        const QString file = "below/nvlink.sqlite.gz";
+        for (const char* tool : {"open", "explain", "stats", "sql", answers::rangeTool}) {
+            const QJsonObject brief = answer(tool, {{"file", file}});
+            const QJsonObject whole = answer(tool, {{"file", file}, {"detail", true}, {"max_tokens", 20000}});
+            qInfo("%s: %lld bytes of %lld", tool, static_cast<long long>(sizeOf(brief)),
+                  static_cast<long long>(sizeOf(whole)));
+            QVERIFY2(sizeOf(brief) < sizeOf(whole), tool);
+            QVERIFY2(brief["truncated"].toArray()[0].toString().startsWith("detail: "), tool);
+            for (const QJsonValue& each : whole["truncated"].toArray())
+                QVERIFY2(!each.toString().startsWith("detail: "), tool);
+        }
+        const QJsonObject explained = answer("explain", {{"file", file}});
+        QVERIFY(sizeOf(answer("open", {{"file", file}})) + sizeOf(explained) <= 2400);
+        for (const char* key : {"sentence", "findings"}) QVERIFY2(!explained.contains(key), key);
+        const QJsonArray steps = explained["mean_step_ms"].toArray();
+        QCOMPARE(steps.size(), 4);
+        QCOMPARE(steps[0].toArray()[0].toString(), QString("worker"));
+        QCOMPARE(steps[1].toArray()[0].toString(), QString("rank 0, GPU 0"));
+        QCOMPARE(steps[3].toArray()[0].toString(), QString("mean of 2 workers"));
+        for (qsizetype part = 1; part < steps[0].toArray().size(); ++part) {
+            const auto of = [&](qsizetype row) { return steps[row].toArray()[part].toDouble(); };
+            QVERIFY(std::abs((of(1) + of(2)) / 2 - of(3)) < 0.002);
+        }
+    }
+
+    void causesAtOneLineAreOneRow() {
+        explain::MadeRun made(2);
+        const analysis::IdleCause running =
+            onMain(analysis::idle(analysis::CauseKind::OutsideCalls, ThreadState::Running), {"train.py", 88, "load"});
+        made.add(0, explain::contributor(analysis::StepPart::LaunchBound, analysis::ContributorKind::Idle, running, 0),
+                 50 * explain::ms);
+        explain::Explanation explained;
+        const auto add = [&](const explain::Rule& rule, int64_t ns) -> explain::Finding& {
+            explain::Finding& finding = explained.findings.emplace_back();
+            finding.rule = &rule;
+            finding.maxGainNs = ns;
+            finding.contributor = running;
+            finding.path = "forward";
+            finding.brief = "One step is far longer";
+            return finding;
+        };
+        add(explain::hostWorkRule, 37'017'000);
+        add(explain::launchBoundRule, 9'334'000).overheadNs = 1'351'000;
+        add(explain::oddStepsRule, 2'878'000);
+        const answers::Json table = answers::causeTable(made.run(), explained);
+        QCOMPARE(table[0].dump(), std::string(R"(["ms_per_step","finding","where","rank","evidence"])"));
+        QCOMPARE(table[1].dump(),
+                 std::string(R"([46.351,"1 host_work 37.017 + 2 launch_bound 9.334","line train.py:88 in load",0,)"
+                             R"("samples: running, recording adds up to 1.351 ms"])"));
+        QCOMPARE(table[2].dump(), std::string(R"([2.878,"3 odd_steps 2.878","One step is far longer",0,)"
+                                              R"("samples: running, overlaps others"])"));
+        QCOMPARE(table.size(), size_t{3});
+    }
+
+    void launchesNameTheLineOfAnAlternatingThread() {
+        explain::MadeRun made;
+        const analysis::IdleCause alternating = onMain(
+            analysis::idle(analysis::CauseKind::OutsideCalls, ThreadState::Lock, analysis::Observation::Alternating));
+        explain::Explanation explained;
+        explain::Finding& finding = explained.findings.emplace_back();
+        finding.rule = &explain::launchBoundRule;
+        finding.maxGainNs = 43'306'000;
+        finding.contributor = alternating;
+        finding.launched = "seen mostly at train.py:174 in loss";
+        analysis::WorkerSummary& worker = made.run().workers.front();
+        worker.launches = {.count = 100, .medianNs = 1, .place = "launched at train.py:177 in step", .placeCount = 64};
+        QCOMPARE(answers::causeTable(made.run(), explained)[1].dump(),
+                 std::string(R"([43.306,"1 launch_bound 43.306","line train.py:177 in step, 64.0 % of launches, )"
+                             R"(samples mostly at train.py:174 in loss","unknown","samples: ran and waited"])"));
+        // Fewer launches do not name a line.
+        worker.launches.placeCount = 50;
+        QCOMPARE(answers::causeTable(made.run(), explained)[1][2].get<std::string>(),
+                 std::string("line train.py:174 in loss"));
+        finding.rule = &explain::allocationsRule;
+        finding.contributor = analysis::idleIn("cuMemFree_v2");
+        worker.allocations.freedAt = "memory.py:224 in empty_cache, called at train.py:34 in train";
+        QCOMPARE(answers::causeTable(made.run(), explained)[1][2].get<std::string>(),
+                 std::string("line train.py:34 in train, frees by memory.py:224 in empty_cache"));
     }
 
     void readingToolsWriteNothing() {
@@ -208,6 +293,7 @@ class tst_McpCommand : public QObject {
     void wrongArgumentsAreExplained() {
         QCOMPARE(refusal("explain", {}), QByteArray("file: missing."));
         QCOMPARE(refusal("explain", {{"file", 7}}), QByteArray("file: no string within the limits."));
+        QCOMPARE(refusal("open", {{"detail", 1}}), QByteArray("detail: no boolean within the limits."));
         QCOMPARE(refusal("explain", {{"file", "run.sqlite"}, {"path", "x"}}), QByteArray("path: unknown argument."));
         QVERIFY(refusal("open", {{"max_tokens", 1}}).startsWith("max_tokens: out of range"));
         QVERIFY(refusal(answers::rangeTool, {{"file", "run.sqlite"}, {"range", "soon"}}).contains("is not a range"));

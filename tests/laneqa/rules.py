@@ -8,7 +8,7 @@ CAUSES = (('waiting_for_ranks', 'late_rank'), ('data_loading_idle', 'data'), ('s
 MIN_SHARE = 0.04  # of the mean step; a smaller part is no cause
 
 # Cannot be answered without thread states.
-HOST_LINES = 'what host threads did between CUDA calls, and at which line'
+HOST_LINES = 'activity and line of host threads between CUDA calls'
 
 
 class Facts:
@@ -16,14 +16,16 @@ class Facts:
 
     def __init__(self, workers, findings, unknown):
         self.workers = workers    # (label, mean ms, parts in ms)
-        self.findings = findings  # sentences
+        self.findings = findings  # sentences, or by MCP the places that are lines
         self.unknown = unknown    # questions that cannot be answered; None if the answer does not list them
 
 
 def of_mcp(text):
     answer = json.loads(text)
-    workers = [(each['worker'], each['mean_ms'], each['parts_ms']) for each in answer['per_step']]
-    return Facts(workers, [each['sentence'] for each in answer['findings']],
+    header, *rows = answer['mean_step_ms']
+    workers = [(row[0], row[1], dict(zip(header[2:], row[2:]))) for row in rows if not row[0].startswith('mean of ')]
+    places = [row[2] for row in answer['causes'][1:]]
+    return Facts(workers, [each for each in places if each.startswith('line ')],
                  {each.partition(':')[0] for each in answer['cannot_answer']})
 
 
