@@ -176,7 +176,6 @@ std::string causeText(const IdleCause& cause) {
     std::string text = headText(cause);
     if (cause.isPageable) text += " of pageable memory";
     if (cause.kind != CauseKind::LoadingThread) text += onThread(cause.thread);
-    // The state is that of a thread, not of the copy.
     if (cause.kind == CauseKind::BeforeBatchCopy && cause.thread.isEmpty() && cause.isObserved())
         text += " on a thread";
     text += activityText(cause.activity);

@@ -65,13 +65,13 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
     std::string reaches;
     if (peak && peak->link == LinkKind::HostCopy) {
         reachable = peak->gigabytesPerSecond;
-        reaches = fmt::format("pinned reaches {} (measured)", rate(reachable));
+        reaches = fmt::format("pinned copies reach {} GB/s (measured)", rate(reachable));
     } else if (tally.pinnedNs > 0) {
         reachable = static_cast<double>(tally.pinnedBytes) / static_cast<double>(tally.pinnedNs);
-        reaches = fmt::format("pinned copies of this run reach {}", rate(reachable));
+        reaches = fmt::format("pinned copies of this run reach {} GB/s", rate(reachable));
     } else if (peak) {
         reachable = peak->gigabytesPerSecond;
-        reaches = fmt::format("pinned can reach up to {} (nominal)", rate(reachable));
+        reaches = fmt::format("pinned copies can reach {} GB/s (nominal)", rate(reachable));
     }
     const double actual = pageable.gigabytesPerSecond();
     if (reachable <= actual) return;

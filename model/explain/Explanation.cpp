@@ -388,8 +388,7 @@ class Words {
             if (index == 0 || phase != rest[index - 1].first) text += phaseText(phase) + " ";
             text += spanText(each->exposedNs);
             if (each->name.idle.kind == CauseKind::NoWorkAround) continue;
-            text +=
-                fmt::format(", {}{}", shortName(each->name), each->path.empty() ? "" : " in " + printable(each->path));
+            text += ", " + shortName(each->name) + (each->path.empty() ? "" : " in " + printable(each->path));
         }
         return text + (text.empty() ? "" : ".");
     }
@@ -484,8 +483,7 @@ class Words {
         if (finding.rule->isOfSingleSteps()) return {};
         const Finding* const same = FindingText(run_, made_, finding).ofSameCause();
         if (same != nullptr && same < &finding)
-            return fmt::format(" Its place is the same as in {}. ({}).", same - made_.findings.data() + 1,
-                               same->rule->id);
+            return fmt::format(" Its place is that of {}. ({}).", same - made_.findings.data() + 1, same->rule->id);
         const FrameRef& frame = finding.contributor.idle.activity.frame;
         for (size_t place = 0; !frame.isEmpty() && &made_.findings[place] != &finding; ++place) {
             const Finding& above = made_.findings[place];

@@ -128,8 +128,8 @@ std::string titleOf(const ComparisonRow& row) {
     if (!row.formerName.empty()) title += fmt::format(" (was {})", nameInTable(row.formerName));
     if (row.match == MatchKind::OnlyBaseline) title = "(gone) " + title;
     if (row.match == MatchKind::OnlyCandidate) title = "(new) " + title;
-    const bool isWait = isIdle(*row.part) || *row.part == StepPart::WaitingForRanks;
-    return isWait ? fmt::format("{}: {}", name(*row.part), title) : title;
+    return isIdle(*row.part) || *row.part == StepPart::WaitingForRanks ? fmt::format("{}: {}", name(*row.part), title)
+                                                                       : title;
 }
 
 /// Returns the parts of a step, every column with its sum.

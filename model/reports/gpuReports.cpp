@@ -318,9 +318,8 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
         makeRangeTree(query.trace, {.range = query.range, .stepName = query.rangeName, .hasPythonFunctions = false});
     TreeRows(tree, table).add();
     if (tree.steps > 0)
-        table.notes.push_back(
-            fmt::format("Per Step is the mean over the {} step{} of explain, separately for each GPU.",
-                        formatCount(tree.steps), tree.steps == 1 ? "" : "s"));
+        table.notes.push_back(fmt::format("\"Per Step\" is the mean over the {} step{} that explain uses, per GPU.",
+                                          formatCount(tree.steps), tree.steps == 1 ? "" : "s"));
     if (tree.gathered > 0)
         table.notes.push_back(fmt::format("{} GPU operations count for their parent: too many names, or too deep.",
                                           formatCount(tree.gathered)));

@@ -93,7 +93,7 @@ class tst_Copies : public QObject {
         QCOMPARE(pinning->gainNs, 80 * ms);  // 10 instead of 50 GB/s
         QCOMPARE(QString::fromStdString(pinning->sentence),
                  QString("80 % of HtoD bytes were pageable at 10 GB/s; pinned copies of this run "
-                         "reach 50. Pinning could save about 80.00 ms of 1.000 s of the run."));
+                         "reach 50 GB/s. Pinning could save about 80.00 ms of 1.000 s of the run."));
         QCOMPARE(pinning->example, EventRef(EventKind::Memcpy, 0));
     }
 
