@@ -200,7 +200,7 @@ class Places {
         Rows listed;
         for (size_t group = 0; group < partGroupCount; ++group) {
             const QString title = qt(std::string(name(static_cast<PartGroup>(group))));
-            const Rows text = textRows(text_, title + ": exposed time", true);
+            const Rows text = textRows(text_, title + ": contribution to the mean step", true);
             const Rows page = pageRows(html_, "<h3>" + title + "</h3>");
             QCOMPARE(text.size(), page.size());
             const bool hasRates = hasBandwidth(static_cast<PartGroup>(group));

@@ -511,7 +511,7 @@ class tst_comparePrograms : public QObject {
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence,
-                     "per step, which is not part of this time: at most 10.00 µs for each of 99.95 launches."),
+                     "per step more may be the cost of recording: at most 10.00 µs for each of 99.95 launches."),
                  found->sentence.c_str());
     }
 
