@@ -117,8 +117,9 @@ std::string partsText(const ExplanationReport& report) {
     const std::string more = all > workers.size()
                                  ? fmt::format("\n{} of {} workers; -f json has all of them.\n", workers.size(), all)
                                  : std::string();
-    return "\n" + grid.text(report.lineWidth) +
-           "Exposed: no kernel runs meanwhile. Idle, waiting for launches or data: the GPU has no work.\n" + more;
+    constexpr auto legend =
+        "Exposed: no kernel runs meanwhile. Idle, waiting for launches or data: the GPU has no work.";
+    return "\n" + grid.text(report.lineWidth) + wrapped(legend, 0, report.lineWidth) + more;
 }
 
 /// Returns `wrapped` with three spaces before every line.
