@@ -426,6 +426,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     addConditions(sources.counters, steps.gpu, windows, worker);
     worker.coreWaits = coreWaits(run.trace, run.states, sources.threads.of(steps.process), windows);
     worker.loaders = loaderTimes(run.states, sources.loaders.of(steps.process), windows);
+    addRecompilation(run.trace, steps.process, worker);
     worker.allocations = allocationsIn(run.trace, sources.allocations.of(steps.process), windows);
     if (hasPhases) addPhases(timeline, windows, {events.startNs, std::max(events.endNs, untilNs)}, worker);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);

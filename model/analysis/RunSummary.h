@@ -285,6 +285,8 @@ struct WorkerSummary {
     LoaderTimes loaders;
     LaunchTimes launches;
     AllocationTimes allocations;
+    std::string recompiled;    ///< XLA program that was compiled again after the first step; empty without any.
+    int64_t compilations = 0;  ///< Its compilations in the whole run.
     /// In order; without empty ones. Empty for runs without steps.
     std::vector<PhaseSummary> phases;
     StreamOrder streams;

@@ -254,6 +254,9 @@ const PythonLoop* mainLoop(const Run& run, const std::vector<PythonLoop>& loops)
 /// Returns true if the ranges are at least as large as the iterations of the loop and not epochs.
 bool areLarger(const StepCandidate& ranges, const PythonLoop& loop) {
     if (ranges.naming >= StepNaming::Requests) return true;
+    // So few iterations of launches at one line may each be many calls, between calls that compile the program again.
+    if (ranges.naming == StepNaming::CompiledProgram)
+        return loop.count < minMainIterations && ranges.count >= minMainIterations;
     if (ranges.naming != StepNaming::Nothing) return false;
     const auto count = static_cast<double>(ranges.count), iterations = static_cast<double>(loop.count);
     return count <= severalFactor * iterations &&

@@ -70,6 +70,14 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     return text;
 }
 
+std::string lineOf(const IdleCause& cause, std::string_view launched) {
+    const FrameRef& frame = cause.activity.frame;
+    if (!frame.isEmpty()) return fmt::format("{}:{}", frame.file, frame.line);
+    constexpr std::string_view seen = "seen mostly at ";
+    if (!launched.starts_with(seen)) return {};
+    return std::string(launched.substr(seen.size(), launched.find(" in ") - seen.size()));
+}
+
 std::vector<std::string_view> compilerFiles() {
     std::vector<std::string_view> files;
     for (const auto& [ending, work] : knownFiles)

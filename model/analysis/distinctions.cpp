@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +29,8 @@ namespace {
 constexpr double maxOtherShare = 0.05;
 /// Minimum share of the affected steps that have the cause.
 constexpr double minAffectedShare = 0.8;
+/// Minimum affected steps in which samples show that data loaders start: it takes less time than some samples.
+constexpr size_t minLoaderSteps = 2;
 /// Minimum share of the excess of a step that the cause takes.
 constexpr double minCauseShare = 0.2;
 /// The same of the mean step, for a cause that only one rank has.
@@ -132,9 +135,16 @@ class MarkGatherer {
     void addLines() {
         std::unordered_map<uint32_t, Named> known;
         const CpuStateTable& states = trace_.cpuStates;
+        const Named starts{"data loaders", "data loaders"};
+        const auto isStart = [&](uint32_t frame) {
+            return trace_.strings.at(trace_.stacks.function[frame]) == "_MultiProcessingDataLoaderIter.__init__";
+        };
         for (uint32_t row = 0; row < states.size(); ++row) {
             const uint32_t stack = states.stack[row];
             if (stack == noIndex) continue;
+            if (std::ranges::any_of(framesOf(trace_, stack), isStart))
+                add(DistinctionKind::Loader, states.thread[row], states.startNs[row], states.endNs[row],
+                    [&]() -> const Named& { return starts; });
             add(DistinctionKind::Line, states.thread[row], states.startNs[row], states.endNs[row],
                 [&]() -> const Named& {
                     const auto [found, isNew] = known.try_emplace(stack);
@@ -175,8 +185,8 @@ Distinction distinction(DistinctionOf of, const std::string& key, const Mark& ma
     return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, ns / steps, 0, others};
 }
 
-/// Returns the mark with most time among those that most affected steps have and few other steps. Marks that no other
-/// step has come first. Returns nullopt without such a mark.
+/// Returns the mark with most time among those that most affected steps have and few other steps. Starts of loaders
+/// come first, then marks that no other step has. Returns nullopt without such a mark.
 std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
                                    size_t stepCount, int64_t excessNs) {
     std::optional<Distinction> best;
@@ -190,13 +200,18 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
         }
         const auto affectedCount = static_cast<double>(affected.size());
         const auto others = static_cast<int64_t>(mark.spentNs.size()) - within;
-        if (within == 0 || static_cast<double>(within) < minAffectedShare * affectedCount ||
+        const bool isLoader = mark.kind == DistinctionKind::Loader;
+        // A single step has many lines by chance that hardly any other has.
+        const bool isChance = within == 0 || (affected.size() == 1 && others > 0);
+        if (isChance || static_cast<double>(within) < (isLoader ? minLoaderSteps : minAffectedShare * affectedCount) ||
             static_cast<double>(others) > maxOtherShare * static_cast<double>(stepCount - affected.size()))
             continue;
         const Distinction found = distinction(of, key.second, mark, ns, within, others);
-        if (static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount) continue;
+        if (!isLoader && static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount)
+            continue;
         const auto rank = [](const Distinction& each) {
-            return std::pair(each.others == 0, static_cast<double>(each.ns) * static_cast<double>(each.steps));
+            return std::tuple(each.kind == DistinctionKind::Loader, each.others == 0,
+                              static_cast<double>(each.ns) * static_cast<double>(each.steps));
         };
         if (!best || rank(found) > rank(*best)) best = found;
     }

@@ -2,11 +2,13 @@
 #include "model/analysis/runConditions.h"
 
 #include <iterator>
+#include <map>
 #include <optional>
 
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/knownRangeName.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/healthNotes.h"
@@ -310,6 +312,24 @@ uint32_t operationStream(const Trace& trace, EventRef event) {
 }
 
 }  // namespace
+
+void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worker) {
+    std::map<std::string_view, std::pair<int64_t, int64_t>> programs;  // Compilations, and the time of later ones.
+    int64_t longestNs = 0;
+    for (uint32_t row = 0; row < trace.nvtx.size() && !worker.steps.empty(); ++row) {
+        const std::string_view name = trace.strings.at(trace.nvtx.text[row]);
+        if (!isXlaCompilation(name) || trace.threads[trace.nvtx.thread[row]].process != process) continue;
+        const std::string_view program = xlaAnnotation(name)->module;
+        auto& [count, lateNs] = programs[program];
+        ++count;
+        if (trace.nvtx.startNs[row] < worker.steps.front().startNs) continue;
+        lateNs = saturatingSum(lateNs, trace.nvtx.endNs[row] - trace.nvtx.startNs[row]);
+        if (count < 2 || lateNs < longestNs) continue;
+        longestNs = lateNs;
+        worker.recompiled = program;
+        worker.compilations = count;
+    }
+}
 
 StreamOrder streamOrder(const Trace& trace, const WorkList& work, std::span<const TimeRange> steps) {
     std::map<uint32_t, int64_t> spentNs;  // By stream but the default one.

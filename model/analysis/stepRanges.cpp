@@ -246,10 +246,13 @@ bool isEven(std::vector<int64_t> periodsNs) {
     return static_cast<double>(even) >= minEvenShare * static_cast<double>(periodsNs.size());
 }
 
+using TimesByProcess = std::map<uint32_t, std::vector<TimeRange>>;
+
 void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector<const WorkerLaunches*>& workers,
-                 Likeness& likeness) {
+                 const TimesByProcess& compiling, Likeness& likeness) {
     if (ranges.rows.size() < minRangesOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
+    const int64_t sinceNs = nvtx.startNs[ranges.rows.front()];
     std::vector<int64_t> periodsNs;
     // A range during which CUDA activity was lost counts as a range with work.
     std::vector<TimeRange> lost;
@@ -281,8 +284,16 @@ void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector
             held += worker->count(own);
         }
     }
-    for (const WorkerLaunches* worker : workers)
-        launched += worker->count({nvtx.startNs[ranges.rows.front()], INT64_MAX});
+    for (const WorkerLaunches* worker : workers) {
+        launched += worker->count({sinceNs, INT64_MAX});
+        if (likeness.naming != StepNaming::CompiledProgram || !compiling.contains(ranges.process)) continue;
+        // A compiler tries kernels, which belong to no execution.
+        int64_t fromNs = sinceNs;
+        for (const TimeRange& each : compiling.at(ranges.process)) {
+            if (each.endNs > fromNs) launched -= worker->count({std::max(fromNs, each.startNs), each.endNs});
+            fromNs = std::max(fromNs, each.endNs);
+        }
+    }
     if (static_cast<double>(withWork) < minShareWithWork * static_cast<double>(ranges.rows.size())) return;
     const bool isAll = static_cast<double>(held) >= minShareOfLaunches * static_cast<double>(launched);
     if (!isNameSufficient(likeness.naming) && !isAll &&
@@ -391,6 +402,11 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
     std::vector<std::pair<std::string, Likeness>> found;
     int64_t largestNs = 0;
     std::optional<bool> trains;
+    TimesByProcess compiling;
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
+        if (isClosedRange(trace, row) && isXlaCompilation(trace.strings.at(trace.nvtx.text[row])))
+            compiling[trace.threads[trace.nvtx.thread[row]].process].push_back(
+                {trace.nvtx.startNs[row], trace.nvtx.endNs[row]});
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
         if (hasWord(pattern, preparingWords) || rangeAuthor(pattern) == RangeAuthor::Library) continue;
         Likeness likeness;
@@ -401,7 +417,7 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
         }
         for (auto& [process, ranges] : byProcess)
             if (const auto workers = workersOf.find(process); workers != workersOf.end())
-                addLikeness(trace, ranges.finish(process), workers->second, likeness);
+                addLikeness(trace, ranges.finish(process), workers->second, compiling, likeness);
         if (!likeness.isStep) continue;
         largestNs = std::max(largestNs, likeness.gpuNs);
         found.emplace_back(pattern, likeness);

@@ -184,8 +184,9 @@ bool areConditionsGood(const WorkerSummary& worker) {
            worker.rest.ns <= pauses.idleNs && pauses.count >= 0 && isTime(pauses.ns) && pauses.idleNs >= 0 &&
            pauses.idleNs <= pauses.ns && isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
            pauses.longestStartNs <= longestNs && worker.allocations.allocations >= 0 && worker.allocations.frees >= 0 &&
-           worker.drains >= 0 && worker.streams.streams >= 0 && worker.streams.operations >= 0 &&
-           isTime(worker.hostCopies.delayedNs) && isTime(worker.hostCopies.returnedBytes);
+           worker.compilations >= 0 && worker.drains >= 0 && worker.streams.streams >= 0 &&
+           worker.streams.operations >= 0 && isTime(worker.hostCopies.delayedNs) &&
+           isTime(worker.hostCopies.returnedBytes);
 }
 
 bool areAtLeastZero(std::initializer_list<int64_t> values) {
@@ -241,6 +242,7 @@ auto membersOf(Of<WorkerSummary> auto& s) {
         stored(t.launchNs, s.launches.medianNs), stored(t.launchPlace, s.launches.place),
         stored(t.launchesThere, s.launches.placeCount), stored(t.allocations, s.allocations.allocations),
         stored(t.frees, s.allocations.frees), stored(t.freedAt, s.allocations.freedAt),
+        stored(t.recompiled, s.recompiled), stored(t.compilations, s.compilations),
         stored(t.hasTensorFloat, s.hasTensorFloat), stored(t.drains, s.drains),
         stored(t.orderedStreams, s.streams.streams), stored(t.defaultOperations, s.streams.operations),
         stored(t.delayedCopyNs, s.hostCopies.delayedNs), stored(t.awaitedStream, s.hostCopies.awaitedStream),

@@ -156,6 +156,8 @@ bool convertsTo16Bits(std::string_view kernel) { return kernel.find("float16_cop
 
 bool isAnyReduction(std::string_view kernel) { return kernel.find("::or_kernel_cuda") != std::string_view::npos; }
 
+bool isEqualityTest(std::string_view kernel) { return kernel.find("CompareEqFunctor<") != std::string_view::npos; }
+
 bool takesNoMask(std::string_view kernel) { return contains(kernel, "pytorch_flash"); }
 
 bool isNamedBackward(std::string_view kernel) {

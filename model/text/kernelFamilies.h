@@ -93,6 +93,8 @@ bool hasLowerFloat(std::string_view name);
 /// named after a backward pass, by the demangled name. O(length); any thread.
 bool convertsTo16Bits(std::string_view kernel);
 bool isAnyReduction(std::string_view kernel);
+/// Returns true for a kernel that tests values for equality, as for NaN, which differs from itself.
+bool isEqualityTest(std::string_view kernel);
 bool takesNoMask(std::string_view kernel);
 bool isNamedBackward(std::string_view kernel);
 

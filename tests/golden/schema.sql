@@ -738,6 +738,8 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "allocations" INTEGER NOT NULL,
     "frees" INTEGER NOT NULL,
     "freedAt" TEXT NOT NULL,
+    "recompiled" TEXT NOT NULL,
+    "compilations" INTEGER NOT NULL,
     "hasTensorFloat" INTEGER NOT NULL,
     "drains" INTEGER NOT NULL,
     "orderedStreams" INTEGER NOT NULL,

@@ -62,6 +62,8 @@ inline constexpr struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"allocations"> allocations{this, "number of allocating calls in the steps"};
     Integer<"frees"> frees{this, "number of deallocating calls in the steps"};
     Text<"freedAt"> freedAt{this, "Python line with the most deallocating calls; may be empty"};
+    Text<"recompiled"> recompiled{this, "XLA program compiled again after the first step; may be empty"};
+    Integer<"compilations"> compilations{this, "number of compilations of recompiled in the run; 0 without"};
     Integer<"hasTensorFloat"> hasTensorFloat{this, "1: the GPU supports matrix products in TF32"};
     Integer<"drains"> drains{this, "number of synchronizations in which the GPU ran out of work"};
     Integer<"orderedStreams"> orderedStreams{
