@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
+#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/analysis/stepRanges.h"
@@ -262,6 +264,11 @@ std::string stepsSentence(const RunSummary& run, bool hasShare) {
         text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
+    const int64_t left =
+        of.foundSteps - of.warmUpSteps - static_cast<int64_t>(of.steps.size()) - (of.isLastLeftOut ? 1 : 0);
+    const int64_t span = of.steps.back().number - of.steps.front().number + 1;
+    if (left > 0 && span == left + static_cast<int64_t>(of.steps.size()))
+        text += fmt::format(", {} between them skipped (without work, or other work follows)", left);
     text += ".";
     if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
         text += fmt::format(" The CPU runs ahead of the GPU: the CPU needs {} for a {}.", spanText(*onCpuNs),
@@ -291,14 +298,13 @@ class Words {
         addFamilies();
         for (Finding& finding : made_.findings) {
             finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
-                               sharedTimeSentence(finding) + sameCauseSentence(finding);
+                               mergedSentence(finding) + sharedTimeSentence(finding) + sameCauseSentence(finding);
             finding.brief = briefFinding(run_, finding);
             Evidence evidence{std::string(finding.rule->sql)};
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
             finding.sql = std::move(evidence.sql);
             finding.evidenceNs = evidence.sumNs;
-            finding.advice = finding.rule->advise != nullptr ? finding.rule->advise({run_, made_, finding})
-                                                             : adviceOf(run_, *finding.rule);
+            finding.advice = FindingText(run_, made_, finding).advice();
         }
         addCaveats();
     }
@@ -444,11 +450,8 @@ class Words {
 
     std::string isMostlyComputing() const {
         const uint32_t critical = run_.criticalWorker();
-        const Contributor* most = nullptr;
-        for (const Contributor& each : worker(critical).contributors)
-            if (each.part == StepPart::Compute && each.kind != ContributorKind::Others &&
-                (most == nullptr || each.exposedNs > most->exposedNs))
-                most = &each;
+        const auto isComputing = [](const Contributor& each) { return each.part == StepPart::Compute; };
+        const Contributor* most = RunFindings::greatestOf(worker(critical), isComputing);
         if (most == nullptr) return {};
         const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
         return fmt::format("; the largest part is {}{}, {} of the {}", shortName(most->name), at,
@@ -459,6 +462,14 @@ class Words {
     std::string withWorker(const Finding& finding, std::string sentence) const {
         if (made_.workers.size() < 2 || finding.rule->namesWorker) return sentence;
         return capitalized(worker(finding.worker).label()) + ": " + sentence;
+    }
+
+    /// Returns " Most of input_data, 11.30 ms, and host_work, 3.637 ms, is in these pauses."
+    std::string mergedSentence(const Finding& finding) const {
+        std::string text;
+        for (const Finding& each : finding.merged)
+            text += fmt::format("{} {}, {}", text.empty() ? "" : " and", each.rule->id, spanText(each.maxGainNs));
+        return text.empty() ? text : fmt::format(" Most of{}, is in these pauses.", text);
     }
 
     /// Returns a note if an earlier finding counts some of the same time: one of both is about single steps.
@@ -543,7 +554,7 @@ class Words {
 /// Maximum half interval of a forecast, as a share of the mean step. With a wider one, a finding shows only its bound.
 constexpr double maxMargin = 0.1;
 
-/// Sets the savings of findings about all steps of the critical worker.
+/// Sets the savings of findings about all steps of the critical worker, and removes findings with hardly any.
 void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
         const WorkerSummary& worker = run.workers[finding.worker];
@@ -560,6 +571,11 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
         saving.ns = std::clamp<int64_t>(saving.ns, 0, finding.maxGainNs);
         finding.saving = saving;
     }
+    // Less, with all of the interval, is noise.
+    std::erase_if(findings, [](const Finding& each) {
+        return each.saving && static_cast<double>(each.saving->ns + each.saving->marginNs) * each.share <
+                                  minShare * static_cast<double>(each.maxGainNs);
+    });
 }
 
 /// Sorts findings by saving or time, but a cause before its consequences (`Rule::order`).
@@ -568,6 +584,31 @@ void orderFindings(const RunSummary& run, RuleList rules, std::vector<Finding>& 
     std::ranges::stable_sort(findings, std::ranges::greater(), [gainNs](const Finding& each) { return gainNs(each); });
     for (const Rule* rule : rules)
         if (rule->order != nullptr) rule->order(run, findings);
+}
+
+/// Merges rare pauses to the finding about the period of steps that contain most of them, at the same line: one cause.
+void mergePauses(const RunSummary& run, Explanation& made) {
+    constexpr double minMergedShare = 0.75;
+    const auto line = [](const Finding& each) { return lineOf(each.contributor.idle, each.launched); };
+    const auto found = std::ranges::find_if(made.findings, [&](const Finding& each) {
+        return each.pattern && each.pattern->kind == PatternKind::Period && !line(each).empty();
+    });
+    if (found == made.findings.end()) return;
+    const Finding whole = *found;
+    const WorkerSummary& worker = run.workers[whole.worker];
+    const auto isOfIt = [&](const Finding& each) {
+        const std::optional<StepPart> part = partOf(run, each);
+        if (each.worker != whole.worker || each.rule->isOfSingleSteps() || line(each) != line(whole) || !part ||
+            FindingText(run, made, each).rarely().empty())
+            return false;
+        double longerNs = 0;
+        for (const uint32_t step : whole.pattern->affected)
+            longerNs += static_cast<double>(worker.steps[step].parts[*part]);
+        return longerNs >=
+               minMergedShare * static_cast<double>(each.maxGainNs) * static_cast<double>(worker.steps.size());
+    };
+    std::ranges::copy_if(made.findings, std::back_inserter(found->merged), isOfIt);
+    std::erase_if(made.findings, isOfIt);
 }
 
 /// Gives each finding about all steps its own step as an example, the one with most of its part.
@@ -603,6 +644,7 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
             if (!isNcclOnly || rule->isForNcclOnly) found.evaluate(*rule, muted.contains(rule));
     addSavings(run, made.findings);
     orderFindings(run, rules, made.findings);
+    mergePauses(run, made);
     distinguishPlaces(run, made.findings);
     Words(run, made).say();
     return made;

@@ -28,7 +28,7 @@ struct Finding {
     const Rule* rule = nullptr;  ///< Never null in an explanation.
     /// Index into `RunSummary::workers`.
     uint32_t worker = 0;
-    /// Time of the finding per step. Upper bound of the saving; most changes save less.
+    /// Time of the finding per step, no forecast: most changes save less.
     int64_t maxGainNs = 0;
     double share = 0;  ///< Share of the mean step.
     /// Saving by the replay of the recorded causes (`StepForecast`); nullopt if there is none.
@@ -45,6 +45,8 @@ struct Finding {
     std::optional<int64_t> atNs;
     /// The affected steps if they form a pattern.
     std::optional<analysis::StepPattern> pattern;
+    /// Findings about the same pauses at the same line, which have no place of their own.
+    std::vector<Finding> merged;
     std::string sentence;  ///< Text for people.
     std::string brief;     ///< The same in at most `maxBriefWords` words: whose, what, and the main cause.
     std::string advice;    ///< First thing to try.
@@ -98,7 +100,9 @@ struct RuleCondition {
     double aboveShare = 0;
 
     bool isMetBy(const Finding& finding) const {
-        return (rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs && finding.share > aboveShare;
+        const bool isMet =
+            (rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs && finding.share > aboveShare;
+        return isMet || std::ranges::any_of(finding.merged, [this](const Finding& each) { return isMetBy(each); });
     }
 };
 

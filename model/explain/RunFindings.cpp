@@ -8,6 +8,7 @@
 #include "model/analysis/groupKernels.h"
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/programKind.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
@@ -35,8 +36,9 @@ constexpr double maxRarePerStep = 0.5;
 }  // namespace
 
 bool FindingText::has(const Rule& rule) const {
+    const auto isIt = [&](const Finding& each) { return each.rule == &rule && each.worker == finding_.worker; };
     return std::ranges::any_of(
-        made_.findings, [&](const Finding& each) { return each.rule == &rule && each.worker == finding_.worker; });
+        made_.findings, [&](const Finding& each) { return isIt(each) || std::ranges::any_of(each.merged, isIt); });
 }
 
 std::string FindingText::unit() const { return std::string(identifier(run_.kind)); }
@@ -70,12 +72,10 @@ std::string FindingText::gaps() const {
 }
 
 std::string FindingText::rarely() const {
-    const auto& all = worker().contributors;
-    const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
-        return each.kind == ContributorKind::Idle && each.name == finding_.contributor && each.path == finding_.path;
-    });
+    const Contributor* main = mainOf(run_, finding_);
     const auto steps = static_cast<double>(worker().steps.size());
-    if (isWhole() || main == all.end() || main->count <= 0 || static_cast<double>(main->count) > maxRarePerStep * steps)
+    if (isWhole() || main == nullptr || main->kind != ContributorKind::Idle || main->count <= 0 ||
+        static_cast<double>(main->count) > maxRarePerStep * steps)
         return {};
     const auto count = static_cast<double>(main->count);
     const std::string time = timeText(static_cast<double>(main->exposedNs) / count);
@@ -122,24 +122,31 @@ std::string FindingText::onlyThere() const {
     if (found == nullptr) return {};
     const bool isOfRank = found->of == DistinctionOf::Rank;
     const std::string name = shortContributorName(found->name, true);
-    const std::string where =
-        isOfRank ? "Only this rank" : fmt::format("{} these {}s", found->others > 0 ? "Nearly only" : "Only", unit());
-    const std::string time = timeText(static_cast<double>(found->ns));
+    const bool isOne = isOfRank || found->steps == 1;
+    const std::string who = isOfRank ? "this rank" : isOne ? "this " + unit() : fmt::format("these {}s", unit());
+    const std::string where = (!isOfRank && found->others > 0 ? "Nearly only " : "Only ") + who;
+    const std::string time =
+        timeText(static_cast<double>(found->ns)) +
+        (found->steps == 1 && !isOfRank ? "" : fmt::format(" in each of {} {}s", found->steps, unit()));
     switch (found->kind) {
         case DistinctionKind::Range:
-            return fmt::format(" {} {} the range \"{}\", {} in each of {} {}s.", where, isOfRank ? "has" : "have", name,
-                               time, found->steps, unit());
+            return fmt::format(" {} {} the range \"{}\", {}.", where, isOne ? "has" : "have", name, time);
         case DistinctionKind::Line:
-            return fmt::format(" {} {} time at {}, {} in each of {} {}s.", where, isOfRank ? "spends" : "spend", name,
-                               time, found->steps, unit());
+            return fmt::format(" {} {} time at {}, {}.", where, isOne ? "spends" : "spend", name, time);
         case DistinctionKind::Process:
         case DistinctionKind::Loader:
+            if (found->count == 0)
+                return fmt::format(" In {} of these {}s, and in {} others, samples show that data loaders start.",
+                                   found->steps, unit(), found->others > 0 ? "hardly any" : "no");
             return fmt::format(" About {0} start in each of {1} {2}s, or within a second after the {2}.",
                                startedText(*found), found->steps, unit());
         case DistinctionKind::Thread: break;
     }
-    return fmt::format(" {} {} calls of the {}, {} in each of {} {}s.", where, isOfRank ? "has" : "have", name, time,
-                       found->steps, unit());
+    return fmt::format(" {} {} calls of the {}, {}.", where, isOne ? "has" : "have", name, time);
+}
+
+std::string FindingText::advice() const {
+    return finding_.rule->advise != nullptr ? finding_.rule->advise(*this) : adviceOf(run_, *finding_.rule);
 }
 
 std::string FindingText::adviseCause(std::string_view otherwise) const {
@@ -149,6 +156,7 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
                "starts Python, opens the data and fills its queue while the GPU waits.";
     if (found != nullptr && found->kind == DistinctionKind::Process)
         return "Start these processes once, before the steps, and keep them.";
+    if (!finding_.merged.empty()) return FindingText(run_, made_, finding_.merged.front()).advice();
     if (found != nullptr) {
         // It may be a part of the time only.
         const double ownNs = static_cast<double>(found->ns) * static_cast<double>(found->steps) / stepCount();
@@ -160,16 +168,24 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
             isPart ? fmt::format(", which takes {} of this", timeText(ownNs)) : "");
     }
     if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
-        return fmt::format("Same cause as {}, of which these {}s have more: start with that.", other->rule->id, unit());
+        // A later finding refers back to this one.
+        return other < &finding_ ? fmt::format("Same cause as {}, of which these {}s have more: start with that.",
+                                               other->rule->id, unit())
+                                 : FindingText(run_, made_, *other).advice();
     return std::string(otherwise);
 }
 
-std::optional<StepPart> partOf(const RunSummary& run, const Finding& finding) {
+const Contributor* mainOf(const RunSummary& run, const Finding& finding) {
     const std::vector<Contributor>& all = run.workers[finding.worker].contributors;
     const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
         return !each.name.empty() && each.name == finding.contributor && each.path == finding.path;
     });
-    return main == all.end() ? finding.rule->part : main->part;
+    return main == all.end() ? nullptr : &*main;
+}
+
+std::optional<StepPart> partOf(const RunSummary& run, const Finding& finding) {
+    const Contributor* main = mainOf(run, finding);
+    return main == nullptr ? finding.rule->part : main->part;
 }
 
 double shareOf(int64_t part, int64_t whole) {
@@ -227,13 +243,14 @@ Finding* RunFindings::addIdleTime(int64_t gainNs, double least, const Contributo
     return add(gainNs, least, main);
 }
 
-void RunFindings::addPart(StepPart part, double least, int64_t overheadNs) {
+Finding* RunFindings::addPart(StepPart part, double least, int64_t overheadNs) {
     const int64_t restNs = unreportedNs(part) - overheadNs;
     if (static_cast<double>(restNs) >= least * static_cast<double>(mean_->meanNs)) accounted.parts.insert(part);
     const Contributor* main =
         largestBy(worker(), [&](const Contributor& each) { return each.part == part ? unreportedNs(each) : -1; });
     Finding* found = isIdle(part) ? addIdleTime(restNs, least, main) : add(restNs, least, main);
     if (found != nullptr) found->overheadNs = overheadNs;
+    return found;
 }
 
 void RunFindings::addKind(bool (*isOf)(const Contributor&)) {

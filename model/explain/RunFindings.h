@@ -53,6 +53,8 @@ class FindingText {
 
     /// Returns another finding about all steps with the same cause and place; null if there is none.
     const Finding* ofSameCause() const;
+    /// Returns the advice of the finding's rule.
+    std::string advice() const;
     /// Returns advice about a cause that only the finding's steps or rank have, or of another finding, or `otherwise`.
     std::string adviseCause(std::string_view otherwise) const;
     /// Returns the fact that only the steps, or the rank, of the finding have; null if there is none.
@@ -69,6 +71,8 @@ class FindingText {
     const Finding& finding_;
 };
 
+/// Returns the contributor of a finding; null if there is none.
+const analysis::Contributor* mainOf(const analysis::RunSummary& run, const Finding& finding);
 /// Returns the part of the steps that a finding about all of them is about; nullopt if it is about several.
 std::optional<analysis::StepPart> partOf(const analysis::RunSummary& run, const Finding& finding);
 
@@ -192,7 +196,7 @@ class RunFindings {
         return addIdleTime(perStep(sumNs), least, main);
     }
     /// Adds a finding about a part's time without earlier rules, less `overheadNs`: possible profiler overhead.
-    void addPart(analysis::StepPart part, double least, int64_t overheadNs = 0);
+    Finding* addPart(analysis::StepPart part, double least, int64_t overheadNs = 0);
     /// Adds idle time of a kind, which later rules then ignore.
     void addKind(bool (*isOf)(const analysis::Contributor&));
     /// Sets the main contributor of a finding about the critical worker.

@@ -28,7 +28,8 @@ constexpr double alternatingShareThreshold = 0.5;
 
 /// A guess of data loading is a late launch like others, as far as known.
 void findInputData(RunFindings& run) {
-    run.addPart(StepPart::DataLoading, isDataMostlyGuessed(run.worker()) ? minLaunchShare : minShare);
+    run.addPart(StepPart::DataLoading,
+                guessedDataShare(run.worker()) >= minAllGuessedShare ? minLaunchShare : minShare);
 }
 
 std::string sayInputData(const FindingText& text) {
@@ -43,11 +44,14 @@ std::string adviseInputData(const FindingText& text) {
     if (loaders.threads > 0 && shareOf(loaders.ranNs + loaders.noCoreNs, loaders.knownNs) <= maxBusyShare)
         return "The loaders hardly ran: more of them help only if they wait for a disk. If each epoch starts new ones: "
                "DataLoader(persistent_workers=True). Else make the code of the waiting thread cheaper.";
-    const std::string advice = adviceOf(text.run(), inputDataRule);
-    if (text.finding().launched.empty() || loaders.threads > 0 || !isDataMostlyGuessed(text.worker())) return advice;
+    const IdleCause& cause = text.finding().contributor.idle;
+    const bool isUnclear = guessedDataShare(text.worker()) > minGuessedShare || cause.state() == ThreadState::Lock;
+    if (lineOf(cause, text.finding().launched).empty() || loaders.threads > 0 || !isUnclear)
+        return adviceOf(text.run(), inputDataRule);
+    // More loaders are no advice for a place in no loader.
     return "Check the line first. A wait for requests is normal. If the thread waits for a batch to fill, shorten this "
            "wait. If the thread loads data: " +
-           advice;
+           adviceFor(text.run(), {inputDataRule.otherAdvice, inputDataRule.jaxAdvice, inputDataRule.otherAdvice});
 }
 
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
@@ -135,6 +139,25 @@ Evidence hostWorkEvidence(const FindingText& text) {
     return {lateLaunches(text, EvidenceQuery(text), fmt::format(" AND g.e - g.s >= {}", minWorkNs)).sql};
 }
 
+/// Minimum copies of one byte per step for checks of gradients. A gradient scaler has one.
+constexpr double minChecksPerStep = 10;
+
+/// Returns the copies by which a backward pass itself, without a line of the program, reads single bytes after as many
+/// reductions by "any"; null if there are none. Anomaly detection so checks each gradient for NaN.
+const Contributor* gradientChecks(const WorkerSummary& worker) {
+    int64_t reductions = 0;
+    for (const Contributor& each : worker.contributors)
+        if (each.isOfCaller && isAnyReduction(each.name.work)) reductions = saturatingSum(reductions, each.count);
+    const auto found = std::ranges::find_if(worker.contributors, [&](const Contributor& each) {
+        const auto count = static_cast<double>(each.count);
+        // A step may also read a loss.
+        return each.kind == ContributorKind::Copy && each.part == StepPart::ExposedDtoH && each.isOfCaller &&
+               static_cast<double>(each.bytes) < 1.5 * count && 2 * static_cast<double>(reductions) >= count &&
+               count >= minChecksPerStep * static_cast<double>(worker.steps.size());
+    });
+    return found == worker.contributors.end() ? nullptr : &*found;
+}
+
 Evidence hostSyncEvidence(const FindingText& text) {
     EvidenceQuery query(text);
     query.addWaits();
@@ -143,8 +166,11 @@ Evidence hostSyncEvidence(const FindingText& text) {
         query.addCalls("calls", calls);
         where += " AND p.calls = 0";
     }
-    return {query.gapsByWaits(where, true),
-            sumNs(text.worker(), [](const Contributor& each) { return each.part == StepPart::Synchronization; })};
+    // Checks of gradients also have kernels and copies.
+    const bool areAll = gradientChecks(text.worker()) == nullptr;
+    return {query.gapsByWaits(where, true), !areAll ? 0 : sumNs(text.worker(), [](const Contributor& each) {
+                return each.part == StepPart::Synchronization;
+            })};
 }
 
 Evidence queuedEvidence(const FindingText& text) {
@@ -200,8 +226,11 @@ std::string sayHostWaits(const FindingText& text) {
     const auto isOfMain = [&](const Contributor& each) {
         return isHostWaiting(each) && each.name == text.finding().contributor;
     };
+    // A thread that cannot have run waited, whatever samples saw.
+    const IdleCause& cause = text.finding().contributor.idle;
+    const std::string main = cause.runsAndWaits() ? causeText(cause.withoutState()) + text.where() : text.main();
     return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}{}.", text.time(),
-                       notLaunching(text.finding()), text.main(), longGaps(text, isOfMain)) +
+                       notLaunching(text.finding()), main, longGaps(text, isOfMain)) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -249,7 +278,7 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, bool (Id
     if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(
         " For {} of it the thread alternately ran and waited. Whether running or waiting kept the GPU idle is "
-        "unknown{}: check the waits first.",
+        "unknown{}.",
         shareText(shareOf(alternatingNs, allNs)), consequence);
 }
 
@@ -282,35 +311,43 @@ std::string sayHostWork(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
-/// Minimum copies of one byte per step for checks of gradients. A gradient scaler has one.
-constexpr double minChecksPerStep = 10;
-
-/// Returns the copies by which a backward pass itself, without a line of the program, reads single bytes after as many
-/// reductions by "any"; null if there are none. Anomaly detection so checks each gradient for NaN.
-const Contributor* gradientChecks(const WorkerSummary& worker) {
-    int64_t reductions = 0;
-    for (const Contributor& each : worker.contributors)
-        if (each.isOfCaller && isAnyReduction(each.name.work)) reductions = saturatingSum(reductions, each.count);
-    const auto found = std::ranges::find_if(worker.contributors, [&](const Contributor& each) {
-        const auto count = static_cast<double>(each.count);
-        // A step may also read a loss.
-        return each.kind == ContributorKind::Copy && each.part == StepPart::ExposedDtoH && each.isOfCaller &&
-               static_cast<double>(each.bytes) < 1.5 * count && 2 * static_cast<double>(reductions) >= count &&
-               count >= minChecksPerStep * static_cast<double>(worker.steps.size());
+/// The line with most of the time of late launches outside calls is a cause; late launches are a fact.
+void putLineBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
+    const auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
+    const auto work = std::ranges::find(launches, findings.end(), &hostWorkRule, &Finding::rule);
+    if (work == findings.end()) return;
+    const Contributor* most = mainOfLine(run.workers[work->worker], [](const Contributor& each) {
+        return each.name.idle.kind == CauseKind::OutsideCalls ? ranNs(each) : int64_t{0};
     });
-    return found == worker.contributors.end() ? nullptr : &*found;
+    const std::string line = lineOf(work->contributor.idle, work->launched);
+    if (most != nullptr && !line.empty() && lineOf(most->name.idle, most->launched) == line)
+        std::rotate(launches, work, work + 1);
+}
+
+/// Checks of gradients cost their kernels and copies, too: a NaN is not equal to itself.
+void findHostSync(RunFindings& run) {
+    Finding* const found = run.addPart(StepPart::Synchronization, minShare);
+    const Contributor* const checks = gradientChecks(run.worker());
+    if (found == nullptr || checks == nullptr) return;
+    found->maxGainNs += run.exposedNs([&](const Contributor& each) {
+        const bool isTest = isAnyReduction(each.name.work) || isEqualityTest(each.name.work);
+        return &each == checks || (each.isOfCaller && isTest);
+    });
+    found->share = shareOf(found->maxGainNs, run.mean().meanNs);
+    run.accounted.work.push_back([](const KernelGroup& group) { return isAnyReduction(group.name); });
 }
 
 std::string sayHostSync(const FindingText& text) {
-    std::string said = fmt::format("The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
-                                   text.time(), text.main(), text.gaps());
     if (const Contributor* const checks = gradientChecks(text.worker()))
-        said += fmt::format(
-            " {} copies{} of one byte, {}, read results of \"any\" within the backward pass, by no line of the "
-            "program.",
-            countText(static_cast<double>(checks->count) / text.stepCount()), text.per(),
-            shortContributorName(checks->launched, true));
-    return said;
+        return fmt::format(
+            "Checks of gradients cost {}: the GPU is idle because the CPU waited for it before it went on, mostly {}, "
+            "{}, and it runs their kernels and copies. {} copies{} of one byte read results of \"any\" within the "
+            "backward pass {}; no line of the program reads them itself. Late launches between them are not part of "
+            "this time.",
+            text.time(), text.main(), text.gaps(), countText(static_cast<double>(checks->count) / text.stepCount()),
+            text.per(), shortContributorName(checks->launched, true));
+    return fmt::format("The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
+                       text.time(), text.main(), text.gaps());
 }
 
 std::string adviseHostSync(const FindingText& text) {
@@ -347,7 +384,11 @@ std::string sayLaunchBound(const FindingText& text) {
     const auto ofLaunches = [isReported = text.has(hostWorkRule)](const Contributor& each) {
         return ranNs(each) - (isReported ? each.workedNs : 0);
     };
-    return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", text.time(), text.main(),
+    const Contributor* main = mainOf(text.run(), text.finding());
+    const double ownNs = main == nullptr ? 0 : static_cast<double>(ofLaunches(*main)) / text.stepCount();
+    const double share = ownNs / static_cast<double>(text.finding().maxGainNs);
+    return fmt::format("The GPU waits {} for work to be launched: {} {}{}{}.", text.time(),
+                       main == nullptr || share >= 0.5 ? "mostly" : shareText(share) + " of it", text.main(),
                        text.rarely(), launchedWork(text.worker(), text.per())) +
            (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
@@ -462,17 +503,25 @@ const Rule hostWorkRule{
         "launches its work runs something else, or may do so.",
     .advice =
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
-        "work first, so that the GPU works meanwhile. If it compiles: once, not for every shape. Fewer launches will "
-        "not help.",
+        "work first, so that the GPU works meanwhile. If it compiles: once, not for every shape. Fewer launches do "
+        "not shorten this time.",
     .jaxAdvice =
         "Do less there, do it in another process, or call the next step first, so that the GPU works meanwhile. If it "
-        "compiles: once, not for every shape. Fewer launches will not help.",
+        "compiles: once, not for every shape. Fewer launches do not shorten this time.",
     .otherAdvice =
         "Do less there, do it on another thread, or launch the next work first, so that the GPU works meanwhile. Fewer "
-        "launches will not help.",
+        "launches do not shorten this time.",
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = hostWorkEvidence,
+    .advise =
+        [](const FindingText& text) {
+            return std::string(text.finding().contributor.idle.runsAndWaits()
+                                   ? "If the thread waits there (record with --cpu-samples perf), end the wait. Else: "
+                                   : "") +
+                   adviceOf(text.run(), hostWorkRule);
+        },
+    .order = putLineBeforeLaunches,
     .part = StepPart::LaunchBound,
 };
 
@@ -492,7 +541,7 @@ const Rule hostSyncRule{
         "Wait less often ({prefix}StreamSynchronize, {prefix}DeviceSynchronize): streams and events order work without "
         "the CPU. Copy much at once, from pinned memory with {prefix}MemcpyAsync.",
     .subject = causality::Subject::Sync,
-    .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
+    .find = findHostSync,
     .say = sayHostSync,
     .evidence = hostSyncEvidence,
     .advise = adviseHostSync,

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
 #include "model/numbers/Statistics.h"
@@ -161,26 +162,36 @@ bool isCompilation(const Contributor& each) {
            (isCompiling(each.name.idle.activity.work) || isWithinCompiler(each.path));
 }
 
+std::string recompiledSentence(const WorkerSummary& worker) {
+    if (worker.recompiled.empty()) return {};
+    return fmt::format(" {} was compiled {} times: most likely the shapes of its inputs change.",
+                       printable(worker.recompiled), worker.compilations);
+}
+
 int64_t gilWaitNs(const Contributor& each) { return each.part == StepPart::LaunchBound ? each.gilNs : 0; }
 
 const Contributor* mainOfLine(const WorkerSummary& worker, const std::function<int64_t(const Contributor&)>& nsOf) {
     struct Line {
-        int64_t ns = 0, largestNs = 0;
-        const Contributor* largest = nullptr;
+        int64_t ns = 0;
+        std::map<ThreadWork, std::pair<int64_t, const Contributor*>> byWork;  ///< All time, and the largest.
     };
     std::map<std::tuple<ThreadRef, std::string, size_t>, Line> lines;
     const Line* most = nullptr;
     for (size_t index = 0; index < worker.contributors.size(); ++index) {
         const Contributor& each = worker.contributors[index];
-        const FrameRef& frame = each.name.idle.activity.frame;
         const int64_t ns = each.kind == ContributorKind::Others ? 0 : nsOf(each);
         if (ns <= 0) continue;
-        Line& line = lines[{each.name.idle.thread, frame.file, frame.isEmpty() ? index : size_t{frame.line}}];
+        const std::string at = lineOf(each.name.idle, each.launched);
+        Line& line = lines[{each.name.idle.thread, at, at.empty() ? index : 0}];
         line.ns = saturatingSum(line.ns, ns);
-        if (ns > line.largestNs) line = {line.ns, ns, &each};
+        auto& [allNs, largest] = line.byWork[each.name.idle.activity.work];
+        allNs = saturatingSum(allNs, each.exposedNs);
+        if (largest == nullptr || ns > nsOf(*largest)) largest = &each;
         if (most == nullptr || line.ns > most->ns) most = &line;
     }
-    return most == nullptr ? nullptr : most->largest;
+    if (most == nullptr) return nullptr;
+    return std::ranges::max_element(most->byWork, {}, [](const auto& each) { return each.second.first; })
+        ->second.second;
 }
 
 namespace {
@@ -189,25 +200,11 @@ bool isInCall(const Contributor& each, CallClass wanted) {
     return each.name.idle.kind == CauseKind::InCall && each.name.idle.callClass() == wanted;
 }
 
-/// Share of the time in which the GPU waits for data from which nothing else is reported.
-constexpr double guessedShareThreshold = 0.9;
-
 /// Returns true if the thread was not seen to wait for a possible source of data.
 bool isGuessed(const IdleCause& cause) {
     if (cause.kind != CauseKind::BeforeBatchCopy) return false;
     const std::optional<ThreadState> state = cause.state();
     return state != ThreadState::Poll && state != ThreadState::Disk && state != ThreadState::Lock;
-}
-
-/// Returns the guessed share of that time, as far as its cause is known.
-double guessedShare(const WorkerSummary& worker) {
-    int64_t guessedNs = 0, allNs = 0;
-    for (const Contributor& each : worker.contributors) {
-        if (each.part != StepPart::DataLoading || each.kind == ContributorKind::Others) continue;
-        allNs += each.exposedNs;
-        if (isGuessed(each.name.idle)) guessedNs += each.exposedNs;
-    }
-    return shareOf(guessedNs, allNs);
 }
 
 /// Returns " In its steps the 4 loaders of rank 2 ran 97 % of the time, waited for a core for 3 %."
@@ -239,15 +236,24 @@ bool isPageable(const Contributor& each) { return each.trait == ContributorTrait
 
 bool isInPageableCopy(const Contributor& each) { return isPageable(each) && each.kind == ContributorKind::Idle; }
 
-bool isDataMostlyGuessed(const WorkerSummary& worker) { return guessedShare(worker) >= guessedShareThreshold; }
+double guessedDataShare(const WorkerSummary& worker) {
+    int64_t guessedNs = 0, allNs = 0;
+    for (const Contributor& each : worker.contributors) {
+        if (each.part != StepPart::DataLoading || each.kind == ContributorKind::Others) continue;
+        allNs += each.exposedNs;
+        if (isGuessed(each.name.idle)) guessedNs += each.exposedNs;
+    }
+    return shareOf(guessedNs, allNs);
+}
 
 std::string inputDataSentence(const WorkerSummary& worker, const std::string& time, const std::string& mostly) {
-    const double guessed = guessedShare(worker);
-    if (isDataMostlyGuessed(worker))
+    const double guessed = guessedDataShare(worker);
+    if (guessed > minGuessedShare)
         return fmt::format(
-            "The GPU waits {} for the batch copy, mostly {}. It is a guess that the CPU loaded data meanwhile: samples "
+            "The GPU waits {} for the batch copy, mostly {}. {} is a guess that the CPU loaded data meanwhile: samples "
             "show no wait for data.{}",
-            time, mostly, loaderSentence(worker));
+            time, mostly, guessed >= minAllGuessedShare ? "It" : fmt::format("For {} of it, it", shareText(guessed)),
+            loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= minReportedShare)
         text += fmt::format(" For {} % of this time, this is a guess: no sample shows the wait.",
@@ -352,11 +358,8 @@ bool isDrained(const WorkerSummary& worker) { return drainsPerStep(worker) >= mi
 
 std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     if (!isDrained(worker)) return {};
-    const Contributor* most = nullptr;
-    for (const Contributor& each : worker.contributors)
-        if (each.part == StepPart::Synchronization && each.kind == ContributorKind::Idle &&
-            (most == nullptr || each.exposedNs > most->exposedNs))
-            most = &each;
+    const auto isWait = [](const Contributor& each) { return each.part == StepPart::Synchronization; };
+    const Contributor* most = RunFindings::greatestOf(worker, isWait);
     return fmt::format(
         " {} times{} the GPU runs out of work because the thread waits for it{}. Nothing can be launched ahead of "
         "these waits, so remove them first.",

@@ -64,11 +64,14 @@ int64_t ranNs(const analysis::Contributor& each);
 /// Returns true for idle time in which the launching thread compiled code or waited for what compiles it.
 bool isCompilation(const analysis::Contributor& each);
 
+/// Returns " jit_step was compiled 3 times ..." with the likely reason; empty if none was compiled again.
+std::string recompiledSentence(const analysis::WorkerSummary& worker);
+
 /// Returns the launch-bound time of waits for the GIL of a thread without launches, as samples suggest.
 int64_t gilWaitNs(const analysis::Contributor& each);
 
-/// Returns the largest contributor of the line with most time by `nsOf`. Idle time without a line is one of its own.
-/// Null if none has time.
+/// Returns the largest contributor of the line with most time by `nsOf`, among those with the work that has most of all
+/// time there. Idle time without a line is one of its own. Null if none has time.
 const analysis::Contributor* mainOfLine(const analysis::WorkerSummary& worker,
                                         const std::function<int64_t(const analysis::Contributor&)>& nsOf);
 
@@ -95,8 +98,10 @@ inline constexpr double minReportedShare = 0.03;
 std::string inputDataSentence(const analysis::WorkerSummary& worker, const std::string& time,
                               const std::string& mostly);
 
-/// Returns true if nearly all of that time is guessed.
-bool isDataMostlyGuessed(const analysis::WorkerSummary& worker);
+/// Returns the guessed share of that time, as far as its cause is known.
+double guessedDataShare(const analysis::WorkerSummary& worker);
+/// Guessed share of that time from which it is called a guess as a whole, and from which nothing else is reported.
+inline constexpr double minGuessedShare = 0.5, minAllGuessedShare = 0.9;
 
 /// Returns the main kind of a worker's launches: "; 21 kernels per step of 13.98 us each", or, if
 /// these are more, "; 331 copies per step of 12.3 kB each, more than kernels". `per` is " per step", or

@@ -186,7 +186,8 @@ namespace {
 void findCompiling(RunFindings& run) { run.addKind(isCompilation); }
 
 std::string sayCompiling(const FindingText& text) {
-    return fmt::format("The GPU waits {} while the program compiles code: mostly {}.", text.time(), text.main());
+    return fmt::format("The GPU waits {} while the program compiles code: mostly {}.", text.time(), text.main()) +
+           recompiledSentence(text.worker());
 }
 
 /// Minimum share of the mean step. It is larger than for other waits, because samples only estimate waits for the GIL.

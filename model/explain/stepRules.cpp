@@ -18,6 +18,7 @@
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/text/formatValue.h"
+#include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
 
@@ -143,7 +144,10 @@ void findStepPattern(RunFindings& run) {
     finding->worker = where;
     finding->atNs = workers[where].steps[worst->affected.front()].startNs;
     const auto isIts = [&](const Contributor& each) { return each.part == worst->part; };
-    if (const Contributor* main = RunFindings::greatestOf(workers[where], isIts)) {
+    const Contributor* main = RunFindings::greatestOf(workers[where], isIts);
+    // The largest contributor of growing steps may be one that does not grow, unless it is most of the part.
+    if (main != nullptr &&
+        (worst->kind != PatternKind::Drift || 2 * main->exposedNs >= workers[where].totalParts()[worst->part])) {
         finding->contributor = main->name;
         finding->path = main->path;
         finding->launched = main->launched;
@@ -301,8 +305,13 @@ constexpr std::array<std::string_view, 6> savingWords{"checkpoint", "checkpoints
                                                       "save",       "saver",       "serialization"};
 constexpr std::array<std::string_view, 2> loadingCalls{"cuLibraryLoadData", "cuModuleLoadData"};
 
+bool compilesBetweenSteps(const Finding& finding) {
+    return isCompiling(finding.contributor.idle.activity.work) || isWithinCompiler(finding.path);
+}
+
 /// Advice as far as names show what the program does there.
 std::string adviseIdleBetweenSteps(const FindingText& text) {
+    if (compilesBetweenSteps(text.finding())) return adviceOf(text.run(), compilingRule);
     const IdleCause& cause = text.finding().contributor.idle;
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
@@ -355,7 +364,8 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
                                              : fmt::format("{} pauses between {}s", all.count, text.unit());
     return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
                        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(),
-                       many, all.count == 1 ? "" : longestPauseText(text), where);
+                       many, all.count == 1 ? "" : longestPauseText(text), where) +
+           (compilesBetweenSteps(text.finding()) ? recompiledSentence(text.worker()) : "");
 }
 
 std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {
@@ -391,7 +401,14 @@ const Rule stepPatternRule{
     .find = findStepPattern,
     .say = sayStepPattern,
     .evidence = patternEvidence,
-    .advise = [](const FindingText& text) { return text.adviseCause(stepPatternRule.advice); },
+    .advise =
+        [](const FindingText& text) {
+            const bool grows = text.finding().pattern->kind == PatternKind::Drift;
+            return text.adviseCause(
+                grows ? "Find what gets longer from step to step: sequences, a cache, a list, or a graph of gradients. "
+                        "Some grow by design, as a cache of keys and values does."
+                      : stepPatternRule.advice);
+        },
     .longerPart = longerPartOfPattern,
     .order = orderStepPattern,
     .isForNcclOnly = true,

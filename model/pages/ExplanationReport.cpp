@@ -54,13 +54,13 @@ int64_t meanNsOf(const ExplanationReport& report, const explain::Finding& findin
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
     if (finding.rule->isBetweenSteps)
-        return fmt::format("{}, saves up to {} in all", finding.rule->id,
+        return fmt::format("{}, costs {} in all", finding.rule->id,
                            timeText(static_cast<double>(report.run.workers[finding.worker].pauses.idleNs)));
     if (finding.saving)
-        return fmt::format("{}, saves {} ± {} of {} per {} (forecast)", finding.rule->id,
+        return fmt::format("{}, saves {} ± {} of {} per {} (forecast by the recording)", finding.rule->id,
                            scaleOf(report).text(finding.saving->ns), scaleOf(report).text(finding.saving->marginNs),
                            scaleOf(report).text(meanNsOf(report, finding)), report.explanation.what);
-    return fmt::format("{}, saves up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
+    return fmt::format("{}, costs {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
                        report.run.source == StepSource::WholeRun ? "of the" : "per", report.explanation.what);
 }
 
@@ -131,7 +131,8 @@ std::string indented(const std::string& sentence, size_t width) {
 std::string findingsText(const ExplanationReport& report) {
     if (report.run.isEmpty()) return {};
     if (report.explanation.findings.empty())
-        return "\nNo rule found anything to change (\"lanescope explain --rules\" lists them).\n";
+        return "\nNo rule found anything to change: no limit of a rule is reached (\"lanescope explain --rules\" lists "
+               "them).\n";
     std::string text = "\nWhat to change first\n";
     int number = 0;
     for (const explain::Finding& finding : report.explanation.findings) {

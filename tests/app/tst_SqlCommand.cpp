@@ -182,7 +182,7 @@ class tst_SqlCommand : public QObject {
         }
         const Ended text = explained({unused_});
         QVERIFY(text.out.startsWith("GPUs compute "));
-        QVERIFY(text.out.contains("1. nvlink_unused, saves up to "));
+        QVERIFY(text.out.contains("1. nvlink_unused, costs "));
     }
 
     void conditionsDecideTheStatus() {

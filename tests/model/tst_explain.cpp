@@ -399,14 +399,14 @@ class tst_explain : public QObject {
         QCOMPARE(json["findings"][0]["mostGainNs"].get<int64_t>(), 20 * ms);
         QCOMPARE(json["workers"].size(), size_t{2});
         const std::string text = explanationAsText(report);
-        QVERIFY2(text.find("1. input_data, saves up to 20.000 ms per step") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("1. input_data, costs 20.000 ms per step") != std::string::npos, text.c_str());
         for (size_t from = 0; from < text.size();) {
             const size_t end = text.find('\n', from);
             QVERIFY(end - from <= 100);
             from = end + 1;
         }
         const std::string html = explanationAsHtml(report);
-        QVERIFY(html.find("input_data, saves up to 20.000 ms per step") != std::string::npos);
+        QVERIFY(html.find("input_data, costs 20.000 ms per step") != std::string::npos);
         QVERIFY(html.find("<script>run") == std::string::npos);
         QVERIFY(html.find("<b>&") == std::string::npos);
     }

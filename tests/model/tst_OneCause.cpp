@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/ThreadActivities.h"
+#include "model/causality/Subject.h"
+#include "model/explain/Explanation.h"
+#include "model/trace/kinds/Api.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/cpuStates.h"
+#include "tests/support/idleCauses.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::analysis;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t us = 1'000;
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+#define HAS(text, part) QVERIFY2(has(text, part), (text).c_str())
+#define HAS_NO(text, part) QVERIFY2(!has(text, part), (text).c_str())
+
+/// Late launches of the main thread at a line.
+IdleCause runsAt(FrameRef frame, ThreadWork work = ThreadWork::Unknown) {
+    IdleCause cause = onMain(idle(CauseKind::OutsideCalls, ThreadState::Running), std::move(frame));
+    cause.activity.work = work;
+    return cause;
+}
+
+/// Adds late launches, of which a part of each step is long host code.
+void addLate(MadeRun& made, const IdleCause& cause, int64_t ns, int64_t workedNs = 0, std::string launched = {}) {
+    made.add(StepPart::LaunchBound, ContributorKind::Idle, cause, ns);
+    Contributor& added = made.run().workers[0].contributors.back();
+    added.workedNs = workedNs * MadeRun::steps;
+    added.launched = std::move(launched);
+}
+
+const FrameRef sample{"replay.py", 58, "sample"};
+
+/// A run of late launches with a line of long host code, in part in garbage collection, and of an alternating thread.
+MadeRun replay(int64_t alternatingNs, int64_t collectingNs) {
+    MadeRun made;
+    addLate(made, onMain(idle(CauseKind::OutsideCalls, ThreadState::Lock, Observation::Alternating)), alternatingNs, 0,
+            "seen mostly at replay.py:112 in learn");
+    addLate(made, runsAt(sample), 20 * ms, 8 * ms);
+    addLate(made, runsAt(sample, ThreadWork::GarbageCollection), collectingNs, collectingNs);
+    addLate(made, runsAt({"replay.py", 88, "forward"}), 25 * ms);
+    addLate(made, runsAt({"replay.py", 90, "forward"}), 25 * ms);
+    return made;
+}
+
+/// A run of 60 steps, of which every tenth has a pause before the batch copy, at a line.
+MadeRun epochs(const char* line) {
+    MadeRun made;
+    WorkerSummary& worker = made.run().workers[0];
+    const StepSummary like = worker.steps.front();
+    worker.steps.clear();
+    int64_t idleNs = 0;
+    for (int64_t number = 0; number < 60; ++number) {
+        StepSummary& step = worker.steps.emplace_back(like);
+        step.number = number;
+        step.startNs = number * 1'000 * ms;
+        step.wallNs += number * 7'919 % 100'000;
+        step.parts[StepPart::Compute] = step.wallNs;
+        if (number % 10 != 3) continue;
+        step.parts[StepPart::DataLoading] = 300 * ms;
+        step.parts[StepPart::LaunchBound] = 100 * ms;
+        step.wallNs += 400 * ms;
+        idleNs += 100 * ms;
+    }
+    Contributor loads = contributor(StepPart::DataLoading, ContributorKind::Idle,
+                                    idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating),
+                                    3 * idleNs);
+    loads.count = 6;
+    loads.launched = "seen mostly at train.py:89 in train_epoch";
+    Contributor works = contributor(StepPart::LaunchBound, ContributorKind::Idle,
+                                    runsAt({line, 89, "train_epoch"}, ThreadWork::TorchData), idleNs);
+    works.count = 6;
+    works.workedNs = idleNs;
+    worker.contributors.push_back(loads);
+    worker.contributors.push_back(works);
+    return made;
+}
+
+/// A run of 60 steps whose computing grows, with kernels of which the larger takes `percent` of the compute time.
+Explanation growing(int64_t percent) {
+    MadeRun made;
+    WorkerSummary& worker = made.run().workers[0];
+    const StepSummary like = worker.steps.front();
+    worker.steps.clear();
+    worker.contributors.clear();
+    int64_t computeNs = 0;
+    for (int64_t number = 0; number < 60; ++number) {
+        StepSummary& step = worker.steps.emplace_back(like);
+        step.number = number;
+        step.startNs = number * 1'000 * ms;
+        step.wallNs = step.parts[StepPart::Compute] = 100 * ms + number * 500 * us;
+        computeNs += step.wallNs;
+    }
+    const auto add = [&](const char* name, int64_t ns) {
+        worker.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel, name, ns));
+    };
+    add("sorts", computeNs / 100 * percent);
+    add("attends", computeNs / 300 * (100 - percent));
+    add("multiplies", computeNs / 300 * (100 - percent));
+    return explain::explain(made.run());
+}
+
+/// A program of XLA in a Python loop of one line, which is compiled again for the 14th and the 28th call. The compiler
+/// tries kernels on a thread of its own.
+TracePtr compiledAgain() {
+    SimulatedTrace made;
+    const uint32_t main = made.addThread(0, 4242, "python3"), compiler = made.addThread(0, 4250, "compiler");
+    const uint32_t gpu = made.addGpu(), stream = made.addStream(0, gpu, 7), trials = made.addStream(0, gpu, 21);
+    const auto frame = [&made](uint32_t outer, const char* function, const char* file, uint32_t line) {
+        return made.stack(outer, made.intern(function), made.intern(file), line);
+    };
+    const uint32_t loop = frame(noIndex, "main", "/srv/train.py", 123);
+    const uint32_t miss = frame(loop, "cache_miss", "/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py", 266);
+    int64_t at = 1 * ms;
+    uint32_t correlation = 0;
+    const auto launch = [&](uint32_t thread, uint32_t on, const char* name, uint32_t stack, int64_t fromNs) {
+        kinds::Api::Row call{.startNs = fromNs, .endNs = fromNs + 4 * us, .name = made.intern("cuLaunchKernel")};
+        call.thread = thread;
+        call.correlation = ++correlation;
+        call.stack = stack;
+        made.add<kinds::Api>(call);
+        made.addKernel(on, name, fromNs + 10 * us, fromNs + 90 * us, correlation);
+    };
+    for (int step = 0; step < 42; ++step) {
+        const bool compiles = step % 14 == 0;
+        if (compiles) {
+            made.addNvtx(main, "XlaCompile:#module=jit_train_step#", at, at + 200 * ms, NvtxStyle::PushPop, "TSL");
+            for (int tried = 0; tried < 300; ++tried)
+                launch(compiler, trials, "tried", noIndex, at + ms + tried * 100 * us);
+            at += 200 * ms;
+        }
+        const int64_t startNs = at;
+        for (const char* name : {"fusion_1", "fusion_2", "fusion_3", "fusion_4", "fusion_5", "fusion_6"}) {
+            launch(main, stream, name, compiles ? miss : loop, at);
+            at += 100 * us;
+        }
+        made.addNvtx(main, "XlaModule:#hlo_module=jit_train_step,program_id=7#", startNs, at, NvtxStyle::PushPop, "TSL");
+        at += 300 * us;
+    }
+    return made.finish();
+}
+
+}  // namespace
+
+/// Tests that a cause is named once, where it is, and no more certainly than the recording shows.
+class tst_OneCause : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void lineWithMostTimeComesBeforeLaunches() {
+        const Explanation made = explain::explain(replay(30 * ms, 15 * ms).run());
+        QCOMPARE(rulesOf(made), (std::vector{&hostWorkRule, &launchBoundRule}));
+        HAS(made.findings[0].sentence, "at replay.py:58 in sample, running");
+        // Of 92 ms without the long host code.
+        HAS(made.findings[1].sentence, "for work to be launched: 32.6 % of it in host code");
+        HAS(made.findings[1].sentence, "seen mostly at replay.py:112 in learn");
+        // Another line has more.
+        QCOMPARE(rulesOf(explain::explain(replay(40 * ms, 15 * ms).run())),
+                 (std::vector{&launchBoundRule, &hostWorkRule}));
+    }
+
+    /// A pause of the collector may be most of the long host code at a line, but not most of the time there.
+    void garbageCollectionIsNamedIfItIsMostOfALine() {
+        const Explanation hardly = explain::explain(replay(30 * ms, 15 * ms).run());
+        HAS_NO(findingOf(hardly, &hostWorkRule)->sentence, "garbage collection");
+        const Explanation mostly = explain::explain(replay(30 * ms, 25 * ms).run());
+        HAS(findingOf(mostly, &hostWorkRule)->sentence, "in Python's garbage collection");
+    }
+
+    void linesOfFramesAndOfSamplesAreEqual() {
+        QCOMPARE(lineOf(runsAt(sample), {}), std::string("replay.py:58"));
+        QCOMPARE(lineOf(IdleCause{CauseKind::OutsideCalls}, "seen mostly at replay.py:58 in sample, called at x.py:1"),
+                 std::string("replay.py:58"));
+        QVERIFY(lineOf(IdleCause{CauseKind::OutsideCalls}, "seen mostly in sample (replay.py)").empty());
+        QVERIFY(lineOf(IdleCause{CauseKind::OutsideCalls}, "called at replay.py:58 in sample").empty());
+    }
+
+    void threadThatCannotHaveRunOnlyWaits() {
+        MadeRun made;
+        addLate(made, onMain(idle(CauseKind::OutsideCalls, ThreadState::Lock, Observation::Alternating)), 40 * ms, 0,
+                "seen mostly at a.py:1 in f");
+        Contributor& added = made.run().workers[0].contributors.back();
+        added.waitedNs = added.exposedNs * 9 / 10;
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* found = findingOf(explanation, &hostWaitsRule);
+        QVERIFY(found != nullptr);
+        HAS(found->sentence, "mostly for a thread that cannot have run meanwhile");
+        HAS(found->sentence, "on the main thread in forward, seen mostly at a.py:1 in f");
+        HAS_NO(found->sentence, "alternately runs");
+    }
+
+    /// Both may be true of a thread that ran and waited, so that the advice begins with a way to find out.
+    void unknownActivityIsFoundOutFirst() {
+        for (const Observation observation : {Observation::State, Observation::Alternating}) {
+            MadeRun made;
+            const ThreadState state = observation == Observation::State ? ThreadState::Running : ThreadState::Sleep;
+            addLate(made, onMain(idle(CauseKind::OutsideCalls, state, observation)), 40 * ms, 40 * ms);
+            const Explanation explanation = explain::explain(made.run());
+            const Finding* found = findingOf(explanation, &hostWorkRule);
+            QVERIFY(found != nullptr);
+            const bool isUnknown = observation == Observation::Alternating;
+            QCOMPARE(found->advice.starts_with("If the thread waits there (record with --cpu-samples perf)"), isUnknown);
+            QCOMPARE(has(found->sentence, "running or waiting kept the GPU idle is unknown"), isUnknown);
+            HAS(found->advice, "Fewer launches do not shorten this time.");
+        }
+    }
+
+    /// Of a line in no loader it is unknown that it loads data.
+    void moreLoadersAreNoAdviceForAPlaceInNone() {
+        for (const bool hasLoaders : {false, true}) {
+            MadeRun made;
+            made.add(StepPart::DataLoading, ContributorKind::Idle,
+                     idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating), 34 * ms);
+            WorkerSummary& worker = made.run().workers[0];
+            worker.contributors.back().launched = "seen mostly at serve.py:99 in collect";
+            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Lock),
+                     6 * ms);
+            if (hasLoaders) worker.loaders = {.threads = 4, .knownNs = 1'000 * ms, .ranNs = 900 * ms};
+            const Explanation explanation = explain::explain(made.run());
+            const Finding* found = findingOf(explanation, &inputDataRule);
+            QVERIFY(found != nullptr);
+            HAS(found->sentence, "For 85.0 % of it, it is a guess that the CPU loaded data meanwhile");
+            QCOMPARE(has(found->advice, "If the thread waits for a batch to fill, shorten this wait."), !hasLoaders);
+            QCOMPARE(has(found->advice, "ore loader workers"), hasLoaders);
+        }
+    }
+
+    /// Pauses in every tenth step are one cause, whatever the thread did in each.
+    void pausesOfAPeriodAreOneFinding() {
+        const Explanation made = explain::explain(epochs("train.py").run());
+        QCOMPARE(rulesOf(made), std::vector{&stepPatternRule});
+        HAS(made.findings[0].sentence, "every 10th step");
+        HAS(made.findings[0].sentence, " Most of input_data, 30.00 ms, and host_work, 10.00 ms, is in these pauses.");
+        // A condition about a merged finding holds as before.
+        for (const char* condition : {"input_data > 10%", "host_work > 5ms", "any > 10%"})
+            QVERIFY(test::orFail(parseRuleCondition(condition)).isMetBy(made.findings[0]));
+        QVERIFY(!test::orFail(parseRuleCondition("launch_bound")).isMetBy(made.findings[0]));
+        // Another line is another cause.
+        const Explanation other = explain::explain(epochs("log.py").run());
+        QCOMPARE(rulesOf(other), (std::vector{&stepPatternRule, &hostWorkRule}));
+    }
+
+    void noiseIsNoFinding() {
+        for (const int64_t savedNs : {ms / 10, 10 * ms}) {
+            MadeRun made;
+            made.add(StepPart::Memset, ContributorKind::Memset, "memset", 30 * ms);
+            made.run().workers[0].forecasts = {{causality::Subject::Memset, savedNs, ms / 10}};
+            QCOMPARE(rulesOf(made).empty(), savedNs < ms);
+        }
+    }
+
+    /// The largest kernel of growing steps may be one that does not grow.
+    void growthIsNotLaidOnTheLargestKernel() {
+        for (const int64_t percent : {40, 70}) {
+            const Explanation made = growing(percent);
+            const Finding* found = findingOf(made, &stepPatternRule);
+            QVERIFY(found != nullptr && found->pattern->kind == PatternKind::Drift);
+            QCOMPARE(found->contributor.empty(), percent < 50);
+            HAS(found->advice, "Find what gets longer from step to step");
+            HAS_NO(found->advice, "only since the change");
+        }
+    }
+
+    void stepsWithinTheRunThatAreSkippedAreCounted() {
+        MadeRun made;
+        WorkerSummary& worker = made.run().workers[0];
+        worker.foundSteps += 3;
+        worker.isLastLeftOut = true;
+        for (size_t step = 5; step < worker.steps.size(); ++step) worker.steps[step].number += 2;
+        HAS(explain::explain(made.run()).steps, "Explained: 10 of 13 steps");
+        HAS(explain::explain(made.run()).steps, ", 2 between them skipped (without work, or other work follows)");
+        worker.foundSteps -= 2;
+        HAS_NO(explain::explain(made.run()).steps, "between them");
+    }
+
+    /// One odd step has many lines that hardly any other step has.
+    void lineOfASingleStepIsNamedIfNoOtherHasIt() {
+        for (const bool isElsewhere : {false, true}) {
+            SimulatedTrace made;
+            const uint32_t main = made.addThread(0, 4242, "python3");
+            const uint32_t odd = made.stack(noIndex, made.intern("log"), made.intern("/srv/own.py"), 3);
+            int64_t at = 1 * ms;
+            for (int step = 0; step < 60; ++step) {
+                const int64_t startNs = at;
+                const bool isOdd = step == 31;
+                if (isOdd || (isElsewhere && step == 40)) {
+                    const int64_t ns = isOdd ? 50 * ms : 10 * us;
+                    test::addState(made, main, ThreadState::Running, {at, at + ns}, ns, 0, odd);
+                    at += ns;
+                }
+                for (int kernel = 0; kernel < 20; ++kernel, at += 200 * us)
+                    made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 9 * us);
+                made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+            }
+            const RunSummary run = test::orFail(summarizeRun(*made.finish()));
+            QCOMPARE(run.workers[0].distinctions.empty(), isElsewhere);
+            if (isElsewhere) continue;
+            const Explanation explanation = explain::explain(run);
+            const Finding* found = findingOf(explanation, &oddStepsRule);
+            QVERIFY(found != nullptr);
+            HAS(found->sentence, " Only this step spends time at own.py:3 in log, 50.00 ms.");
+        }
+    }
+
+    /// Some starts of loaders are too short for a sample, and their processes live too short to be listed.
+    void startsOfLoadersAreSeenInStacks() {
+        SimulatedTrace made;
+        const uint32_t main = made.addThread(0, 4242, "python3");
+        const uint32_t own = made.stack(noIndex, made.intern("train_epoch"), made.intern("/srv/train.py"), 89);
+        const uint32_t starts = made.stack(own, made.intern("_MultiProcessingDataLoaderIter.__init__"),
+                                           made.intern("/opt/torch/utils/data/dataloader.py"), 1192);
+        int64_t at = 1 * ms;
+        for (int step = 0; step < 60; ++step) {
+            const int64_t startNs = at;
+            if (step % 10 == 9) {
+                if (step == 29 || step == 49)
+                    test::addState(made, main, ThreadState::Running, {at, at + 20 * ms}, 20 * ms, 0, starts);
+                at += 40 * ms;
+            }
+            for (int kernel = 0; kernel < 20; ++kernel, at += 200 * us)
+                made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 9 * us);
+            made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+        }
+        const RunSummary run = test::orFail(summarizeRun(*made.finish()));
+        const Explanation explanation = explain::explain(run);
+        const Finding* found = findingOf(explanation, &stepPatternRule);
+        QVERIFY(found != nullptr);
+        HAS(found->sentence, " In 2 of these steps, and in no others, samples show that data loaders start.");
+        HAS(found->advice, "DataLoader(persistent_workers=True)");
+    }
+
+    /// A line that launches between two compilations is no iteration, and trials of the compiler are no steps.
+    void programThatIsCompiledAgainHasItsCallsAsSteps() {
+        const RunSummary run = test::orFail(summarizeRun(*compiledAgain()));
+        QCOMPARE(run.source, StepSource::NvtxRange);
+        QVERIFY(run.pattern.starts_with("XlaModule:#hlo_module=jit_train_step"));
+        const WorkerSummary& worker = run.workers.at(0);
+        QCOMPARE(worker.foundSteps, int64_t{42});
+        QCOMPARE(worker.recompiled, std::string("jit_train_step"));
+        QCOMPARE(worker.compilations, int64_t{3});
+        const Explanation explanation = explain::explain(run);
+        QVERIFY(!explanation.findings.empty());
+        HAS(explanation.findings[0].sentence,
+            " jit_train_step was compiled 3 times: most likely the shapes of its inputs change.");
+        HAS(explanation.findings[0].advice, "constant shapes");
+    }
+};
+
+LANESCOPE_TEST(tst_OneCause, NoApplication)
+#include "tst_OneCause.moc"
