@@ -16,6 +16,7 @@
 #include "model/analysis/IdleCauses.h"
 #include "model/analysis/RunSummary.h"
 #include "model/explain/RunFindings.h"
+#include "model/format/ncclFunctions.h"
 #include "model/format/text.h"
 #include "model/index/openTrace.h"
 #include "model/lod/SelectionStatistics.h"
@@ -255,8 +256,8 @@ bool isDetailed(const Json& arguments) { return arguments.value("detail", false)
 
 /// Returns an answer that begins with what a reader must know. Without detail, an answer that lacks the parts `omitted`
 /// has first sentences only.
-Json begun(const std::string& command, const std::vector<std::string>& caveats,
-           const std::vector<std::string>& unknowns, const Json& arguments = {}, const std::string& omitted = {}) {
+Json begun(const std::string& command, const Json& caveats, const std::vector<std::string>& unknowns,
+           const Json& arguments = {}, const std::string& omitted = {}) {
     const bool isShort = !omitted.empty() && !isDetailed(arguments);
     const auto brief = [&](const std::string& text) { return isShort ? text.substr(0, text.find(". ")) : text; };
     Json answer{{"command", command}, {"note", untrusted}, {"caveats", arrayOf(caveats, brief)}};
@@ -265,20 +266,7 @@ Json begun(const std::string& command, const std::vector<std::string>& caveats,
     return answer;
 }
 
-std::vector<std::string> warningsOf(const Trace& trace) {
-    std::vector<std::string> warnings;
-    for (const HealthNote& note : describeTrace(trace).health)
-        if (note.severity != Severity::Info) warnings.push_back(note.sentence);
-    return warnings;
-}
-
-/// Returns the parts with time, in milliseconds.
-Json partsJson(const StepParts& parts) {
-    Json json = Json::object();
-    for (const StepPart part : allStepParts)
-        if (parts[part] >= 1000) json[std::string(identifier(part))] = milliseconds(parts[part]);
-    return json;
-}
+Json warningsOf(const RunSummary& run) { return arrayOf(run.facts.healthWarnings, std::mem_fn(&HealthNote::sentence)); }
 
 Json cellJson(const Cell& cell) {
     if (const auto* const number = std::get_if<int64_t>(&cell)) return *number;
@@ -342,7 +330,7 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
         arguments.contains("file") ? gate.find(arguments["file"]) : gate.folders().front();
     if (!path) return fail(path.error());
     if (std::filesystem::is_directory(*path)) {
-        Json answer = begun(fmt::format("ls {}", shellQuoted(path->string())), {}, {});
+        Json answer = begun(fmt::format("ls {}", shellQuoted(path->string())), Json::array(), {});
         answer["traces"] = Json::array();
         for (const std::filesystem::path& folder : arguments.contains("file") ? std::vector{*path} : gate.folders())
             for (const std::filesystem::path& file : gate.traces(folder, maxFiles))
@@ -355,7 +343,7 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
     const Result<RunSummary> run = summarizeRun(trace);
     if (!run) return fail(run.error());
     const DescribedTrace described = describeTrace(trace);
-    Json answer = begun(fmt::format("lanescope info {}", shellQuoted(path->string())), warningsOf(trace),
+    Json answer = begun(fmt::format("lanescope info {}", shellQuoted(path->string())), warningsOf(*run),
                         unknownsOf(trace, *run), arguments, "GPUs, processes, counts, machine, whole caveats");
     const auto textOf = [](const Property& each) { return each.name + ": " + each.value; };
     answer["range"] = fmt::format("{:.6f}s:{:.6f}s", static_cast<double>(trace.range.startNs) / 1e9,
@@ -373,12 +361,11 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
 }
 
 /// Returns milliseconds of each worker's mean step by its parts from 1 %, or 0.01 %, on: a header, then rows.
-Json stepTable(const RunSummary& run, const explain::Explanation& explained, bool isWhole) {
-    const int64_t fraction = isWhole ? 10'000 : 100;
+Json stepTable(const RunSummary& run, const explain::Explanation& explained, bool isAll) {
     std::vector<StepPart> parts;
     Json table = Json::array({Json::array({"worker", "mean"})});
     for (const StepPart part : allStepParts) {
-        const auto isLarge = [&](const auto& each) { return fraction * each.parts[part] >= each.meanNs; };
+        const auto isLarge = [&](const auto& each) { return (isAll ? 10'000 : 100) * each.parts[part] >= each.meanNs; };
         if (std::ranges::none_of(explained.workers, isLarge)) continue;
         parts.push_back(part);
         table[0].push_back(identifier(part));
@@ -389,7 +376,7 @@ Json stepTable(const RunSummary& run, const explain::Explanation& explained, boo
         for (const StepPart part : parts) row.push_back(milliseconds(each.parts[part] / count));
     };
     for (const explain::WorkerParts& each : explained.workers) {
-        if (isWhole || table.size() <= maxShortWorkers || each.worker == run.criticalWorker())
+        if (isAll || table.size() <= maxShortWorkers || each.worker == run.criticalWorker())
             add(run.workers[each.worker].label(), each);
         sum.meanNs += each.meanNs;
         sum.parts += each.parts;
@@ -412,7 +399,8 @@ std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const ex
     const LaunchTimes& launches = worker.launches;
     const std::string caller = lineAfter(finding.launched, "called at "), &freed = worker.allocations.freedAt;
     if (!cause.activity.frame.isEmpty())
-        return {cause.activity.frame.text(), caller.empty() ? "" : ", called at " + caller};
+        return {cause.activity.frame.text(),
+                (caller.empty() ? "" : ", called at " + caller) + (cause.call.empty() ? "" : ", in " + cause.call)};
     if (cause.callClass() == CallClass::Allocation) {
         const std::string own = lineAfter(freed, "called at ");
         return {own.empty() ? freed : own, own.empty() ? "" : ", frees by " + freed.substr(0, freed.find(", "))};
@@ -451,9 +439,8 @@ Json causeTable(const RunSummary& run, const explain::Explanation& explained) {
                               !rule.isBetweenSteps;
         auto& [row, ns] = places[{finding.worker, isSummed ? line : std::to_string(index)}];
         std::string names = fmt::format("{} {} {}", index + 1, rule.id, milliseconds(finding.maxGainNs));
-        std::string evidence = evidenceOf(finding), where = rule.isOfSingleSteps() ? finding.brief
-                                                            : line.empty()         ? text.main()
-                                                                                   : "line " + line + how;
+        const std::string place = line.empty() ? text.main() : "line " + line + how;
+        std::string evidence = evidenceOf(finding), where = rule.isOfSingleSteps() ? finding.brief : place;
         const StepPauses& pauses = text.worker().pauses;
         if (rule.isBetweenSteps && pauses.count > 0)
             where += fmt::format(", {} pauses of {:.1f} ms", pauses.count, milliseconds(pauses.idleNs / pauses.count));
@@ -483,7 +470,18 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
     const Result<StepSelection> steps = stepSelectionFor(*opened->trace, *selection);
     const Result<RunSummary> run = steps ? summarizeRun(*opened->trace, *steps) : fail(steps.error());
     if (!run) return fail(run.error());
-    const explain::Explanation explained = explain::explain(*run);
+    explain::Explanation explained = explain::explain(*run);
+    for (const explain::WorkerParts& each : explained.workers) {
+        const WorkerSummary& worker = run->workers[each.worker];
+        int64_t ns = 0;
+        for (const Contributor& part : worker.contributors) {
+            const NcclFunction* const function = findNcclFunction(part.name.work);
+            if (part.part == StepPart::ExposedCommunication && function && function->hasRoot) ns += part.exposedNs;
+        }
+        if ((ns /= std::ssize(worker.steps)) * 100 >= each.meanNs)
+            explained.caveats.push_back(fmt::format("{}: {} ms of exposed_communication may be waits for a root",
+                                                    worker.label(), milliseconds(ns)));
+    }
     Json answer =
         begun(fmt::format("lanescope explain {}{}", shellQuoted(opened->path.string()), stepsOption(arguments)),
               explained.caveats, unknownsOf(*opened->trace, *run), arguments,
@@ -562,7 +560,7 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
     if (!run) return fail(run.error());
     Json answer = begun(fmt::format("lanescope stats {} --range {}ns:{}ns", shellQuoted(opened->path.string()),
                                     range.startNs, range.endNs),
-                        warningsOf(trace), unknownsOf(trace, *run), arguments,
+                        warningsOf(*run), unknownsOf(trace, *run), arguments,
                         "three times as many causes and names, whole caveats");
     const size_t most = isDetailed(arguments) ? maxNames : maxShortNames;
     answer["range_ms"] = milliseconds(range.durationNs());
@@ -570,7 +568,9 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
     for (size_t worker = 0; worker < gaps->workerCount(); ++worker) {
         std::vector<StepParts> sums(1);
         gaps->partsOf(worker).columns(range, 1, sums);
-        Json waits = Json::array();
+        Json waits = Json::array(), parts = Json::object();
+        for (const StepPart part : allStepParts)
+            if (sums.front()[part] >= 1000) parts[std::string(identifier(part))] = milliseconds(sums.front()[part]);
         for (const GapCause& cause : gaps->whyIdle(worker, range)) {
             if (waits.size() == most) break;
             waits.push_back({{"part", identifier(cause.part)},
@@ -580,7 +580,7 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
         }
         gpus.push_back({{"gpu", gaps->gpuOf(worker)},
                         {"process", trace.processes[gaps->processOf(worker)].pid},
-                        {"parts_ms", partsJson(sums.front())},
+                        {"parts_ms", std::move(parts)},
                         {"idle_for", std::move(waits)}});
     }
     answer["gpus"] = std::move(gpus);
@@ -593,7 +593,7 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
 Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     const std::string name = arguments.value("report", std::string());
     if (name.empty()) {
-        Json answer = begun("lanescope stats --help", {}, {}, arguments, "their descriptions");
+        Json answer = begun("lanescope stats --help", Json::array(), {}, arguments, "their descriptions");
         answer["reports"] = arrayOf(allReports(), [&](const Report* each) {
             const std::string_view text = isDetailed(arguments) ? each->info.description : std::string_view();
             return fmt::format("{}{}{}", each->info.name, text.empty() ? "" : ": ", text);
@@ -611,7 +611,7 @@ Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     if (!run) return fail(run.error());
     Json answer = begun(fmt::format("lanescope stats {} -r {}{}", shellQuoted(opened->path.string()), shellQuoted(name),
                                     wanted.empty() ? "" : " --range " + shellQuoted(wanted)),
-                        warningsOf(*opened->trace), unknownsOf(*opened->trace, *run), arguments, "whole caveats");
+                        warningsOf(*run), unknownsOf(*opened->trace, *run), arguments, "whole caveats");
     answer["notes"] = table->notes;
     addTable(*table, rowsAsked(arguments, defaultReportRows), answer);
     return answer;
@@ -623,7 +623,7 @@ Result<Json> answerSql(const Json& arguments, const FolderGate& gate) {
     if (!query) return fail(query.error());
     const std::string sql = arguments.value("query", std::string());
     const std::string doubt = query->doubt();
-    const std::vector<std::string> caveats(doubt.empty() ? 0 : 1, doubt);
+    const Json caveats = doubt.empty() ? Json::array() : Json::array({doubt});
     if (sql.empty()) {
         Result<std::vector<QueryTable>> tables = query->tables();
         if (!tables) return fail(tables.error());
