@@ -43,7 +43,7 @@ std::string headText(const IdleCause& cause) {
             return "after " + cause.call + (cause.copy.empty() ? "" : fmt::format(" for a copy ({})", cause.copy));
         case CauseKind::OutsideCalls: return fmt::format("in host code (no {} call)", name(cause.api));
         case CauseKind::BeforeBatchCopy: return "before the batch copy, in host code";
-        case CauseKind::LoadingRange: return "in a data-loading range";
+        case CauseKind::LoadingRange: return "loading data (NVTX range)";
         case CauseKind::LoadingThread: return cause.thread.text();
         case CauseKind::QueuedWork: return "between queued GPU operations";
         case CauseKind::WithinGraph: return fmt::format("between the operations of a {} graph", name(cause.api));

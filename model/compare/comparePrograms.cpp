@@ -209,7 +209,7 @@ std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candida
     if (!hasSeveralGpus(baseline) && !hasSeveralGpus(candidate)) return {};
     const bool isOneStep = candidate.source == StepSource::WholeRun || candidate.source == StepSource::Chosen;
     return fmt::format("NVLink, {}: baseline {}; candidate {}.",
-                       isOneStep ? "from each GPU" : "from each GPU in a step", sideText(baseline.nvlink),
+                       isOneStep ? "sent by each GPU" : "sent by each GPU per step", sideText(baseline.nvlink),
                        sideText(candidate.nvlink));
 }
 

@@ -18,7 +18,7 @@ namespace lanescope::compare {
 /// (`SummaryFacts::contentHash`). False for pooled runs. O(workers of one * workers of the other); any thread.
 bool isSameRecording(const analysis::RunSummary& one, const analysis::RunSummary& other);
 
-/// Returns the NVLink traffic of both runs per step, and its evidence: "NVLink, from each GPU in a
+/// Returns the NVLink traffic of both runs per step, and its evidence: "NVLink, sent by each GPU per
 /// step: baseline 222.4 MiB (used; computed from NCCL); candidate 0 B (not used; by its counters)."
 /// Unknown traffic is reported as unknown. Empty if both runs had one GPU only.
 std::string nvlinkSentence(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);

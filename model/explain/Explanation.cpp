@@ -214,8 +214,8 @@ std::string pausesSentence(const WorkerSummary& of) {
         if (!isIdle(part)) inStepsNs += parts[part];
     if (workNs <= 0 || static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
         return {};
-    return fmt::format(" In the {} between them, the GPU worked for {} that count for none.", spanText(of.pauses.ns),
-                       spanText(workNs));
+    return fmt::format(" In the {} between the steps, the GPU worked for {}, which no step includes.",
+                       spanText(of.pauses.ns), spanText(workNs));
 }
 
 /// Returns why steps are called requests, and the activity between them; empty for steps.

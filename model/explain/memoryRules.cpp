@@ -144,7 +144,7 @@ std::string sayPageableCopies(const FindingText& text) {
 }
 
 std::string advisePageableCopies(const FindingText& text) {
-    const std::string first = isOwnRoundTrip(text) ? adviseRoundTrip(text.run()) + " Otherwise: " : std::string();
+    const std::string first = isOwnRoundTrip(text) ? adviseRoundTrip(text.run()) + " Otherwise: " : "";
     if (areToHost(text.worker(), isPageable))
         return first +
                adviceFor(text.run(),

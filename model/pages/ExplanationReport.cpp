@@ -140,7 +140,7 @@ std::string findingsText(const ExplanationReport& report) {
         text += indented(printable(finding.sentence), report.lineWidth);
         text += indented("Try: " + printable(finding.advice), report.lineWidth);
         if (finding.atNs)
-            text += fmt::format("   At {} s of the trace.\n",
+            text += fmt::format("   Example at {} s of the trace.\n",
                                 fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
     }
     return text;

@@ -437,7 +437,7 @@ class tst_ComparisonReport : public QObject {
         const RunSummary used = run(Use::Used, LinkEvidence::Counters, 222 * mib, 91'000'000'000);
         const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, 0);
         QCOMPARE(sentence(used, idle),
-                 "NVLink, from each GPU in a step: baseline 222.00 MiB (used; by its counters); "
+                 "NVLink, sent by each GPU per step: baseline 222.00 MiB (used; by its counters); "
                  "candidate 0 B (not used; by its counters).");
         QVERIFY(isNvlinkUseOther(used, idle));
         QVERIFY(isNvlinkUseOther(idle, used));
@@ -447,7 +447,7 @@ class tst_ComparisonReport : public QObject {
         const RunSummary nccl = run(Use::Used, LinkEvidence::Collectives, 5 * mib);
         const RunSummary copies = run(Use::Used, LinkEvidence::Copies, 5 * mib);
         QCOMPARE(sentence(nccl, copies),
-                 "NVLink, from each GPU in a step: baseline 5.00 MiB (used; computed from NCCL); "
+                 "NVLink, sent by each GPU per step: baseline 5.00 MiB (used; computed from NCCL); "
                  "candidate 5.00 MiB (used; computed from copies).");
         QVERIFY(!isNvlinkUseOther(nccl, copies));
         QVERIFY(isNvlinkUseOther(nccl, run(Use::Used, LinkEvidence::Copies, 6 * mib)));
@@ -462,7 +462,7 @@ class tst_ComparisonReport : public QObject {
         used.nvlink.stepEvidence = LinkEvidence::Collectives;
         const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, std::nullopt);
         QCOMPARE(sentence(used, idle),
-                 "NVLink, from each GPU in a step: baseline 432.00 MiB (computed from NCCL; used, "
+                 "NVLink, sent by each GPU per step: baseline 432.00 MiB (computed from NCCL; used, "
                  "by its counters); candidate not used, by its counters.");
     }
 
@@ -470,7 +470,7 @@ class tst_ComparisonReport : public QObject {
         const RunSummary used = run(Use::Used, LinkEvidence::Counters, std::nullopt);
         const RunSummary unknown = run(Use::Unknown, LinkEvidence::None, std::nullopt);
         QCOMPARE(sentence(used, unknown),
-                 "NVLink, from each GPU in a step: baseline an unknown amount (used; by its "
+                 "NVLink, sent by each GPU per step: baseline an unknown amount (used; by its "
                  "counters); candidate unknown (no link counters, and no transfer between GPUs that shows it).");
         QVERIFY(!isNvlinkUseOther(used, used));
         QVERIFY(sentence(used, run(Use::Absent, LinkEvidence::None, 5 * mib))
@@ -487,7 +487,7 @@ class tst_ComparisonReport : public QObject {
     void runWithoutStepsIsOneStep() {
         RunSummary whole = run(Use::Used, LinkEvidence::Counters, mib);
         whole.source = StepSource::WholeRun;
-        QVERIFY(sentence(whole, whole).startsWith("NVLink, from each GPU: baseline 1.00 MiB"));
+        QVERIFY(sentence(whole, whole).startsWith("NVLink, sent by each GPU: baseline 1.00 MiB"));
     }
 
     void jsonDistinguishesUnknownFromNone() {

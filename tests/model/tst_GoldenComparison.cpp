@@ -630,7 +630,7 @@ class tst_GoldenComparison : public QObject {
         const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
         // The fact comes first, because the rest may be truncated.
         const QString sentence = QString::fromStdString(comparison.answer.details.front());
-        QCOMPARE(sentence, QString("NVLink, from each GPU in a step: baseline 222.46 MiB (used; by its "
+        QCOMPARE(sentence, QString("NVLink, sent by each GPU per step: baseline 222.46 MiB (used; by its "
                                    "counters); candidate 0 B (not used; by its counters)."));
     }
 
