@@ -314,18 +314,14 @@ uint32_t operationStream(const Trace& trace, EventRef event) {
 }  // namespace
 
 void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worker) {
-    std::map<std::string_view, std::pair<int64_t, int64_t>> programs;  // Compilations, and the time of later ones.
-    int64_t longestNs = 0;
+    std::map<std::string_view, int64_t> counts;
     for (uint32_t row = 0; row < trace.nvtx.size() && !worker.steps.empty(); ++row) {
         const std::string_view name = trace.strings.at(trace.nvtx.text[row]);
         if (!isXlaCompilation(name) || trace.threads[trace.nvtx.thread[row]].process != process) continue;
         const std::string_view program = xlaAnnotation(name)->module;
-        auto& [count, lateNs] = programs[program];
-        ++count;
-        if (trace.nvtx.startNs[row] < worker.steps.front().startNs) continue;
-        lateNs = saturatingSum(lateNs, trace.nvtx.endNs[row] - trace.nvtx.startNs[row]);
-        if (count < 2 || lateNs < longestNs) continue;
-        longestNs = lateNs;
+        const int64_t count = ++counts[program];
+        if (trace.nvtx.startNs[row] < worker.steps.front().startNs || count < 2 || count < worker.compilations)
+            continue;
         worker.recompiled = program;
         worker.compilations = count;
     }

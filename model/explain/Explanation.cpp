@@ -298,7 +298,7 @@ class Words {
         addFamilies();
         for (Finding& finding : made_.findings) {
             finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
-                               mergedSentence(finding) + sharedTimeSentence(finding) + sameCauseSentence(finding);
+                               sharedTimeSentence(finding) + sameCauseSentence(finding);
             finding.brief = briefFinding(run_, finding);
             Evidence evidence{std::string(finding.rule->sql)};
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
@@ -410,7 +410,7 @@ class Words {
 
     /// Returns "waiting for rank 2" if the rank is known and hardly waits for others itself.
     std::string partText(StepPart part) const {
-        if (part == StepPart::DataLoading && isDataMostlyGuessed(worker(run_.criticalWorker())))
+        if (part == StepPart::DataLoading && guessedDataShare(worker(run_.criticalWorker())) > minGuessedShare)
             return std::string(name(part)) + " (a guess)";
         if (part != StepPart::WaitingForRanks) return std::string(name(part));
         for (const Finding& finding : made_.findings) {
@@ -462,14 +462,6 @@ class Words {
     std::string withWorker(const Finding& finding, std::string sentence) const {
         if (made_.workers.size() < 2 || finding.rule->namesWorker) return sentence;
         return capitalized(worker(finding.worker).label()) + ": " + sentence;
-    }
-
-    /// Returns " Most of input_data, 11.30 ms, and host_work, 3.637 ms, is in these pauses."
-    std::string mergedSentence(const Finding& finding) const {
-        std::string text;
-        for (const Finding& each : finding.merged)
-            text += fmt::format("{} {}, {}", text.empty() ? "" : " and", each.rule->id, spanText(each.maxGainNs));
-        return text.empty() ? text : fmt::format(" Most of{}, is in these pauses.", text);
     }
 
     /// Returns a note if an earlier finding counts some of the same time: one of both is about single steps.

@@ -311,6 +311,11 @@ std::string sayHostWork(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
+std::string adviseUnclear(const FindingText& text) {
+    if (!text.finding().contributor.idle.runsAndWaits()) return {};
+    return "If the thread waits there (--cpu-samples perf shows it), end the wait. Else: ";
+}
+
 /// The line with most of the time of late launches outside calls is a cause; late launches are a fact.
 void putLineBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
     const auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
@@ -514,13 +519,7 @@ const Rule hostWorkRule{
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = hostWorkEvidence,
-    .advise =
-        [](const FindingText& text) {
-            return std::string(text.finding().contributor.idle.runsAndWaits()
-                                   ? "If the thread waits there (record with --cpu-samples perf), end the wait. Else: "
-                                   : "") +
-                   adviceOf(text.run(), hostWorkRule);
-        },
+    .advise = [](const FindingText& text) { return adviseUnclear(text) + adviceOf(text.run(), hostWorkRule); },
     .order = putLineBeforeLaunches,
     .part = StepPart::LaunchBound,
 };

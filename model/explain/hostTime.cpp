@@ -173,7 +173,7 @@ int64_t gilWaitNs(const Contributor& each) { return each.part == StepPart::Launc
 const Contributor* mainOfLine(const WorkerSummary& worker, const std::function<int64_t(const Contributor&)>& nsOf) {
     struct Line {
         int64_t ns = 0;
-        std::map<ThreadWork, std::pair<int64_t, const Contributor*>> byWork;  ///< All time, and the largest.
+        const Contributor* largest = nullptr;
     };
     std::map<std::tuple<ThreadRef, std::string, size_t>, Line> lines;
     const Line* most = nullptr;
@@ -184,14 +184,10 @@ const Contributor* mainOfLine(const WorkerSummary& worker, const std::function<i
         const std::string at = lineOf(each.name.idle, each.launched);
         Line& line = lines[{each.name.idle.thread, at, at.empty() ? index : 0}];
         line.ns = saturatingSum(line.ns, ns);
-        auto& [allNs, largest] = line.byWork[each.name.idle.activity.work];
-        allNs = saturatingSum(allNs, each.exposedNs);
-        if (largest == nullptr || ns > nsOf(*largest)) largest = &each;
+        if (line.largest == nullptr || each.exposedNs > line.largest->exposedNs) line.largest = &each;
         if (most == nullptr || line.ns > most->ns) most = &line;
     }
-    if (most == nullptr) return nullptr;
-    return std::ranges::max_element(most->byWork, {}, [](const auto& each) { return each.second.first; })
-        ->second.second;
+    return most == nullptr ? nullptr : most->largest;
 }
 
 namespace {

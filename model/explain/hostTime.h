@@ -70,23 +70,19 @@ std::string recompiledSentence(const analysis::WorkerSummary& worker);
 /// Returns the launch-bound time of waits for the GIL of a thread without launches, as samples suggest.
 int64_t gilWaitNs(const analysis::Contributor& each);
 
-/// Returns the largest contributor of the line with most time by `nsOf`, among those with the work that has most of all
-/// time there. Idle time without a line is one of its own. Null if none has time.
+/// Returns the contributor with most time of all at the line with most time by `nsOf`. Idle time without a line is one
+/// of its own. Null if none has time.
 const analysis::Contributor* mainOfLine(const analysis::WorkerSummary& worker,
                                         const std::function<int64_t(const analysis::Contributor&)>& nsOf);
 
 /// Returns true for idle time in which the CPU allocated or freed memory.
 bool isAllocation(const analysis::Contributor& each);
-
 /// Returns true for idle time in a synchronous copy call.
 bool isSynchronousCopy(const analysis::Contributor& each);
-
 /// Returns true for idle time in a synchronous memset call.
 bool isSynchronousMemset(const analysis::Contributor& each);
-
 /// Returns true for a copy of memory that is not pinned, or idle time in its call.
 bool isPageable(const analysis::Contributor& each);
-
 /// Returns true for idle time in a call that should return at once, but blocks because the copied memory is not pinned.
 bool isInPageableCopy(const analysis::Contributor& each);
 

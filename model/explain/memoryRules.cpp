@@ -53,10 +53,8 @@ std::string adviseAllocations(const FindingText& text) {
     static constexpr std::array<std::string_view, 2> emptyCache{"empty", "cache"};
     const std::vector<std::string> words = wordsOf(text.worker().allocations.freedAt);
     if (!std::ranges::search(words, emptyCache).empty())
-        return fmt::format("{} it makes the caching allocator free its blocks and allocate them again.",
-                           text.rarely().empty()
-                               ? "Do not call torch.cuda.empty_cache() every step:"
-                               : "torch.cuda.empty_cache(), which a capture of a CUDA graph calls, too, is slow:");
+        return "Do not call torch.cuda.empty_cache() in the steps: it makes the caching allocator free its blocks and "
+               "allocate them again.";
     return adviceOf(text.run(), allocationsRule);
 }
 

@@ -175,6 +175,9 @@ std::string sayStepPattern(const FindingText& text) {
                                    timeText(static_cast<double>(found.excessNs)),
                                    timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
+    for (const Finding& each : text.finding().merged)
+        said += fmt::format(". The pauses are most of {} ({})", each.rule->id,
+                            timeText(static_cast<double>(each.maxGainNs)));
     return said + "." + text.onlyThere();
 }
 

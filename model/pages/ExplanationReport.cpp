@@ -131,8 +131,7 @@ std::string indented(const std::string& sentence, size_t width) {
 std::string findingsText(const ExplanationReport& report) {
     if (report.run.isEmpty()) return {};
     if (report.explanation.findings.empty())
-        return "\nNo rule found anything to change: no limit of a rule is reached (\"lanescope explain --rules\" lists "
-               "them).\n";
+        return "\nNo rule reached its limit (\"lanescope explain --rules\" lists them).\n";
     std::string text = "\nWhat to change first\n";
     int number = 0;
     for (const explain::Finding& finding : report.explanation.findings) {

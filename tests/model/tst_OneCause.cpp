@@ -70,9 +70,9 @@ MadeRun epochs(const char* line) {
         step.wallNs += 400 * ms;
         idleNs += 100 * ms;
     }
-    Contributor loads = contributor(StepPart::DataLoading, ContributorKind::Idle,
-                                    idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating),
-                                    3 * idleNs);
+    Contributor loads =
+        contributor(StepPart::DataLoading, ContributorKind::Idle,
+                    idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating), 3 * idleNs);
     loads.count = 6;
     loads.launched = "seen mostly at train.py:89 in train_epoch";
     Contributor works = contributor(StepPart::LaunchBound, ContributorKind::Idle,
@@ -142,7 +142,8 @@ TracePtr compiledAgain() {
             launch(main, stream, name, compiles ? miss : loop, at);
             at += 100 * us;
         }
-        made.addNvtx(main, "XlaModule:#hlo_module=jit_train_step,program_id=7#", startNs, at, NvtxStyle::PushPop, "TSL");
+        made.addNvtx(main, "XlaModule:#hlo_module=jit_train_step,program_id=7#", startNs, at, NvtxStyle::PushPop,
+                     "TSL");
         at += 300 * us;
     }
     return made.finish();
@@ -207,7 +208,7 @@ class tst_OneCause : public QObject {
             const Finding* found = findingOf(explanation, &hostWorkRule);
             QVERIFY(found != nullptr);
             const bool isUnknown = observation == Observation::Alternating;
-            QCOMPARE(found->advice.starts_with("If the thread waits there (record with --cpu-samples perf)"), isUnknown);
+            QCOMPARE(found->advice.starts_with("If the thread waits there (--cpu-samples perf shows it)"), isUnknown);
             QCOMPARE(has(found->sentence, "running or waiting kept the GPU idle is unknown"), isUnknown);
             HAS(found->advice, "Fewer launches do not shorten this time.");
         }
@@ -238,7 +239,8 @@ class tst_OneCause : public QObject {
         const Explanation made = explain::explain(epochs("train.py").run());
         QCOMPARE(rulesOf(made), std::vector{&stepPatternRule});
         HAS(made.findings[0].sentence, "every 10th step");
-        HAS(made.findings[0].sentence, " Most of input_data, 30.00 ms, and host_work, 10.00 ms, is in these pauses.");
+        HAS(made.findings[0].sentence,
+            ". The pauses are most of input_data (30.00 ms). The pauses are most of host_work (10.00 ms).");
         // A condition about a merged finding holds as before.
         for (const char* condition : {"input_data > 10%", "host_work > 5ms", "any > 10%"})
             QVERIFY(test::orFail(parseRuleCondition(condition)).isMetBy(made.findings[0]));

@@ -104,6 +104,8 @@ class TestStoredSummary : public QObject {
         summary.workers[1].rest.most = rest;
         summary.workers[1].launches = {7, 2'900};
         summary.workers[1].drains = 3;
+        summary.workers[1].recompiled = "jit_step";
+        summary.workers[1].compilations = 2;
         summary.workers[1].contributors.front().isOfCaller = true;
         summary.workers[1].hostCopies = {7,       13, "cuStreamWaitEvent at data.py:92 in issue", 900, "a.py:2 in f",
                                          "a.py:3"};
