@@ -206,8 +206,7 @@ using namespace analysis;
 
 namespace {
 
-/// Returns the frequent questions that this trace cannot answer, by the data that it lacks: "question: reason. Remedy."
-/// O(tables).
+/// Returns frequent questions that the trace cannot answer for lack of data: "question: reason. Remedy." O(tables).
 std::vector<std::string> unknownsOf(const Trace& trace, const RunSummary& run) {
     std::vector<std::string> unknowns;
     const auto add = [&](const std::string& question, const std::string& reason) {
@@ -254,8 +253,7 @@ Json arrayOf(const auto& all, auto jsonOf) {
 
 bool isDetailed(const Json& arguments) { return arguments.value("detail", false); }
 
-/// Returns an answer that begins with what a reader must know. Without detail, an answer that lacks the parts `omitted`
-/// has first sentences only.
+/// Returns the begin of an answer. One that lacks the parts `omitted` without detail has first sentences only.
 Json begun(const std::string& command, const Json& caveats, const std::vector<std::string>& unknowns,
            const Json& arguments = {}, const std::string& omitted = {}) {
     const bool isShort = !omitted.empty() && !isDetailed(arguments);
@@ -348,7 +346,6 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
     const auto textOf = [](const Property& each) { return each.name + ": " + each.value; };
     answer["range"] = fmt::format("{:.6f}s:{:.6f}s", static_cast<double>(trace.range.startNs) / 1e9,
                                   static_cast<double>(trace.range.endNs) / 1e9);
-    answer["producer"] = run->facts.producer;
     answer["program"] = run->facts.commandLine;
     answer["workers"] = arrayOf(run->workers, std::mem_fn(&WorkerSummary::label));
     answer["gpus"] = run->facts.gpuNames;
@@ -398,15 +395,19 @@ std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const ex
     const IdleCause& cause = finding.contributor.idle;
     const LaunchTimes& launches = worker.launches;
     const std::string caller = lineAfter(finding.launched, "called at "), &freed = worker.allocations.freedAt;
-    if (!cause.activity.frame.isEmpty())
-        return {cause.activity.frame.text(),
-                (caller.empty() ? "" : ", called at " + caller) + (cause.call.empty() ? "" : ", in " + cause.call)};
+    if (!cause.activity.frame.isEmpty()) {
+        int64_t ns = 0;
+        for (const Contributor& each : worker.contributors)
+            if (isIdle(each.part) && each.name.idle.activity.frame == cause.activity.frame) ns += each.exposedNs;
+        const std::string idle = fmt::format(", {} ms idle there", milliseconds(ns / std::ssize(worker.steps)));
+        return {cause.activity.frame.text(), (ns > 0 ? idle : "") + (caller.empty() ? "" : ", called at " + caller)};
+    }
     if (cause.callClass() == CallClass::Allocation) {
         const std::string own = lineAfter(freed, "called at ");
         return {own.empty() ? freed : own, own.empty() ? "" : ", frees by " + freed.substr(0, freed.find(", "))};
     }
-    const std::string sampled = lineAfter(finding.launched, "mostly at "), from = lineAfter(launches.place, " from ");
-    const std::string launched = from.empty() ? lineAfter(launches.place, " at ") : from;
+    const std::string sampled = lineAfter(finding.launched, "mostly at "), &place = launches.place;
+    const std::string launched = place.substr(place.find(' ', place.find(' ') + 1) + 1);
     const double share = explain::shareOf(launches.placeCount, launches.count);
     if (!finding.rule->isOfLaunches || launched.empty() || share <= 0.5) return {sampled, ""};
     return {launched, fmt::format(", {} of launches{}", explain::shareText(share),
@@ -595,8 +596,8 @@ Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     if (name.empty()) {
         Json answer = begun("lanescope stats --help", Json::array(), {}, arguments, "their descriptions");
         answer["reports"] = arrayOf(allReports(), [&](const Report* each) {
-            const std::string_view text = isDetailed(arguments) ? each->info.description : std::string_view();
-            return fmt::format("{}{}{}", each->info.name, text.empty() ? "" : ": ", text);
+            const bool isLong = isDetailed(arguments);
+            return std::string(each->info.name) + (isLong ? fmt::format(": {}", each->info.description) : "");
         });
         return answer;
     }
@@ -640,13 +641,12 @@ Result<Json> answerSql(const Json& arguments, const FolderGate& gate) {
         }
         return answer;
     }
-    QueryLimits limits;
-    limits.rows = static_cast<int64_t>(rowsAsked(arguments, defaultQueryRows));
-    limits.resultBytes = int64_t{4} << 20;
+    const auto most = static_cast<int64_t>(rowsAsked(arguments, defaultQueryRows));
+    const QueryLimits limits{.rows = most, .resultBytes = int64_t{4} << 20};
     const auto result = query->run(sql, limits);
     if (!result) return fail({sentenceOf(result.error(), sql)});
     Json answer = begun(fmt::format("lanescope sql {} {}", shellQuoted(path->string()), shellQuoted(sql)), caveats, {});
-    addTable(result->table, static_cast<size_t>(limits.rows), answer);
+    addTable(result->table, static_cast<size_t>(most), answer);
     if (result->isCut) answer["allRows"] = fmt::format("more than {}", result->table.rows.size());
     return answer;
 }

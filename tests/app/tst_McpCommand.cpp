@@ -201,7 +201,7 @@ class tst_McpCommand : public QObject {
         const analysis::IdleCause running =
             onMain(analysis::idle(analysis::CauseKind::OutsideCalls, ThreadState::Running), {"train.py", 88, "load"});
         made.add(0, explain::contributor(analysis::StepPart::LaunchBound, analysis::ContributorKind::Idle, running, 0),
-                 50 * explain::ms);
+                 47'250'000);
         explain::Explanation explained;
         const auto add = [&](const explain::Rule& rule, int64_t ns) -> explain::Finding& {
             explain::Finding& finding = explained.findings.emplace_back();
@@ -217,9 +217,11 @@ class tst_McpCommand : public QObject {
         add(explain::oddStepsRule, 2'878'000);
         const answers::Json table = answers::causeTable(made.run(), explained);
         QCOMPARE(table[0].dump(), std::string(R"(["ms_per_step","finding","where","rank","evidence"])"));
-        QCOMPARE(table[1].dump(),
-                 std::string(R"([46.351,"1 host_work 37.017 + 2 launch_bound 9.334","line train.py:88 in load",0,)"
-                             R"("samples: running, recording adds up to 1.351 ms"])"));
+        QCOMPARE(
+            table[1].dump(),
+            std::string(
+                R"([46.351,"1 host_work 37.017 + 2 launch_bound 9.334","line train.py:88 in load, 47.25 ms idle there",0,)"
+                R"("samples: running, recording adds up to 1.351 ms"])"));
         QCOMPARE(table[2].dump(), std::string(R"([2.878,"3 odd_steps 2.878","One step is far longer",0,)"
                                               R"("samples: running, overlaps others"])"));
         QCOMPARE(table.size(), size_t{3});
