@@ -495,7 +495,7 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
     if (count == 0) return;
     trace.health.push_back(
         {Severity::Warning, HealthCode::EventsNotDrawn,
-         fmt::format("{} on \"{}\" {} not drawn (more than {} others overlap there); summaries include {}.",
+         fmt::format("{} of the track \"{}\" {} not drawn, as more than {} others overlap there. Summaries include {}.",
                      count == 1 ? "1 event" : fmt::format("{} events", count), trace.tracks[track].title,
                      count == 1 ? "is" : "are", LanePacker::maxLanes, count == 1 ? "it" : "them")});
 }

@@ -345,13 +345,14 @@ void findHostSync(RunFindings& run) {
 std::string sayHostSync(const FindingText& text) {
     if (const Contributor* const checks = gradientChecks(text.worker()))
         return fmt::format(
-            "Checks of gradients cost {}: the GPU is idle because the CPU waited for it before it went on, mostly {}, "
+            "Checks of gradients cost {}: the GPU is idle because the CPU waited for it before the next launch, mostly "
+            "{}, "
             "{}, and it runs their kernels and copies. {} copies{} of one byte read results of \"any\" within the "
             "backward pass {}; no line of the program reads them itself. Late launches between them are not part of "
             "this time.",
             text.time(), text.main(), text.gaps(), countText(static_cast<double>(checks->count) / text.stepCount()),
             text.per(), shortContributorName(checks->launched, true));
-    return fmt::format("The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
+    return fmt::format("The GPU is idle {} because the CPU waited for it before the next launch: mostly {}, {}.",
                        text.time(), text.main(), text.gaps());
 }
 

@@ -171,9 +171,10 @@ std::string sayStepPattern(const FindingText& text) {
             break;
         case PatternKind::Drift: which = unit + "s grow all the way, at the end they take"; break;
     }
-    std::string said = fmt::format("{}: {} {} longer, {} in the mean: {}", text.worker().label(), which,
-                                   timeText(static_cast<double>(found.excessNs)),
-                                   timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
+    std::string said =
+        fmt::format("{}: {} {} longer, {}{} in the mean: {}", text.worker().label(), which,
+                    timeText(static_cast<double>(found.excessNs)),
+                    timeText(static_cast<double>(text.finding().maxGainNs)), text.per(), name(found.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
     for (const Finding& each : text.finding().merged)
         said += fmt::format(". The pauses are most of {} ({})", each.rule->id,

@@ -338,11 +338,10 @@ ReportTable ncclLateness(const ReportQuery& query) {
 ReportTable ncclLatenessByCollective(const ReportQuery& query) {
     const Trace& trace = query.trace;
     ReportTable table;
-    table.columns = {{"Communicator", Unit::Text}, {"Operation", Unit::Text},
-                     {"Number", Unit::Identifier}, {"Size", Unit::Bytes},
-                     {"Rank", Unit::Identifier},   {"PID", Unit::Identifier},
-                     {"Enter", Unit::Timestamp},   {"Late", Unit::Nanoseconds},
-                     {"Last", Unit::Text},         {"By", Unit::Text}};
+    table.columns = {{"Communicator", Unit::Text},    {"Operation", Unit::Text},   {"Number", Unit::Identifier},
+                     {"Size", Unit::Bytes},           {"Rank", Unit::Identifier},  {"PID", Unit::Identifier},
+                     {"Enter", Unit::Timestamp},      {"Late", Unit::Nanoseconds}, {"Last", Unit::Text},
+                     {"Entry Known From", Unit::Text}};
     const MatchedCollectives matched(trace);
     const std::vector<Entries> collectives = includedEntries(query, matched);
     for (const Entries& each : collectives) {
