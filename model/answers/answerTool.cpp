@@ -406,7 +406,7 @@ std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const ex
         const std::string own = lineAfter(freed, "called at ");
         return {own.empty() ? freed : own, own.empty() ? "" : ", frees by " + freed.substr(0, freed.find(", "))};
     }
-    const std::string sampled = lineAfter(finding.launched, "mostly at "), &place = launches.place;
+    const std::string sampled = lineAfter(finding.launched, "seen mostly at "), &place = launches.place;
     const std::string launched = place.substr(place.find(' ', place.find(' ') + 1) + 1);
     const double share = explain::shareOf(launches.placeCount, launches.count);
     if (!finding.rule->isOfLaunches || launched.empty() || share <= 0.5) return {sampled, ""};
