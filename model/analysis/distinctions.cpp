@@ -135,7 +135,6 @@ class MarkGatherer {
     void addLines() {
         std::unordered_map<uint32_t, Named> known;
         const CpuStateTable& states = trace_.cpuStates;
-        const Named starts{"data loaders", "data loaders"};
         const auto isStart = [&](uint32_t frame) {
             return trace_.strings.at(trace_.stacks.function[frame]) == "_MultiProcessingDataLoaderIter.__init__";
         };
@@ -143,8 +142,9 @@ class MarkGatherer {
             const uint32_t stack = states.stack[row];
             if (stack == noIndex) continue;
             if (std::ranges::any_of(framesOf(trace_, stack), isStart))
-                add(DistinctionKind::Loader, states.thread[row], states.startNs[row], states.endNs[row],
-                    [&]() -> const Named& { return starts; });
+                add(DistinctionKind::Loader, states.thread[row], states.startNs[row], states.endNs[row], [] {
+                    return Named{"data loaders", "data loaders"};
+                });
             add(DistinctionKind::Line, states.thread[row], states.startNs[row], states.endNs[row],
                 [&]() -> const Named& {
                     const auto [found, isNew] = known.try_emplace(stack);

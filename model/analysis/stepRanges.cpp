@@ -246,10 +246,8 @@ bool isEven(std::vector<int64_t> periodsNs) {
     return static_cast<double>(even) >= minEvenShare * static_cast<double>(periodsNs.size());
 }
 
-using TimesByProcess = std::map<uint32_t, std::vector<TimeRange>>;
-
 void addLikeness(const Trace& trace, const StepRanges& ranges, const std::vector<const WorkerLaunches*>& workers,
-                 const TimesByProcess& compiling, Likeness& likeness) {
+                 const std::map<uint32_t, std::vector<TimeRange>>& compiling, Likeness& likeness) {
     if (ranges.rows.size() < minRangesOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     const int64_t sinceNs = nvtx.startNs[ranges.rows.front()];
@@ -402,7 +400,7 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
     std::vector<std::pair<std::string, Likeness>> found;
     int64_t largestNs = 0;
     std::optional<bool> trains;
-    TimesByProcess compiling;
+    std::map<uint32_t, std::vector<TimeRange>> compiling;
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
         if (isClosedRange(trace, row) && isXlaCompilation(trace.strings.at(trace.nvtx.text[row])))
             compiling[trace.threads[trace.nvtx.thread[row]].process].push_back(

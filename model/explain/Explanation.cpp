@@ -264,11 +264,10 @@ std::string stepsSentence(const RunSummary& run, bool hasShare) {
         text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
-    const int64_t left =
-        of.foundSteps - of.warmUpSteps - static_cast<int64_t>(of.steps.size()) - (of.isLastLeftOut ? 1 : 0);
-    const int64_t span = of.steps.back().number - of.steps.front().number + 1;
-    if (left > 0 && span == left + static_cast<int64_t>(of.steps.size()))
-        text += fmt::format(", {} between them skipped (without work, or other work follows)", left);
+    const int64_t between =
+        of.steps.back().number - of.steps.front().number + 1 - static_cast<int64_t>(of.steps.size());
+    if (between > 0 && between <= of.foundSteps - static_cast<int64_t>(of.steps.size()))
+        text += fmt::format(", {} between them skipped (without work, or other work follows)", between);
     text += ".";
     if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
         text += fmt::format(" The CPU runs ahead of the GPU: the CPU needs {} for a {}.", spanText(*onCpuNs),
@@ -589,7 +588,7 @@ void mergePauses(const RunSummary& run, Explanation& made) {
     const Finding whole = *found;
     const WorkerSummary& worker = run.workers[whole.worker];
     const auto isOfIt = [&](const Finding& each) {
-        const std::optional<StepPart> part = partOf(run, each);
+        const std::optional<StepPart> part = each.rule->part;
         if (each.worker != whole.worker || each.rule->isOfSingleSteps() || line(each) != line(whole) || !part ||
             FindingText(run, made, each).rarely().empty())
             return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -100,9 +101,9 @@ struct RuleCondition {
     double aboveShare = 0;
 
     bool isMetBy(const Finding& finding) const {
-        const bool isMet =
-            (rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs && finding.share > aboveShare;
-        return isMet || std::ranges::any_of(finding.merged, [this](const Finding& each) { return isMetBy(each); });
+        return ((rule == nullptr || rule == finding.rule) && finding.maxGainNs > aboveNs &&
+                finding.share > aboveShare) ||
+               std::ranges::any_of(finding.merged, [this](const Finding& each) { return isMetBy(each); });
     }
 };
 

@@ -42,7 +42,6 @@ bool FindingText::has(const Rule& rule) const {
 }
 
 std::string FindingText::unit() const { return std::string(identifier(run_.kind)); }
-
 std::string FindingText::per() const { return isWhole() ? std::string() : " per " + unit(); }
 
 std::string FindingText::time() const {
@@ -168,7 +167,6 @@ std::string FindingText::adviseCause(std::string_view otherwise) const {
             isPart ? fmt::format(", which takes {} of this", timeText(ownNs)) : "");
     }
     if (const Finding* const other = ofSameCause(); other != nullptr && finding_.rule->isOfSingleSteps())
-        // A later finding refers back to this one.
         return other < &finding_ ? fmt::format("Same cause as {}, of which these {}s have more: start with that.",
                                                other->rule->id, unit())
                                  : FindingText(run_, made_, *other).advice();

@@ -48,16 +48,13 @@ std::string adviseInputData(const FindingText& text) {
     const bool isUnclear = guessedDataShare(text.worker()) > minGuessedShare || cause.state() == ThreadState::Lock;
     if (lineOf(cause, text.finding().launched).empty() || loaders.threads > 0 || !isUnclear)
         return adviceOf(text.run(), inputDataRule);
-    // More loaders are no advice for a place in no loader.
     return "Check the line first. A wait for requests is normal. If the thread waits for a batch to fill, shorten this "
            "wait. If the thread loads data: " +
            adviceFor(text.run(), {inputDataRule.otherAdvice, inputDataRule.jaxAdvice, inputDataRule.otherAdvice});
 }
 
 bool isWithinGraph(const Contributor& each) { return each.name.idle.kind == CauseKind::WithinGraph; }
-
 bool isInLoadingRange(const Contributor& each) { return each.name.idle.kind == CauseKind::LoadingRange; }
-
 bool isBeforeBatchCopy(const Contributor& each) { return each.name.idle.kind == CauseKind::BeforeBatchCopy; }
 
 /// Returns the innermost ranges of data loading.
@@ -166,11 +163,9 @@ Evidence hostSyncEvidence(const FindingText& text) {
         query.addCalls("calls", calls);
         where += " AND p.calls = 0";
     }
-    // Checks of gradients also have kernels and copies.
+    const auto isWait = [](const Contributor& each) { return each.part == StepPart::Synchronization; };
     const bool areAll = gradientChecks(text.worker()) == nullptr;
-    return {query.gapsByWaits(where, true), !areAll ? 0 : sumNs(text.worker(), [](const Contributor& each) {
-                return each.part == StepPart::Synchronization;
-            })};
+    return {query.gapsByWaits(where, true), areAll ? sumNs(text.worker(), isWait) : 0};
 }
 
 Evidence queuedEvidence(const FindingText& text) {
@@ -226,7 +221,6 @@ std::string sayHostWaits(const FindingText& text) {
     const auto isOfMain = [&](const Contributor& each) {
         return isHostWaiting(each) && each.name == text.finding().contributor;
     };
-    // A thread that cannot have run waited, whatever samples saw.
     const IdleCause& cause = text.finding().contributor.idle;
     const std::string main = cause.runsAndWaits() ? causeText(cause.withoutState()) + text.where() : text.main();
     return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}{}.", text.time(),
@@ -311,11 +305,6 @@ std::string sayHostWork(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
-std::string adviseUnclear(const FindingText& text) {
-    if (!text.finding().contributor.idle.runsAndWaits()) return {};
-    return "If the thread waits there (--cpu-samples perf shows it), end the wait. Else: ";
-}
-
 /// The line with most of the time of late launches outside calls is a cause; late launches are a fact.
 void putLineBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
     const auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
@@ -391,8 +380,8 @@ std::string sayLaunchBound(const FindingText& text) {
         return ranNs(each) - (isReported ? each.workedNs : 0);
     };
     const Contributor* main = mainOf(text.run(), text.finding());
-    const double ownNs = main == nullptr ? 0 : static_cast<double>(ofLaunches(*main)) / text.stepCount();
-    const double share = ownNs / static_cast<double>(text.finding().maxGainNs);
+    const double mainNs = main == nullptr ? 0 : static_cast<double>(ofLaunches(*main)) / text.stepCount();
+    const double share = mainNs / static_cast<double>(text.finding().maxGainNs);
     return fmt::format("The GPU waits {} for work to be launched: {} {}{}{}.", text.time(),
                        main == nullptr || share >= 0.5 ? "mostly" : shareText(share) + " of it", text.main(),
                        text.rarely(), launchedWork(text.worker(), text.per())) +
@@ -520,7 +509,12 @@ const Rule hostWorkRule{
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = hostWorkEvidence,
-    .advise = [](const FindingText& text) { return adviseUnclear(text) + adviceOf(text.run(), hostWorkRule); },
+    .advise =
+        [](const FindingText& text) {
+            const bool isUnclear = text.finding().contributor.idle.runsAndWaits();
+            return (isUnclear ? "If the thread waits there (--cpu-samples perf shows it), end the wait. Else: " : "") +
+                   adviceOf(text.run(), hostWorkRule);
+        },
     .order = putLineBeforeLaunches,
     .part = StepPart::LaunchBound,
 };

@@ -154,7 +154,6 @@ bool isHostWaiting(const Contributor& each) {
 }
 
 int64_t provedWaitNs(const Contributor& each) { return isHostWaiting(each) ? 0 : each.waitedNs; }
-
 int64_t ranNs(const Contributor& each) { return isHostWaiting(each) ? 0 : each.exposedNs - each.waitedNs; }
 
 bool isCompilation(const Contributor& each) {
@@ -223,13 +222,9 @@ std::string loaderSentence(const WorkerSummary& worker) {
 }  // namespace
 
 bool isAllocation(const Contributor& each) { return each.trait == ContributorTrait::Allocation; }
-
 bool isSynchronousCopy(const Contributor& each) { return isInCall(each, CallClass::Copy); }
-
 bool isSynchronousMemset(const Contributor& each) { return isInCall(each, CallClass::Memset); }
-
 bool isPageable(const Contributor& each) { return each.trait == ContributorTrait::Pageable; }
-
 bool isInPageableCopy(const Contributor& each) { return isPageable(each) && each.kind == ContributorKind::Idle; }
 
 double guessedDataShare(const WorkerSummary& worker) {

@@ -53,7 +53,6 @@ std::string coresSentence(const analysis::RunSummary& run, uint32_t worker);
 
 /// Returns true for idle time in which the launching thread was seen not to run. Fewer launches would not help then.
 bool isHostWaiting(const analysis::Contributor& each);
-
 /// Returns the launch-bound time in which an alternating thread was proved not to run, except time with an own finding.
 int64_t provedWaitNs(const analysis::Contributor& each);
 
@@ -63,7 +62,6 @@ int64_t ranNs(const analysis::Contributor& each);
 
 /// Returns true for idle time in which the launching thread compiled code or waited for what compiles it.
 bool isCompilation(const analysis::Contributor& each);
-
 /// Returns " jit_step was compiled 3 times ..." with the likely reason; empty if none was compiled again.
 std::string recompiledSentence(const analysis::WorkerSummary& worker);
 
@@ -106,13 +104,10 @@ std::string launchedWork(const analysis::WorkerSummary& worker, std::string_view
 
 /// Returns true if a step launches so few pieces of work that fewer launches cannot help.
 bool hasFewLaunches(const analysis::WorkerSummary& worker);
-
 /// Returns true if nearly each kernel is a compiled program of its own, as operations of JAX outside of jit are.
 bool isDispatchedSingly(const analysis::WorkerSummary& worker);
-
 /// Returns true if the GPU runs dry in so many waits of the thread that it can never launch far ahead.
 bool isDrained(const analysis::WorkerSummary& worker);
-
 /// Returns " 75.2 times per step the GPU runs out of work because the thread waits for it ..." if it waits so often
 /// that it can never launch far ahead. Else empty. `per` is " per step", or empty for a run as a whole.
 std::string drainedSentence(const analysis::WorkerSummary& worker, std::string_view per);

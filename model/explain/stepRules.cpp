@@ -182,6 +182,13 @@ std::string sayStepPattern(const FindingText& text) {
     return said + "." + text.onlyThere();
 }
 
+std::string adviseStepPattern(const FindingText& text) {
+    if (text.finding().pattern->kind != PatternKind::Drift) return text.adviseCause(stepPatternRule.advice);
+    return text.adviseCause(
+        "Find what gets longer from step to step: sequences, a cache, a list, a graph of gradients. "
+        "Some grow by design, as a cache of keys and values does.");
+}
+
 Evidence patternEvidence(const FindingText& text) {
     const StepPattern& found = *text.finding().pattern;
     return EvidenceQuery(text).steps(found.part, found.affected);
@@ -309,13 +316,9 @@ constexpr std::array<std::string_view, 6> savingWords{"checkpoint", "checkpoints
                                                       "save",       "saver",       "serialization"};
 constexpr std::array<std::string_view, 2> loadingCalls{"cuLibraryLoadData", "cuModuleLoadData"};
 
-bool compilesBetweenSteps(const Finding& finding) {
-    return isCompiling(finding.contributor.idle.activity.work) || isWithinCompiler(finding.path);
-}
-
 /// Advice as far as names show what the program does there.
 std::string adviseIdleBetweenSteps(const FindingText& text) {
-    if (compilesBetweenSteps(text.finding())) return adviceOf(text.run(), compilingRule);
+    if (isWithinCompiler(text.finding().path)) return adviceOf(text.run(), compilingRule);
     const IdleCause& cause = text.finding().contributor.idle;
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
@@ -369,7 +372,7 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
     return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
                        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(),
                        many, all.count == 1 ? "" : longestPauseText(text), where) +
-           (compilesBetweenSteps(text.finding()) ? recompiledSentence(text.worker()) : "");
+           (isWithinCompiler(text.finding().path) ? recompiledSentence(text.worker()) : "");
 }
 
 std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {
@@ -405,14 +408,7 @@ const Rule stepPatternRule{
     .find = findStepPattern,
     .say = sayStepPattern,
     .evidence = patternEvidence,
-    .advise =
-        [](const FindingText& text) {
-            const bool grows = text.finding().pattern->kind == PatternKind::Drift;
-            return text.adviseCause(
-                grows ? "Find what gets longer from step to step: sequences, a cache, a list, or a graph of gradients. "
-                        "Some grow by design, as a cache of keys and values does."
-                      : stepPatternRule.advice);
-        },
+    .advise = adviseStepPattern,
     .longerPart = longerPartOfPattern,
     .order = orderStepPattern,
     .isForNcclOnly = true,

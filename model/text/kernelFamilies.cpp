@@ -155,7 +155,6 @@ bool hasLowerFloat(std::string_view name) {
 bool convertsTo16Bits(std::string_view kernel) { return kernel.find("float16_copy_kernel") != std::string_view::npos; }
 
 bool isAnyReduction(std::string_view kernel) { return kernel.find("::or_kernel_cuda") != std::string_view::npos; }
-
 bool isEqualityTest(std::string_view kernel) { return kernel.find("CompareEqFunctor<") != std::string_view::npos; }
 
 bool takesNoMask(std::string_view kernel) { return contains(kernel, "pytorch_flash"); }

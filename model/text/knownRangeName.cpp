@@ -120,12 +120,7 @@ RangeAuthor rangeAuthor(std::string_view name, std::string_view domain) {
     return isLibraryDomain(domain) || isLibraryName(name) ? RangeAuthor::Library : RangeAuthor::Program;
 }
 
-bool isXlaCompilation(std::string_view name) {
-    if (name.find("XlaCompile:") == std::string_view::npos) return false;
-    const std::optional<XlaAnnotation> xla = xlaAnnotation(name);
-    return xla && xla->what == "XlaCompile";
-}
-
+bool isXlaCompilation(std::string_view name) { return name.find("XlaCompile:") != std::string_view::npos; }
 bool isWithinCompiler(std::string_view path) { return path.find(compilingAnnotation) != std::string_view::npos; }
 
 std::optional<XlaAnnotation> xlaAnnotation(std::string_view text) {

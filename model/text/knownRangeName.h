@@ -21,8 +21,7 @@ RangeAuthor rangeAuthor(std::string_view name, std::string_view domain = {});
 
 /// Returns true for a path of range names of which one is a compiler's. O(length).
 bool isWithinCompiler(std::string_view path);
-
-/// Returns true for the range in which XLA compiles a program of the user: "XlaCompile:#module=jit_step#". O(length).
+/// Returns true for a range in which XLA compiles a program: "XlaCompile:#module=jit_step#". O(length).
 bool isXlaCompilation(std::string_view name);
 
 /// Returns true for a path of short names within an XLA program, or within a loop of one. A program that only creates
