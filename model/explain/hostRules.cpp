@@ -498,14 +498,14 @@ const Rule hostWorkRule{
         "launches its work runs something else, or may do so.",
     .advice =
         "Do less there, do it on another thread or process (batches are made in loader workers), or launch the next "
-        "work first, so that the GPU works meanwhile. If it compiles: once, not for every shape. Fewer launches do "
-        "not shorten this time.",
+        "work first, so that the GPU works meanwhile. If it compiles, do so once, not for each shape. Fewer launches "
+        "do not shorten this time.",
     .jaxAdvice =
         "Do less there, do it in another process, or call the next step first, so that the GPU works meanwhile. If it "
-        "compiles: once, not for every shape. Fewer launches do not shorten this time.",
+        "compiles, do so once, not for each shape. Fewer launches do not shorten this time.",
     .otherAdvice =
-        "Do less there, do it on another thread, or launch the next work first, so that the GPU works meanwhile. Fewer "
-        "launches do not shorten this time.",
+        "Do less there, do it on another thread, or launch the next work first. Fewer launches do not shorten this "
+        "time.",
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = hostWorkEvidence,
