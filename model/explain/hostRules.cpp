@@ -523,8 +523,8 @@ const Rule hostSyncRule{
     .id = "host_sync",
     .title = "GPU idle after the CPU waited for it",
     .finds =
-        "The GPU is idle at least 3 % of the step while the CPU waits for it, or because it waited and so could not "
-        "launch ahead.",
+        "The GPU is idle at least 3 % of the step while the CPU waits for the GPU, or because the CPU waited and could "
+        "not launch ahead.",
     .advice =
         "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much at once, from "
         "pinned memory and with non_blocking=True; let the CPU run ahead.",
@@ -546,7 +546,7 @@ const Rule hostSyncRule{
 const Rule launchBoundRule{
     .id = "launch_bound",
     .title = "GPU waits for launches",
-    .finds = "The GPU is idle at least 15 % of the step, and of the median step, because work was launched too late.",
+    .finds = "The GPU is idle at least 15 % of the mean and of the median step, because work was launched too late.",
     .advice =
         "Fused or larger kernels, a larger batch, less Python between launches; {api} graphs (torch.compile with "
         "mode=\"reduce-overhead\") for operations not yet in a graph.",

@@ -406,8 +406,7 @@ const Rule unalignedProductsRule{
     .id = "unaligned_products",
     .title = "Products of unaligned sizes",
     .finds =
-        "Tensor core products that read single values, since their sizes are no multiple of 16 bytes, take at least 10 "
-        "% of the step.",
+        "Matrix products on tensor cores, of sizes that are no multiple of 16 bytes, take at least 10 % of the step.",
     .advice =
         "Pad the sizes that the program chooses (vocabulary, features, classes) to a multiple of 64, at least of 8 for "
         "16-bit types and of 4 for fp32.",
@@ -468,7 +467,8 @@ const Rule unfusedChainsRule{
 const Rule kernelLoopRule{
     .id = "kernel_loop",
     .title = "A loop of elementwise kernels",
-    .finds = "Runs of 32 or more elementwise kernels, as of a loop over tensors, take at least 10 % of the step.",
+    .finds =
+        "Sequences of 32 or more elementwise kernels, such as a loop over tensors, take at least 10 % of the step.",
     .advice =
         "torch._foreach_* (such as torch._foreach_lerp_) does the same for a list of tensors in a few kernels. For "
         "slices of one tensor, compute on the whole tensor.",

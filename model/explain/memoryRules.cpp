@@ -70,7 +70,7 @@ void putAllocationsBeforeLaunches(const RunSummary& run, std::vector<Finding>& f
 
 /// `calls`: "copies", "memsets".
 std::string waitingCalls(const FindingText& text, std::string_view calls) {
-    return fmt::format("The GPU is idle {} while the CPU is in {} that wait for it: mostly {}, {}.", text.time(), calls,
+    return fmt::format("The GPU is idle {} while the CPU is in blocking {}: mostly {}, {}.", text.time(), calls,
                        text.main(), text.gaps());
 }
 
@@ -278,7 +278,7 @@ const Rule allocationsRule{
 const Rule syncCopiesRule{
     .id = "sync_copies",
     .title = "GPU waits for blocking copies",
-    .finds = "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
+    .finds = "The GPU is idle at least 3 % of the step while the CPU is in blocking copies.",
     .advice = "{prefix}MemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
     .jaxAdvice = "Read results less often, and those of an earlier step.",
     .otherAdvice = "{prefix}MemcpyAsync on a stream, from and to pinned memory.",
@@ -291,7 +291,7 @@ const Rule syncCopiesRule{
 const Rule syncMemsetsRule{
     .id = "sync_memsets",
     .title = "GPU waits for blocking memsets",
-    .finds = "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
+    .finds = "The GPU is idle at least 3 % of the step while the CPU is in blocking memsets.",
     .advice = "Call {prefix}MemsetAsync on the stream that uses the memory.",
     .subject = causality::Subject::Sync,
     .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
@@ -303,8 +303,8 @@ const Rule pageableCopiesRule{
     .id = "pageable_copies",
     .title = "Copies of pageable memory",
     .finds =
-        "Copies from or to pageable memory, and what the GPU waits for calls of them that should return at once, take "
-        "at least 3 % of the step.",
+        "Copies from or to pageable memory, with the idle time of the GPU in their calls, take at least 3 % of the "
+        "step.",
     .advice = "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True.",
     .jaxAdvice = "Call jax.device_put for the next batch before this step ends, so that its copy overlaps.",
     .otherAdvice = "Pin the host memory ({prefix}HostAlloc, {prefix}HostRegister) and copy with {prefix}MemcpyAsync.",

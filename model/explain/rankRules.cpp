@@ -159,7 +159,7 @@ const Rule nvlinkUnusedRule{
     .id = "nvlink_unused",
     .title = "NVLink carries nothing",
     .finds =
-        "NVLink connects the GPUs but carries nothing, while they only exchange data for at least 3 % of the step.",
+        "NVLink connects the GPUs but carries nothing, while GPUs only exchange data for at least 3 % of the step.",
     .advice = "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
     .find = findNvlinkUnused,
     .say = sayNvlinkUnused,
@@ -275,8 +275,8 @@ const Rule gilWaitsRule{
     .id = "gil_waits",
     .title = "Another thread has the GIL",
     .finds =
-        "The launching thread waits for the GIL, which a thread that launches nothing has, for at least 10 % of the "
-        "step. Estimated by samples.",
+        "The launching thread waits at least 10 % of the step for the GIL, held by a thread that launches nothing. "
+        "Estimated from samples.",
     .advice =
         "Move the work of the other thread to another process (multiprocessing), or into code that releases the GIL "
         "(NumPy, C extensions), or do it less often. Fewer launches will not help.",
