@@ -318,10 +318,9 @@ void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worke
     for (uint32_t row = 0; row < trace.nvtx.size() && !worker.steps.empty(); ++row) {
         const std::string_view name = trace.strings.at(trace.nvtx.text[row]);
         if (!isXlaCompilation(name) || trace.threads[trace.nvtx.thread[row]].process != process) continue;
-        const std::string_view program = xlaAnnotation(name)->module;
+        const std::string_view program = xlaAnnotation(name).value_or(XlaAnnotation()).module;
         const int64_t count = ++counts[program];
-        if (trace.nvtx.startNs[row] < worker.steps.front().startNs || count < 2 || count < worker.compilations)
-            continue;
+        if (count < 2 || count < worker.compilations || trace.nvtx.startNs[row] < worker.steps[0].startNs) continue;
         worker.recompiled = program;
         worker.compilations = count;
     }

@@ -224,6 +224,8 @@ class tst_OneCause : public QObject {
             worker.contributors.back().launched = "seen mostly at serve.py:99 in collect";
             made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Lock),
                      6 * ms);
+            made.add(StepPart::Compute, ContributorKind::Kernel, "void at::native::vectorized_elementwise_kernel<4>()",
+                     ms);
             if (hasLoaders) worker.loaders = {.threads = 4, .knownNs = 1'000 * ms, .ranNs = 900 * ms};
             const Explanation explanation = explain::explain(made.run());
             const Finding* found = findingOf(explanation, &inputDataRule);
