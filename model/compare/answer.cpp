@@ -422,8 +422,7 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
         details.push_back(fmt::format("This is about {}, whose steps are longest without their waits for other ranks.",
                                       pair.candidateLabel));
     details.push_back(fmt::format(
-        "Steps, candidate against baseline: medians {} against {}; 95th percentiles {} against {}; means {} against "
-        "{}.",
+        "Steps, candidate to baseline: medians {} against {}; 95th percentiles {} against {}; means {} against {}.",
         timeText(pair.candidate.medianNs), timeText(pair.baseline.medianNs), timeText(pair.candidate.p95Ns),
         timeText(pair.baseline.p95Ns), pair.scale.text(pair.candidate.meanNs), pair.scale.text(pair.baseline.meanNs)));
     if (pair.claim.unit == ClaimUnit::Runs)

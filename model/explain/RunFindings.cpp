@@ -52,7 +52,6 @@ std::string FindingText::time() const {
 std::string FindingText::what() const { return shortName(finding_.contributor); }
 
 std::string FindingText::where() const {
-    // " in forward" would belong to "another thread", for which it waits.
     const std::string in = finding_.contributor.idle.isObserved() ? ", within " : " in ";
     return (finding_.path.empty() ? "" : in + shortPath(finding_.path)) +
            (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched, true));

@@ -335,8 +335,7 @@ std::string sayHostSync(const FindingText& text) {
     if (const Contributor* const checks = gradientChecks(text.worker()))
         return fmt::format(
             "Checks of gradients cost {}: the GPU is idle because the CPU waited for it before the next launch, mostly "
-            "{}, "
-            "{}, and it runs their kernels and copies. {} copies{} of one byte read results of \"any\" within the "
+            "{}, {}, and it runs their kernels and copies. {} copies{} of one byte read results of \"any\" within the "
             "backward pass {}; no line of the program reads them itself. Late launches between them are not part of "
             "this time.",
             text.time(), text.main(), text.gaps(), countText(static_cast<double>(checks->count) / text.stepCount()),
@@ -504,8 +503,7 @@ const Rule hostWorkRule{
         "Do less there, do it in another process, or call the next step first, so that the GPU works meanwhile. If it "
         "compiles, do so once, not for each shape. Fewer launches do not shorten this time.",
     .otherAdvice =
-        "Do less there, do it on another thread, or launch the next work first. Fewer launches do not shorten this "
-        "time.",
+        "Do less there, use another thread, or launch the next work first. Fewer launches do not shorten this time.",
     .find = findHostWork,
     .say = sayHostWork,
     .evidence = hostWorkEvidence,
@@ -522,9 +520,7 @@ const Rule hostWorkRule{
 const Rule hostSyncRule{
     .id = "host_sync",
     .title = "GPU idle after the CPU waited for it",
-    .finds =
-        "The GPU is idle at least 3 % of the step while the CPU waits for the GPU, or because the CPU waited and could "
-        "not launch ahead.",
+    .finds = "The GPU is idle at least 3 % of the step because the CPU waits for the GPU instead of launching ahead.",
     .advice =
         "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much at once, from "
         "pinned memory and with non_blocking=True; let the CPU run ahead.",
