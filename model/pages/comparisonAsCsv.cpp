@@ -155,7 +155,7 @@ ReportTable stepsTable(const ComparisonReport& report) {
                                             {"Step", Unit::Identifier},
                                             {"Name", Unit::Text},
                                             {"Start", Unit::Timestamp},
-                                            {"Wall", Unit::Nanoseconds}});
+                                            {"Duration", Unit::Nanoseconds}});
     for (const StepPart part : allStepParts)
         table.columns.push_back({std::string(identifier(part)), Unit::Nanoseconds});
     addSteps(table, {}, report.baseline);
