@@ -314,13 +314,17 @@ uint32_t operationStream(const Trace& trace, EventRef event) {
 }  // namespace
 
 void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worker) {
-    std::map<std::string_view, int64_t> counts;
-    for (uint32_t row = 0; row < trace.nvtx.size() && !worker.steps.empty(); ++row) {
-        const std::string_view name = trace.strings.at(trace.nvtx.text[row]);
-        if (!isXlaCompilation(name) || trace.threads[trace.nvtx.thread[row]].process != process) continue;
+    std::map<std::string_view, std::pair<int64_t, int64_t>> programs;
+    const NvtxTable& ranges = trace.nvtx;
+    for (uint32_t row = 0; row < ranges.size() && !worker.steps.empty(); ++row) {
+        const std::string_view name = trace.strings.at(ranges.text[row]);
+        if (!isXlaCompilation(name) || trace.threads[ranges.thread[row]].process != process) continue;
         const std::string_view program = xlaAnnotation(name).value_or(XlaAnnotation()).module;
-        const int64_t count = ++counts[program];
-        if (count < 2 || count < worker.compilations || trace.nvtx.startNs[row] < worker.steps[0].startNs) continue;
+        auto& [count, lateNs] = programs[program];
+        ++count;
+        if (ranges.startNs[row] < worker.steps[0].startNs) continue;
+        lateNs = saturatingSum(lateNs, ranges.endNs[row] - ranges.startNs[row]);
+        if (count < 2 || count < worker.compilations || lateNs < worker.pauses.idleNs / 2) continue;
         worker.recompiled = program;
         worker.compilations = count;
     }

@@ -67,7 +67,7 @@ int64_t worldSizeOf(const Trace& trace);
 /// Returns a trace's warnings about losses and corruption: `SummaryFacts::healthWarnings`. O(n log n) in the notes.
 std::vector<HealthNote> warningsOf(const Trace& trace);
 
-/// Sets the program that its process compiled again after the first step, most often of all. O(ranges).
+/// Sets the program compiled again after the first step, most often, if that took half of the idle pauses. O(ranges).
 void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worker);
 
 /// Returns the order in steps, which are sorted and do not overlap. O(work).

@@ -545,7 +545,7 @@ class Words {
 /// Maximum half interval of a forecast, as a share of the mean step. With a wider one, a finding shows only its bound.
 constexpr double maxMargin = 0.1;
 
-/// Sets the savings of findings about all steps of the critical worker, and removes findings with hardly any.
+/// Sets the savings of findings about all steps of the critical worker.
 void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
         const WorkerSummary& worker = run.workers[finding.worker];
@@ -562,11 +562,6 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
         saving.ns = std::clamp<int64_t>(saving.ns, 0, finding.maxGainNs);
         finding.saving = saving;
     }
-    // Less, with all of the interval, is noise.
-    std::erase_if(findings, [](const Finding& each) {
-        return each.saving && static_cast<double>(each.saving->ns + each.saving->marginNs) * each.share <
-                                  minShare * static_cast<double>(each.maxGainNs);
-    });
 }
 
 /// Sorts findings by saving or time, but a cause before its consequences (`Rule::order`).
@@ -635,6 +630,11 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
             if (!isNcclOnly || rule->isForNcclOnly) found.evaluate(*rule, muted.contains(rule));
     addSavings(run, made.findings);
     orderFindings(run, rules, made.findings);
+    // Savings that are small with all of their interval are noise.
+    std::erase_if(made.findings, [](const Finding& each) {
+        return each.saving && static_cast<double>(each.saving->ns + each.saving->marginNs) * each.share <
+                                  minShare * static_cast<double>(each.maxGainNs);
+    });
     mergePauses(run, made);
     distinguishPlaces(run, made.findings);
     Words(run, made).say();

@@ -305,7 +305,7 @@ std::string sayHostWork(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
-/// The line with most of the time of late launches outside calls is a cause; late launches are a fact.
+/// A known line with most of the time of late launches outside calls is a cause; late launches are a fact.
 void putLineBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
     const auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
     const auto work = std::ranges::find(launches, findings.end(), &hostWorkRule, &Finding::rule);
@@ -313,7 +313,7 @@ void putLineBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings
     const Contributor* most = mainOfLine(run.workers[work->worker], [](const Contributor& each) {
         return each.name.idle.kind == CauseKind::OutsideCalls ? ranNs(each) : int64_t{0};
     });
-    const std::string line = lineOf(work->contributor.idle, work->launched);
+    const std::string line = lineOf(work->contributor.idle, {});
     if (most != nullptr && !line.empty() && lineOf(most->name.idle, most->launched) == line)
         std::rotate(launches, work, work + 1);
 }

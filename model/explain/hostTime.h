@@ -43,7 +43,6 @@ std::string clockSentence(const analysis::RunSummary& run, uint32_t worker, cons
 /// Returns how far the clocks of a worker's GPU are below the highest seen because of its power cap, which is no fault;
 /// empty if it is not there, or if the difference is below `minClockLoss`.
 std::string powerCapSentence(const analysis::RunSummary& run, uint32_t worker);
-
 /// Returns the share of the time of the steps that the power cap costs, estimated as in `ClockLoss`; 0 if unknown.
 double powerCapShare(const analysis::RunSummary& run, uint32_t worker);
 
@@ -55,7 +54,6 @@ std::string coresSentence(const analysis::RunSummary& run, uint32_t worker);
 bool isHostWaiting(const analysis::Contributor& each);
 /// Returns the launch-bound time in which an alternating thread was proved not to run, except time with an own finding.
 int64_t provedWaitNs(const analysis::Contributor& each);
-
 /// Returns the part of launch-bound time in which no thread waited, as far as known. It may be work
 /// (`Contributor::workedNs`); the rest is the way from launch to launch.
 int64_t ranNs(const analysis::Contributor& each);
@@ -120,7 +118,6 @@ inline constexpr int64_t maxOverheadNs = 10'000;
 /// Returns the part of the mean step's launch time that may be profiler overhead: the time of each launch beyond one
 /// without profiler. 0 for traces of third-party recorders, which were not measured.
 int64_t overheadShareNs(const analysis::RunSummary& run, const analysis::WorkerSummary& worker);
-
 /// Returns " Up to 2.983 ms per step more may be the cost of recording: ..." for `ns` of a mean
 /// step, by the durations of its launches. Empty for 0. `per` is " per step", or empty for a run as a whole.
 std::string overheadSentence(const analysis::WorkerSummary& worker, int64_t ns, std::string_view per);

@@ -18,7 +18,6 @@
 #include "model/explain/programKind.h"
 #include "model/explain/rules.h"
 #include "model/text/formatValue.h"
-#include "model/text/knownRangeName.h"
 
 namespace lanescope::explain {
 
@@ -318,7 +317,7 @@ constexpr std::array<std::string_view, 2> loadingCalls{"cuLibraryLoadData", "cuM
 
 /// Advice as far as names show what the program does there.
 std::string adviseIdleBetweenSteps(const FindingText& text) {
-    if (isWithinCompiler(text.finding().path)) return adviceOf(text.run(), compilingRule);
+    if (!text.worker().recompiled.empty()) return adviceOf(text.run(), compilingRule);
     const IdleCause& cause = text.finding().contributor.idle;
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
@@ -372,7 +371,7 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
     return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
                        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(),
                        many, all.count == 1 ? "" : longestPauseText(text), where) +
-           (isWithinCompiler(text.finding().path) ? recompiledSentence(text.worker()) : "");
+           recompiledSentence(text.worker());
 }
 
 std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {
