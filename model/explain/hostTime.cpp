@@ -241,7 +241,7 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
     const double guessed = guessedDataShare(worker);
     if (guessed > minGuessedShare)
         return fmt::format(
-            "The GPU waits {} for the batch copy, mostly {}. {} is a guess that the CPU loaded data meanwhile: samples "
+            "The GPU waits {} for a batch, mostly {}. {} is a guess that the CPU loaded data meanwhile: samples "
             "show no wait for data.{}",
             time, mostly, guessed >= minAllGuessedShare ? "It" : fmt::format("For {} of it, it", shareText(guessed)),
             loaderSentence(worker));

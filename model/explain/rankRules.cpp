@@ -59,10 +59,10 @@ void findLateRank(RunFindings& run) {
 
 std::string sayLateRank(const FindingText& text) {
     const std::string what = text.what();
-    const bool isIdle = text.finding().contributor.isIdle();  // Its name already contains its place.
+    const std::string_view in = text.finding().contributor.isIdle() ? "" : "in ";  // Its name contains its place.
     return fmt::format("{} comes last, so the other ranks wait and exchange data at least {} longer{}.",
                        capitalized(text.worker().label()), text.time(),
-                       what.empty() ? "" : fmt::format(": mostly {}{}{}", isIdle ? "" : "in ", what, text.where())) +
+                       what.empty() ? "" : fmt::format(", mostly for its extra time {}{}{}", in, what, text.where())) +
            text.onlyThere();
 }
 
