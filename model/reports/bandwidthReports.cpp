@@ -92,7 +92,7 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
         if (const std::string_view why = row.whyBeyondPeak(); !why.empty())
             table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.", row.group.kindName(),
                                               name(row.group.source), name(row.group.destination), why));
-    if (!rows.empty()) table.notes.emplace_back("\"Busy Time\" counts simultaneous copies once.");
+    if (!rows.empty()) table.notes.emplace_back("\"Busy Time\" counts simultaneous copies once, \"Total Time\" each.");
     if (unrated > 0)
         table.notes.push_back(fmt::format(
             "{} without bytes or without a duration {} counted but {} no rate; sizes are of the other copies.",

@@ -139,7 +139,7 @@ Result<analysis::ReplayedRun> replayOf(const ReportQuery& query) {
 
 /// Adds the steps of a replay, its error and why it makes no forecast.
 void addReplayNotes(const ReportQuery& query, const analysis::ReplayedRun& run, ReportTable& table) {
-    table.notes.push_back(fmt::format("{}, {}. A replay of the recorded causes differs by {} %.", run.worker,
+    table.notes.push_back(fmt::format("{}, {}. A replay of the recorded causes is off by {} %.", run.worker,
                                       query.range ? "sums of the range" : run.replay.stepsText(),
                                       analysis::percentDifferenceText(100 * run.replay.error())));
     if (const std::string refusal = run.replay.refusal(); !refusal.empty()) table.notes.push_back(refusal);
