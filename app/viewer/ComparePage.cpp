@@ -38,7 +38,6 @@ ComparePage::ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> c
 
 ComparePage::ComparePage(QWidget* parent)
     : DocumentPage(parent),
-      view_(new CompareView(this)),
       hits_(new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
     auto* area = new PageArea(view_, this);
     columnIn(this)->addWidget(area);

@@ -41,7 +41,7 @@ class ComparePage : public DocumentPage {
 
     explicit ComparePage(QWidget* parent);
 
-    views::CompareView* view_;
+    views::CompareView* view_ = new views::CompareView(this);
     HitNavigator* hits_;
 };
 

@@ -2,7 +2,6 @@
 #include "app/viewer/DocumentTabs.h"
 
 #include <QBoxLayout>
-#include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
 
@@ -18,17 +17,12 @@
 #include "model/index/IndexFile.h"
 #include "model/system/system.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 
-OfferBar::OfferBar(QWidget* parent)
-    : QWidget(parent),
-      label_(new views::WrappedLabel(this)),
-      accept_(new QPushButton(this)),
-      other_(new QPushButton(this)) {
+OfferBar::OfferBar(QWidget* parent) : QWidget(parent) {
     auto* close = new QToolButton(this);
     close->setText(QStringLiteral("✕"));
     close->setAutoRaise(true);

@@ -3,6 +3,7 @@
 
 #include <QAction>
 #include <QLabel>
+#include <QPushButton>
 #include <QTabWidget>
 #include <QWidget>
 
@@ -16,9 +17,8 @@
 #include "model/live/LiveTrace.h"
 #include "model/merge/mergeTraces.h"
 #include "model/trace/Trace.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
-
-class QPushButton;
 
 namespace lanescope::views {
 class LatestJob;
@@ -42,9 +42,9 @@ class OfferBar : public QWidget {
     void otherAccepted();
 
   private:
-    QLabel* label_;
-    QPushButton* accept_;
-    QPushButton* other_;
+    QLabel* label_ = new views::WrappedLabel(this);
+    QPushButton* accept_ = new QPushButton(this);
+    QPushButton* other_ = new QPushButton(this);
 };
 
 class AppSettings;

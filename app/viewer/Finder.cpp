@@ -3,9 +3,7 @@
 
 #include <QAction>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
-#include <QListView>
 #include <QMenu>
 #include <QPainter>
 #include <QPointer>
@@ -328,8 +326,7 @@ QVariant FinderModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-Finder::Finder(QWidget* parent)
-    : PopupPanel(parent), model_(new FinderModel(this)), list_(new QListView(this)), remark_(new QLabel(this)) {
+Finder::Finder(QWidget* parent) : PopupPanel(parent) {
     setAccessibleName(tr("Find a command, a track or a name"));
     edit().setPlaceholderText(tr("Command, track, kernel, range"));
     edit().setAccessibleName(tr("Find a command, a track or a name"));

@@ -3,6 +3,8 @@
 
 #include <QAbstractListModel>
 #include <QFrame>
+#include <QLabel>
+#include <QListView>
 #include <QObject>
 #include <QString>
 #include <functional>
@@ -13,9 +15,7 @@
 #include "model/trace/Trace.h"
 #include "views/text/typedText.h"
 
-class QLabel;
 class QLineEdit;
-class QListView;
 class QTimer;
 
 namespace lanescope::views {
@@ -168,9 +168,9 @@ class Finder : public PopupPanel {
     void choose(const QModelIndex& index);
     void followModel();
 
-    FinderModel* model_;
-    QListView* list_;
-    QLabel* remark_;
+    FinderModel* model_ = new FinderModel(this);
+    QListView* list_ = new QListView(this);
+    QLabel* remark_ = new QLabel(this);
 };
 
 }  // namespace lanescope::viewer

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/FleetPage.h"
 
-#include <QAction>
 #include <QFileDialog>
 #include <algorithm>
 #include <memory>
@@ -17,13 +16,7 @@ namespace lanescope::viewer {
 
 using namespace views;
 
-FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
-    : DocumentPage(parent),
-      report_(std::move(report)),
-      view_(new FleetView(this)),
-      offer_(new OfferBar(this)),
-      openFindings_(new QAction(tr("Open the most &telling ranks"), this)),
-      job_(new LatestJob(this)) {
+FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent) : DocumentPage(parent), report_(std::move(report)) {
     auto* layout = columnIn(this);
     layout->addWidget(offer_);
     layout->addWidget(new PageArea(view_, this), 1);

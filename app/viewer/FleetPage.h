@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QAction>
+
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -11,8 +13,6 @@
 #include "model/merge/mergeTraces.h"
 #include "views/fleet/FleetView.h"
 #include "views/jobs/LatestJob.h"
-
-class QAction;
 
 namespace lanescope::viewer {
 
@@ -49,13 +49,13 @@ class FleetPage : public DocumentPage {
     void readFrom(const std::filesystem::path& folder);
 
     fleet::FleetReportPtr report_;
-    views::FleetView* view_;
-    OfferBar* offer_;
-    QAction* openFindings_;
+    views::FleetView* view_ = new views::FleetView(this);
+    OfferBar* offer_ = new OfferBar(this);
+    QAction* openFindings_ = new QAction(tr("Open the most &telling ranks"), this);
     std::function<std::filesystem::path()> chooser_;
-    views::LatestJob* job_;         ///< Searches for the traces.
-    std::filesystem::path folder_;  ///< Chosen by the user.
-    std::vector<size_t> rows_;      ///< The last request to open.
+    views::LatestJob* job_ = new views::LatestJob(this);  ///< Searches for the traces.
+    std::filesystem::path folder_;                        ///< Chosen by the user.
+    std::vector<size_t> rows_;                            ///< The last request to open.
     std::optional<StepRange> steps_;
 };
 

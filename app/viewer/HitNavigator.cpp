@@ -5,14 +5,10 @@
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QKeyEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QLocale>
 #include <QMetaObject>
 #include <QSignalBlocker>
 #include <QThreadPool>
-#include <QTimer>
-#include <QToolButton>
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -60,14 +56,7 @@ int64_t searchStartNs(const views::TimelineView& timeline) {
 
 }  // namespace
 
-SearchBar::SearchBar(QWidget* parent)
-    : QWidget(parent),
-      edit_(new QLineEdit(this)),
-      expression_(new QToolButton(this)),
-      count_(new QLabel(this)),
-      previous_(new QToolButton(this)),
-      next_(new QToolButton(this)),
-      delay_(new QTimer(this)) {
+SearchBar::SearchBar(QWidget* parent) : QWidget(parent) {
     edit_->setPlaceholderText(tr("Search kernels, ranges, calls"));
     edit_->setAccessibleName(tr("Search kernels, ranges and calls"));
     previous_->setAccessibleName(tr("Previous hit"));
@@ -336,7 +325,7 @@ void SearchJob::cancel() {
 }
 
 HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject* parent)
-    : QObject(parent), timelines_(std::move(timelines)), job_(new SearchJob(this)) {
+    : QObject(parent), timelines_(std::move(timelines)) {
     hits_.resize(timelines_.size());
     connect(job_, &SearchJob::begun, this, &HitNavigator::begin);
     connect(job_, &SearchJob::counted, this, [this](qint64 count) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
+#include <QLineEdit>
 #include <QObject>
 #include <QPointer>
 #include <QString>
+#include <QTimer>
+#include <QToolButton>
 #include <QWidget>
 #include <memory>
 #include <span>
@@ -14,10 +18,6 @@
 #include "views/theme/Theme.h"
 
 class QAction;
-class QLabel;
-class QLineEdit;
-class QTimer;
-class QToolButton;
 
 namespace lanescope::views {
 class TimelineView;
@@ -66,14 +66,14 @@ class SearchBar : public QWidget {
     QString describeCount() const;
 
     QPointer<HitNavigator> navigator_;
-    QLineEdit* edit_;
+    QLineEdit* edit_ = new QLineEdit(this);
     QAction* clear_;  // The style's own button is invisible on a dark background.
-    QToolButton* expression_;
-    QLabel* count_;
+    QToolButton* expression_ = new QToolButton(this);
+    QLabel* count_ = new QLabel(this);
     QString countText_;  ///< The full text; the label elides it.
-    QToolButton* previous_;
-    QToolButton* next_;
-    QTimer* delay_;
+    QToolButton* previous_ = new QToolButton(this);
+    QToolButton* next_ = new QToolButton(this);
+    QTimer* delay_ = new QTimer(this);
 };
 
 /// Searches traces off the GUI thread. Reports the first hits at once, the count so far from time
@@ -181,7 +181,7 @@ class HitNavigator : public QObject {
     qint64 current_ = -1;
     int generation_ = 0;
     int pendingStep_ = 0;
-    SearchJob* job_;
+    SearchJob* job_ = new SearchJob(this);
 };
 
 }  // namespace lanescope::viewer

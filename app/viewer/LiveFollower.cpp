@@ -5,7 +5,6 @@
 
 #include <QMetaObject>
 #include <QPointer>
-#include <QPushButton>
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "model/index/openTrace.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineView.h"
@@ -170,12 +168,7 @@ std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
     return std::nullopt;
 }
 
-LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
-    : QWidget(parent),
-      timeline_(timeline),
-      dot_(new QLabel(QStringLiteral("●"), this)),
-      text_(new WrappedLabel(this)),
-      follow_(new QPushButton(tr("Follow the end"), this)) {
+LiveBar::LiveBar(TimelineView& timeline, QWidget* parent) : QWidget(parent), timeline_(timeline) {
     setObjectName("liveBar");
     // Otherwise a widget subclass has no background from the window's style.
     setAttribute(Qt::WA_StyledBackground);

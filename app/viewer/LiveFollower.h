@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QObject>
+#include <QPushButton>
 #include <QWidget>
 #include <chrono>
 #include <condition_variable>
@@ -13,8 +14,7 @@
 #include "model/format/Result.h"
 #include "model/live/LiveTrace.h"
 #include "model/trace/Trace.h"
-
-class QPushButton;
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 class TimelineView;
@@ -105,9 +105,9 @@ class LiveBar : public QWidget {
     void showProgress(const Trace& trace);
 
     views::TimelineView& timeline_;
-    QLabel* dot_;
-    QLabel* text_;
-    QPushButton* follow_;
+    QLabel* dot_ = new QLabel(QStringLiteral("●"), this);
+    QLabel* text_ = new views::WrappedLabel(this);
+    QPushButton* follow_ = new QPushButton(tr("Follow the end"), this);
     bool isFollowing_ = true;
     bool isChanging_ = false;
     bool wasFitted_ = true;

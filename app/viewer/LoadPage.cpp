@@ -2,11 +2,8 @@
 #include "app/viewer/LoadPage.h"
 
 #include <QCoreApplication>
-#include <QLabel>
 #include <QMetaObject>
 #include <QPointer>
-#include <QProgressBar>
-#include <QPushButton>
 #include <QThreadPool>
 #include <QVBoxLayout>
 #include <new>
@@ -18,9 +15,7 @@
 #include "model/merge/mergeFiles.h"
 #include "model/remote/RemoteTrace.h"
 #include "model/text/formatValue.h"
-#include "views/jobs/LatestJob.h"
 #include "views/jobs/LazyTab.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/theme/texts.h"
 
@@ -148,15 +143,7 @@ void TraceLoader::finish(const Result<Loaded>& result) {
 }
 
 LoadPage::LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several, QWidget* parent)
-    : QWidget(parent),
-      paths_(std::move(paths)),
-      several_(several),
-      previewJob_(new views::LatestJob(this)),
-      preview_(new views::AnswerPreview(this)),
-      heading_(new QLabel(this)),
-      text_(new views::PlainLabel(this)),
-      bar_(new QProgressBar(this)),
-      button_(new QPushButton(tr("Cancel"), this)) {
+    : QWidget(parent), paths_(std::move(paths)), several_(several) {
     build();
 }
 

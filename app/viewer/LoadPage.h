@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QObject>
+#include <QProgressBar>
+#include <QPushButton>
 #include <QWidget>
 #include <atomic>
 #include <filesystem>
@@ -16,13 +19,10 @@
 #include "model/trace/Trace.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/explain/ExplainJob.h"
-
-class QLabel;
-class QProgressBar;
-class QPushButton;
+#include "views/jobs/LatestJob.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
-class LatestJob;
 struct Theme;
 }  // namespace lanescope::views
 
@@ -142,12 +142,12 @@ class LoadPage : public QWidget {
     compare::StoredComparisonPtr stored_;
     views::ExplainedRunPtr storedRun_;
     bool isLoading_ = false;
-    views::LatestJob* previewJob_;
-    views::AnswerPreview* preview_;
-    QLabel* heading_;
-    QLabel* text_;
-    QProgressBar* bar_;
-    QPushButton* button_;
+    views::LatestJob* previewJob_ = new views::LatestJob(this);
+    views::AnswerPreview* preview_ = new views::AnswerPreview(this);
+    QLabel* heading_ = new QLabel(this);
+    QLabel* text_ = new views::PlainLabel(this);
+    QProgressBar* bar_ = new QProgressBar(this);
+    QPushButton* button_ = new QPushButton(tr("Cancel"), this);
 };
 
 }  // namespace lanescope::viewer

@@ -13,19 +13,12 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
-#include <QStackedWidget>
 #include <QStandardPaths>
 #include <QStatusBar>
 #include <QToolBar>
 #include <algorithm>
 
-#include "app/viewer/DocumentTabs.h"
-#include "app/viewer/Finder.h"
-#include "app/viewer/GoToBar.h"
-#include "app/viewer/HitNavigator.h"
-#include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/helpWindows.h"
 #include "app/viewer/viewState.h"
@@ -92,17 +85,7 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
     : QMainWindow(parent),
       settings_(settings),
       isDesktopDark_(QApplication::palette().color(QPalette::Window).lightness() < 128),
-      actions_(new ViewerActions(this)),
-      markActions_(new MarkActions(this)),
-      recentFiles_(new RecentFiles(settings, this)),
-      searchBar_(new SearchBar(this)),
-      startPage_(new StartPage(this)),
-      offerBar_(new OfferBar(this)),
-      tabs_(new DocumentTabs(this)),
-      finder_(new Finder(this)),
-      goToBar_(new GoToBar(this)),
-      names_(new NameCatalog(this)),
-      pages_(new QStackedWidget(this)) {
+      recentFiles_(new RecentFiles(settings, this)) {
     build();
     connectFileActions();
     connectViewActions();

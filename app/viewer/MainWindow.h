@@ -3,15 +3,21 @@
 
 #include <QMainWindow>
 #include <QPointer>
+#include <QStackedWidget>
 #include <filesystem>
 #include <vector>
 
 #include "app/viewer/AppSettings.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/Finder.h"
+#include "app/viewer/GoToBar.h"
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/StartPage.h"
+#include "app/viewer/ViewerActions.h"
 #include "app/viewer/ViewerOptions.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
-class QStackedWidget;
 class QToolBar;
 
 namespace lanescope::views {
@@ -20,19 +26,8 @@ class TimelineView;
 
 namespace lanescope::viewer {
 
-class DocumentPage;
-class DocumentTabs;
-class MarkActions;
 class MenuCorner;
-class Finder;
-class GoToBar;
 class ManualWindow;
-class NameCatalog;
-class OfferBar;
-class RecentFiles;
-class SearchBar;
-class StartPage;
-class ViewerActions;
 
 /// The window of the viewer: connects menus, tool bar, search box and tabs. Contains no trace itself.
 class MainWindow : public QMainWindow {
@@ -99,18 +94,18 @@ class MainWindow : public QMainWindow {
     ThemeChoice themeChoice_ = ThemeChoice::System;
     views::Palette palette_ = views::Palette::Standard;
     bool isDesktopDark_;
-    ViewerActions* actions_;
-    MarkActions* markActions_;
+    ViewerActions* actions_ = new ViewerActions(this);
+    MarkActions* markActions_ = new MarkActions(this);
     RecentFiles* recentFiles_;
-    SearchBar* searchBar_;
-    StartPage* startPage_;
-    OfferBar* offerBar_;
+    SearchBar* searchBar_ = new SearchBar(this);
+    StartPage* startPage_ = new StartPage(this);
+    OfferBar* offerBar_ = new OfferBar(this);
     std::vector<std::filesystem::path> ranksOffered_;  ///< Ranks offered as one trace.
-    DocumentTabs* tabs_;
-    Finder* finder_;
-    GoToBar* goToBar_;
-    NameCatalog* names_;
-    QStackedWidget* pages_;
+    DocumentTabs* tabs_ = new DocumentTabs(this);
+    Finder* finder_ = new Finder(this);
+    GoToBar* goToBar_ = new GoToBar(this);
+    NameCatalog* names_ = new NameCatalog(this);
+    QStackedWidget* pages_ = new QStackedWidget(this);
     QToolBar* tools_ = nullptr;
     MenuCorner* corner_ = nullptr;   ///< Contains the tools in a wide window.
     QPointer<ManualWindow> manual_;  ///< While it is open.

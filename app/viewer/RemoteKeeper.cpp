@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/RemoteKeeper.h"
 
-#include <QLabel>
-#include <QPushButton>
-#include <QTimer>
 #include <algorithm>
 #include <utility>
 
@@ -11,8 +8,6 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "model/remote/RemoteTrace.h"
-#include "views/jobs/LatestJob.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::viewer {
@@ -20,13 +15,7 @@ namespace lanescope::viewer {
 using namespace views;
 
 RemoteKeeper::RemoteKeeper(TracePage& page)
-    : QWidget(&page),
-      page_(page),
-      job_(new LatestJob(this)),
-      text_(new WrappedLabel(this)),
-      again_(new QPushButton(tr("&Reconnect"), this)),
-      timer_(new QTimer(this)),
-      isFollowing_(remoteOf(*page.trace())->isGrowing()) {
+    : QWidget(&page), page_(page), isFollowing_(remoteOf(*page.trace())->isGrowing()) {
     setObjectName("liveBar");
     setAttribute(Qt::WA_StyledBackground);
     again_->setObjectName("reconnect");

@@ -2,18 +2,14 @@
 #pragma once
 
 #include <QElapsedTimer>
+#include <QPushButton>
+#include <QTimer>
 #include <QWidget>
 
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
-
-class QLabel;
-class QPushButton;
-class QTimer;
-
-namespace lanescope::views {
-class LatestJob;
-}
+#include "views/jobs/LatestJob.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::viewer {
 
@@ -37,10 +33,10 @@ class RemoteKeeper : public QWidget {
     void take(const Result<TracePtr>& trace, bool isAgain);
 
     TracePage& page_;
-    views::LatestJob* job_;
-    QLabel* text_;
-    QPushButton* again_;
-    QTimer* timer_;
+    views::LatestJob* job_ = new views::LatestJob(this);
+    QLabel* text_ = new views::WrappedLabel(this);
+    QPushButton* again_ = new QPushButton(tr("&Reconnect"), this);
+    QTimer* timer_ = new QTimer(this);
     bool isFollowing_ = false;
     QElapsedTimer since_;  ///< Since the last state of a growing trace.
     qint64 tookMs_ = 0;    ///< To open that state.

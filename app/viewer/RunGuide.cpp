@@ -11,9 +11,7 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/remote/RemoteTrace.h"
 #include "views/explain/ExplanationPanel.h"
-#include "views/explain/IdlePanel.h"
 #include "views/explain/StepStrip.h"
-#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/timeline/CriticalPath.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -45,14 +43,10 @@ RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
       trace_(std::move(trace)),
       timeline_(timeline),
       timelineLeft_(&timeline),
-      job_(new ExplainJob(this)),
-      placeJob_(new LatestJob(this)),
-      pathJob_(new LatestJob(this)),
       card_(new ExplanationPanel(page)),
       strip_(new StepStrip(page)),
       legend_(new PartsLegend(page)),
-      idlePanel_(new IdlePanel(page)),
-      idle_(new IdleFinder(this)) {
+      idlePanel_(new IdlePanel(page)) {
     card_->hide();
     strip_->hide();
     legend_->hide();

@@ -14,13 +14,12 @@
 #include "model/explain/findingQueries.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
+#include "views/explain/IdlePanel.h"
+#include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
 class ExplanationPanel;
-class IdlePanel;
-class IdleFinder;
-class LatestJob;
 class PartsLegend;
 class StepStrip;
 class TimelineView;
@@ -146,14 +145,14 @@ class RunGuide : public QObject {
     };
     std::vector<Before> before_;
     std::optional<analysis::IdleGaps::Place> shownGap_;
-    views::ExplainJob* job_;
-    views::LatestJob* placeJob_;
-    views::LatestJob* pathJob_;
+    views::ExplainJob* job_ = new views::ExplainJob(this);
+    views::LatestJob* placeJob_ = new views::LatestJob(this);
+    views::LatestJob* pathJob_ = new views::LatestJob(this);
     views::ExplanationPanel* card_;
     views::StepStrip* strip_;
     views::PartsLegend* legend_;
     views::IdlePanel* idlePanel_;
-    views::IdleFinder* idle_;
+    views::IdleFinder* idle_ = new views::IdleFinder(this);
     QAction *showPanel_ = nullptr, *showPath_ = nullptr;
     QList<QAction*> actions_, timelineActions_;
 };

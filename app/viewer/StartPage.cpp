@@ -155,8 +155,7 @@ Result<QString> sampleTrace(const QString& folder) {
     return path;
 }
 
-StartPage::StartPage(QWidget* parent)
-    : QWidget(parent), recent_(new QWidget(this)), recentLayout_(views::columnIn(recent_, {0, 8, 0, 0})) {
+StartPage::StartPage(QWidget* parent) : QWidget(parent), recentLayout_(views::columnIn(recent_, {0, 8, 0, 0})) {
     auto* icon = new QLabel(this);
     icon->setPixmap(QIcon(":/lanescope.svg").pixmap(72, 72));
     icon->setFixedSize(72, 72);

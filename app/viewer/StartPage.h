@@ -78,7 +78,7 @@ class StartPage : public QWidget {
     void fileChosen(const QString& path);
 
   private:
-    QWidget* recent_;
+    QWidget* recent_ = new QWidget(this);
     QVBoxLayout* recentLayout_;
 };
 

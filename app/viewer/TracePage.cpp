@@ -15,12 +15,10 @@
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
-#include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/RemoteKeeper.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/ViewerActions.h"
-#include "app/viewer/tracePanels.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
 #include "model/lod/SelectionStatistics.h"
@@ -28,8 +26,6 @@
 #include "model/text/formatValue.h"
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "views/details/DetailsPanel.h"
-#include "views/details/WarningPanel.h"
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationPanel.h"
 #include "views/explain/IdlePanel.h"
@@ -43,7 +39,6 @@
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"
 #include "views/timeline/exportPicture.h"
 
@@ -52,17 +47,7 @@ namespace lanescope::viewer {
 using namespace views;
 
 TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
-    : DocumentPage(parent),
-      trace_(std::move(trace)),
-      timeline_(new TimelineView(this)),
-      hits_(new HitNavigator({timeline_}, this)),
-      healthBar_(new WarningBar(this)),
-      details_(new DetailsPanel(this)),
-      tables_(new TraceTables(this)),
-      guide_(new RunGuide(trace_, *timeline_, this)),
-      upper_(new QWidget(this)),
-      overlay_(new OverlayPanel(upper_)),
-      whole_(new QSplitter(Qt::Vertical, this)) {
+    : DocumentPage(parent), trace_(std::move(trace)), guide_(new RunGuide(trace_, *timeline_, this)) {
     arrange();
     connectParts();
     timeline_->setTrace(trace_);

@@ -4,15 +4,18 @@
 #include <QSplitter>
 #include <QString>
 #include <QStringList>
+#include <QWidget>
 
 #include "app/viewer/DocumentTabs.h"
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/tracePanels.h"
 #include "model/trace/Trace.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/WarningPanel.h"
 #include "views/explain/ExplainJob.h"
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::views {
-class DetailsPanel;
-class OverlayPanel;
-class WarningBar;
 class PageArea;
 }  // namespace lanescope::views
 
@@ -23,8 +26,6 @@ class LiveFollower;
 class PageMarks;
 class RemoteKeeper;
 class RunGuide;
-class TableCommands;
-class TraceTables;
 
 /// One trace: its timeline, the facts of the selected event on a panel over it, and tables underneath
 /// that follow the selected range.
@@ -89,11 +90,11 @@ class TracePage : public DocumentPage {
     void watchIndex();
 
     TracePtr trace_;
-    views::TimelineView* timeline_;
-    HitNavigator* hits_;
-    views::WarningBar* healthBar_;
-    views::DetailsPanel* details_;
-    TraceTables* tables_;
+    views::TimelineView* timeline_ = new views::TimelineView(this);
+    HitNavigator* hits_ = new HitNavigator({timeline_}, this);
+    views::WarningBar* healthBar_ = new views::WarningBar(this);
+    views::DetailsPanel* details_ = new views::DetailsPanel(this);
+    TraceTables* tables_ = new TraceTables(this);
     PageMarks* marks_ = nullptr;
     RunGuide* guide_ = nullptr;
     TableCommands* tableCommands_ = nullptr;
@@ -103,9 +104,9 @@ class TracePage : public DocumentPage {
     RemoteKeeper* remote_ = nullptr;
     bool hasDetails_ = true;
     bool hasOwnSizes_ = false;
-    QWidget* upper_;                ///< The timeline below the strip of steps.
-    views::OverlayPanel* overlay_;  ///< The details of the selected event or idle gap.
-    QSplitter* whole_;
+    QWidget* upper_ = new QWidget(this);                              ///< The timeline below the strip of steps.
+    views::OverlayPanel* overlay_ = new views::OverlayPanel(upper_);  ///< Details of the selected event or idle gap.
+    QSplitter* whole_ = new QSplitter(Qt::Vertical, this);
     views::PageArea* area_ = nullptr;
 };
 

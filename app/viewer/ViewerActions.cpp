@@ -2,7 +2,6 @@
 #include "app/viewer/ViewerActions.h"
 
 #include <QAction>
-#include <QActionGroup>
 #include <QMenu>
 #include <QMenuBar>
 #include <QPointer>
@@ -15,8 +14,6 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/windowStyle.h"
 #include "model/text/formatValue.h"
-#include "views/jobs/LatestJob.h"
-#include "views/notes/MarkStore.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/text/shownText.h"
 #include "views/timeline/SliceColors.h"
@@ -210,11 +207,7 @@ std::vector<TimelineCommand> timelineCommands() {
 
 }  // namespace
 
-ViewerActions::ViewerActions(QObject* parent)
-    : QObject(parent),
-      commands_(timelineCommands()),
-      themes_(new QActionGroup(this)),
-      choices_(new QActionGroup(this)) {
+ViewerActions::ViewerActions(QObject* parent) : QObject(parent), commands_(timelineCommands()) {
     makeWindowActions();
     makeTimelineActions();
     makeThemeActions();
@@ -395,7 +388,7 @@ void ViewerActions::setThemeChoice(ThemeChoice choice) {
 
 NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace, const std::filesystem::path& userFolder,
                          QObject* parent)
-    : QObject(parent), store_(store), file_(NotesFile::forTrace(trace, userFolder)), job_(new LatestJob(this)) {
+    : QObject(parent), store_(store), file_(NotesFile::forTrace(trace, userFolder)) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         isBusy_ = false;
         // Repeated with the next edit, or on closing.
@@ -468,7 +461,6 @@ std::filesystem::path userNotesFolder() {
 
 PageMarks::PageMarks(const std::filesystem::path& trace, TimelineView& timeline, QObject* parent)
     : QObject(parent),
-      store_(new MarkStore(this)),
       onTimeline_(new TimelineMarks(*store_, timeline, this)),
       keeper_(new NotesKeeper(*store_, trace, userNotesFolder(), this)) {
     connect(keeper_, &NotesKeeper::remarked, this, [this](const QString& text, bool isTrouble) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QActionGroup>
 #include <QKeySequence>
 #include <QList>
 #include <QObject>
@@ -13,17 +14,16 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/Finder.h"
 #include "model/notes/NotesFile.h"
+#include "views/jobs/LatestJob.h"
+#include "views/notes/MarkStore.h"
 #include "views/theme/Theme.h"
 
 class QAction;
-class QActionGroup;
 class QMenu;
 class QMenuBar;
 class QToolBar;
 
 namespace lanescope::views {
-class LatestJob;
-class MarkStore;
 class TimelineMarks;
 class TimelineView;
 }  // namespace lanescope::views
@@ -113,8 +113,8 @@ class ViewerActions : public QObject {
     std::vector<TimelineCommand> commands_;
     QList<QAction*> timelineActions_;
     QList<QAction*> documentActions_;
-    QActionGroup* themes_;
-    QActionGroup* choices_;
+    QActionGroup* themes_ = new QActionGroup(this);
+    QActionGroup* choices_ = new QActionGroup(this);
 };
 
 /// Loads the marks of a trace and saves changes in the file next to it, off the GUI thread and one
@@ -144,7 +144,7 @@ class NotesKeeper : public QObject {
     views::MarkStore& store_;
     NotesFile file_;
     Notes base_;
-    views::LatestJob* job_;
+    views::LatestJob* job_ = new views::LatestJob(this);
     bool isBusy_ = false;
     bool isSaving_ = false;  ///< True if the running job writes, false if it reads.
     bool isDirty_ = false;
@@ -172,7 +172,7 @@ class PageMarks : public QObject {
     void remarked(const QString& sentence, bool isTrouble);
 
   private:
-    views::MarkStore* store_;
+    views::MarkStore* store_ = new views::MarkStore(this);
     views::TimelineMarks* onTimeline_;
     NotesKeeper* keeper_;
     QString remark_;

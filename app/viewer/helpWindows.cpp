@@ -8,8 +8,6 @@
 #include <QFontDatabase>
 #include <QGridLayout>
 #include <QKeyEvent>
-#include <QLineEdit>
-#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QScreen>
@@ -18,7 +16,6 @@
 #include <QShortcut>
 #include <QSignalBlocker>
 #include <QTextBlock>
-#include <QTextBrowser>
 #include <QToolButton>
 #include <algorithm>
 #include <vector>
@@ -176,12 +173,7 @@ int widthOf(const Columns& columns) {
 
 }  // namespace
 
-ManualWindow::ManualWindow(QWidget* parent)
-    : QWidget(parent, Qt::Window),
-      page_(new QTextBrowser(this)),
-      contents_(new QListWidget(this)),
-      search_(new QLineEdit(this)),
-      message_(new QLabel(this)) {
+ManualWindow::ManualWindow(QWidget* parent) : QWidget(parent, Qt::Window) {
     setWindowTitle(tr("Manual of Lanescope"));
     page_->setOpenLinks(false);
     page_->setAccessibleName(tr("Page of the manual"));

@@ -3,11 +3,10 @@
 
 #include <QDialog>
 #include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QTextBrowser>
 #include <QWidget>
-
-class QLineEdit;
-class QListWidget;
-class QTextBrowser;
 
 namespace lanescope::viewer {
 
@@ -41,10 +40,10 @@ class ManualWindow : public QWidget {
     /// Marks the next match of the search text; wraps around after the last one.
     void find(bool isBackward);
 
-    QTextBrowser* page_;
-    QListWidget* contents_;
-    QLineEdit* search_;
-    QLabel* message_;
+    QTextBrowser* page_ = new QTextBrowser(this);
+    QListWidget* contents_ = new QListWidget(this);
+    QLineEdit* search_ = new QLineEdit(this);
+    QLabel* message_ = new QLabel(this);
 };
 
 class ViewerActions;

@@ -13,7 +13,6 @@
 #include "views/theme/Theme.h"
 
 class QAction;
-class QTabWidget;
 
 namespace lanescope::viewer {
 

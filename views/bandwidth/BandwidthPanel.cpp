@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "views/bandwidth/CopyChart.h"
-#include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::views {
@@ -144,11 +143,7 @@ void RangeNameChoice::takeText() {
     emit rangeNameChanged();
 }
 
-BandwidthPanel::BandwidthPanel(QWidget* parent)
-    : ComputedPanel(parent),
-      advice_(new AdvicePanel(this)),
-      model_(new BandwidthModel),
-      view_(new ReportView(model_, this)) {
+BandwidthPanel::BandwidthPanel(QWidget* parent) : ComputedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         view_->setTable({});
         view_->setEmptyText(tr("There is not enough memory to compare these copies."));

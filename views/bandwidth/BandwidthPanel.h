@@ -16,6 +16,7 @@
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
 #include "views/theme/Theme.h"
 #include "views/theme/layouts.h"
 
@@ -82,7 +83,6 @@ class RangeNameChoice : public DropDown {
 };
 
 class CopyChart;
-class ReportView;
 
 /// The rates of memory copies compared with the peaks of the links: suggestions, a table and charts. Counts off the GUI
 /// thread and only while visible. The newest answer wins while a range is dragged.
@@ -117,9 +117,9 @@ class BandwidthPanel : public ComputedPanel {
 
     std::shared_ptr<SharedCopyIndex> copies_;
     std::shared_ptr<const BandwidthAnswer> answer_;
-    AdvicePanel* advice_;
-    BandwidthModel* model_;
-    ReportView* view_;
+    AdvicePanel* advice_ = new AdvicePanel(this);
+    BandwidthModel* model_ = new BandwidthModel;
+    ReportView* view_ = new ReportView(model_, this);
     QComboBox* rowsChoice_ = nullptr;
     RangeNameChoice* rangeNameChoice_ = nullptr;
     ScopeChoice* scopeChoice_ = nullptr;

@@ -13,10 +13,8 @@
 #include "views/theme/PaintedWidget.h"
 #include "views/theme/Theme.h"
 
-class QCPAxis;
 class QCPGraph;
 class QCPItemRect;
-class QCustomPlot;
 class QMouseEvent;
 
 namespace lanescope::views {

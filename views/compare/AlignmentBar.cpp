@@ -2,7 +2,6 @@
 #include "views/compare/AlignmentBar.h"
 
 #include <QHBoxLayout>
-#include <QLineEdit>
 #include <QSignalBlocker>
 #include <algorithm>
 
@@ -43,16 +42,11 @@ void fill(QComboBox* box, const QStringList& texts, int shown) {
 AlignmentBar::AlignmentBar(QWidget* parent)
     : QWidget(parent),
       names_(narrowBox(this, 18)),
-      numberEdit_(new QLineEdit(this)),
       anchor_(narrowBox(this, 12)),
-      step_(new QSpinBox(this)),
       candidates_(narrowBox(this, 16)),
       baselineRuns_(narrowBox(this, 12)),
       candidateRuns_(narrowBox(this, 12)),
-      workers_(narrowBox(this, 12)),
-      swap_(new QPushButton(tr("Swap"), this)),
-      baselineOverlay_(new QPushButton(tr("Overlay"), this)),
-      message_(new QLabel(this)) {
+      workers_(narrowBox(this, 12)) {
     build();
     connectControls();
     clearRangeNames();

@@ -3,6 +3,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QWidget>
@@ -13,7 +14,6 @@
 #include "model/analysis/StepSelection.h"
 
 class QHBoxLayout;
-class QLineEdit;
 
 namespace lanescope::views {
 
@@ -80,16 +80,16 @@ class AlignmentBar : public QWidget {
     void updateVisibility() { step_->setVisible(anchor() == Anchor::Step); }
 
     QComboBox* names_;
-    QLineEdit* numberEdit_;
+    QLineEdit* numberEdit_ = new QLineEdit(this);
     QComboBox* anchor_;
-    QSpinBox* step_;
+    QSpinBox* step_ = new QSpinBox(this);
     QComboBox* candidates_;
     QComboBox* baselineRuns_;
     QComboBox* candidateRuns_;
     QComboBox* workers_;
-    QPushButton* swap_;
-    QPushButton* baselineOverlay_;
-    QLabel* message_;
+    QPushButton* swap_ = new QPushButton(tr("Swap"), this);
+    QPushButton* baselineOverlay_ = new QPushButton(tr("Overlay"), this);
+    QLabel* message_ = new QLabel(this);
     std::optional<StepRange> numbers_;
     std::vector<int64_t> steps_;
 };

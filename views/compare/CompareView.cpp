@@ -5,7 +5,6 @@
 #include <QAction>
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QScopedValueRollback>
 #include <algorithm>
 #include <tuple>
@@ -13,16 +12,9 @@
 #include "model/analysis/stepRanges.h"
 #include "model/compare/RunComparison.h"
 #include "model/compare/comparePrograms.h"
-#include "views/compare/AlignmentBar.h"
-#include "views/compare/CompareTables.h"
-#include "views/compare/ComparedTimelines.h"
-#include "views/compare/HeadlinePanel.h"
-#include "views/compare/WaterfallChart.h"
-#include "views/details/DetailsPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TimelineState.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::views {
@@ -42,25 +34,7 @@ QStringList titlesOf(const std::vector<TracePtr>& traces) {
 
 }  // namespace
 
-CompareView::CompareView(QWidget* parent)
-    : QWidget(parent),
-      visibleRange_(new VisibleRange(this)),
-      job_(new ComparisonJob(this)),
-      names_(new LatestJob(this)),
-      finder_(new LatestJob(this)),
-      headline_(new HeadlinePanel(this)),
-      alignment_(new AlignmentBar(this)),
-      waterfall_(new WaterfallChart(this)),
-      steps_(new StepChart(this)),
-      baseline_(new CompareSide(CompareSide::Role::Baseline, visibleRange_, this)),
-      candidate_(new CompareSide(CompareSide::Role::Candidate, visibleRange_, this)),
-      lane_(new DifferenceLane(*visibleRange_)),
-      laneLabel_(new QLabel(this)),
-      details_(new DetailsPanel(this)),
-      tables_(new CompareTables(this)),
-      charts_(new QSplitter(Qt::Horizontal, this)),
-      lower_(new QSplitter(Qt::Horizontal, this)),
-      parts_(new QSplitter(Qt::Vertical, this)) {
+CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     build();
     connectParts();
     addShortcuts();

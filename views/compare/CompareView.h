@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QSplitter>
 #include <QWidget>
 #include <optional>
@@ -8,28 +9,24 @@
 #include <vector>
 
 #include "model/compare/ComparisonView.h"
+#include "views/compare/AlignmentBar.h"
+#include "views/compare/CompareTables.h"
+#include "views/compare/ComparedTimelines.h"
 #include "views/compare/ComparisonJob.h"
+#include "views/compare/HeadlinePanel.h"
+#include "views/compare/WaterfallChart.h"
+#include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/TimelineState.h"
 
 class QBoxLayout;
-class QLabel;
 
 namespace lanescope::compare {
 struct StoredComparison;
 }
 
 namespace lanescope::views {
-
-class AlignmentBar;
-class CompareSide;
-class CompareTables;
-class DetailsPanel;
-class DifferenceLane;
-class HeadlinePanel;
-class StepChart;
-class VisibleRange;
-class WaterfallChart;
 
 /// The comparison of a baseline with one or more candidates: the answer in words on top, the parts and durations of the
 /// steps, both timelines track by track on one time axis, and tables of the differences. A range selected on the
@@ -138,24 +135,24 @@ class CompareView : public QWidget {
     std::optional<TimeRange> selectedRange_;
     EventRef lastBaselineEvent_, lastCandidateEvent_;
     bool isMirroring_ = false;
-    VisibleRange* visibleRange_;
-    ComparisonJob* job_;
-    LatestJob* names_;  ///< Finds ranges to choose the steps from.
-    LatestJob* finder_;
-    HeadlinePanel* headline_;
-    AlignmentBar* alignment_;
-    WaterfallChart* waterfall_;
-    StepChart* steps_;
-    CompareSide* baseline_;
-    CompareSide* candidate_;
-    DifferenceLane* lane_;
-    QLabel* laneLabel_;
-    DetailsPanel* details_;
-    CompareTables* tables_;
+    VisibleRange* visibleRange_ = new VisibleRange(this);
+    ComparisonJob* job_ = new ComparisonJob(this);
+    LatestJob* names_ = new LatestJob(this);  ///< Finds ranges to choose the steps from.
+    LatestJob* finder_ = new LatestJob(this);
+    HeadlinePanel* headline_ = new HeadlinePanel(this);
+    AlignmentBar* alignment_ = new AlignmentBar(this);
+    WaterfallChart* waterfall_ = new WaterfallChart(this);
+    StepChart* steps_ = new StepChart(this);
+    CompareSide* baseline_ = new CompareSide(CompareSide::Role::Baseline, visibleRange_, this);
+    CompareSide* candidate_ = new CompareSide(CompareSide::Role::Candidate, visibleRange_, this);
+    DifferenceLane* lane_ = new DifferenceLane(*visibleRange_);
+    QLabel* laneLabel_ = new QLabel(this);
+    DetailsPanel* details_ = new DetailsPanel(this);
+    CompareTables* tables_ = new CompareTables(this);
     QBoxLayout* top_ = nullptr;
-    QSplitter* charts_;
-    QSplitter* lower_;
-    QSplitter* parts_;
+    QSplitter* charts_ = new QSplitter(Qt::Horizontal, this);
+    QSplitter* lower_ = new QSplitter(Qt::Horizontal, this);
+    QSplitter* parts_ = new QSplitter(Qt::Vertical, this);
     bool hasTables_ = true;
     bool hasDetails_ = true;
 };

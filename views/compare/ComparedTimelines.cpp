@@ -8,17 +8,14 @@
 #include <cstdlib>
 
 #include "model/trace/healthNotes.h"
-#include "views/details/WarningPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineState.h"
-#include "views/timeline/TimelineView.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {
 
-CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
-    : QWidget(parent), role_(role), healthBar_(new WarningBar(this)), timeline_(new TimelineView(this)) {
+CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent) : QWidget(parent), role_(role) {
     timeline_->state().range().setAxis(range);
     timeline_->setAccessibleName(role == Role::Baseline ? tr("Timeline of both runs")
                                                         : tr("Timeline of the candidate"));

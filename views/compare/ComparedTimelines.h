@@ -6,12 +6,12 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/trace/Trace.h"
+#include "views/details/WarningPanel.h"
 #include "views/theme/PaintedWidget.h"
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::views {
 
-class WarningBar;
-class TimelineView;
 class VisibleRange;
 
 /// One side of a comparison: its timeline and, if the trace has warnings, a bar with them above it.
@@ -37,8 +37,8 @@ class CompareSide : public QWidget {
 
     Role role_;
     Theme theme_ = Theme::light();
-    WarningBar* healthBar_;
-    TimelineView* timeline_;
+    WarningBar* healthBar_ = new WarningBar(this);
+    TimelineView* timeline_ = new TimelineView(this);
 };
 
 /// A strip on the shared time axis: a column per step with the time that the candidate lost or

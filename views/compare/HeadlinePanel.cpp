@@ -2,12 +2,9 @@
 #include "views/compare/HeadlinePanel.h"
 
 #include <QHBoxLayout>
-#include <QProgressBar>
-#include <QPushButton>
 #include <algorithm>
 
 #include "model/compare/comparePrograms.h"
-#include "views/compare/WaterfallChart.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/theme/texts.h"
@@ -27,15 +24,7 @@ QStringList toList(const std::vector<std::string>& sentences) {
 
 }  // namespace
 
-HeadlinePanel::HeadlinePanel(QWidget* parent)
-    : QWidget(parent),
-      caution_(new QLabel(this)),
-      headline_(new QLabel(this)),
-      reasons_(new QLabel(this)),
-      progress_(new QProgressBar(this)),
-      cancel_(new QPushButton(tr("Stop"), this)) {
-    build();
-}
+HeadlinePanel::HeadlinePanel(QWidget* parent) : QWidget(parent) { build(); }
 
 void HeadlinePanel::build() {
     for (QLabel* label : {caution_, headline_, reasons_}) {
@@ -191,12 +180,7 @@ void HeadlinePanel::updateColors() {
     caution_->setPalette(colors);
 }
 
-AnswerPreview::AnswerPreview(QWidget* parent)
-    : QWidget(parent),
-      headline_(new HeadlinePanel(this)),
-      waterfall_(new WaterfallChart(this)),
-      steps_(new StepChart(this)),
-      origin_(new QLabel(this)) {
+AnswerPreview::AnswerPreview(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Answer from the stored summaries"));
     origin_->setTextFormat(Qt::PlainText);  // file names are untrusted
     origin_->setWordWrap(true);

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
 #include <QStringList>
 #include <QWidget>
 #include <vector>
 
 #include "model/compare/RunComparison.h"
+#include "views/compare/WaterfallChart.h"
 #include "views/theme/Theme.h"
-
-class QProgressBar;
-class QPushButton;
 
 namespace lanescope::compare {
 struct StoredComparison;
@@ -70,15 +70,12 @@ class HeadlinePanel : public QWidget {
     QString headlineText_, shownHeadline_;
     QStringList cautionTexts_;
     QStringList reasonTexts_;
-    QLabel* caution_;
-    QLabel* headline_;
-    QLabel* reasons_;
-    QProgressBar* progress_;
-    QPushButton* cancel_;
+    QLabel* caution_ = new QLabel(this);
+    QLabel* headline_ = new QLabel(this);
+    QLabel* reasons_ = new QLabel(this);
+    QProgressBar* progress_ = new QProgressBar(this);
+    QPushButton* cancel_ = new QPushButton(tr("Stop"), this);
 };
-
-class StepChart;
-class WaterfallChart;
 
 /// The answer of a comparison whose traces are still being read: the verdict and the charts, placed
 /// as in `CompareView`, and a line with their origin.
@@ -96,10 +93,10 @@ class AnswerPreview : public QWidget {
     QString originText() const { return origin_->text(); }
 
   private:
-    HeadlinePanel* headline_;
-    WaterfallChart* waterfall_;
-    StepChart* steps_;
-    QLabel* origin_;
+    HeadlinePanel* headline_ = new HeadlinePanel(this);
+    WaterfallChart* waterfall_ = new WaterfallChart(this);
+    StepChart* steps_ = new StepChart(this);
+    QLabel* origin_ = new QLabel(this);
 };
 
 }  // namespace lanescope::views

@@ -6,10 +6,8 @@
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QMouseEvent>
-#include <QStackedWidget>
 #include <QTextDocumentFragment>
 #include <QTextTable>
-#include <QToolButton>
 #include <QUrl>
 #include <QWheelEvent>
 
@@ -281,8 +279,7 @@ constexpr int minHeightPx = 80;
 
 }  // namespace
 
-OverlayPanel::OverlayPanel(QWidget* parent)
-    : QFrame(parent), pages_(new QStackedWidget(this)), close_(new QToolButton(this)) {
+OverlayPanel::OverlayPanel(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("overlayPanel"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);

@@ -3,17 +3,16 @@
 
 #include <QFrame>
 #include <QRect>
+#include <QStackedWidget>
 #include <QTextBrowser>
 #include <QTextCursor>
+#include <QToolButton>
 #include <QWidget>
 
 #include <optional>
 #include <vector>
 
 #include "model/trace/Trace.h"
-
-class QStackedWidget;
-class QToolButton;
 
 namespace lanescope::views {
 
@@ -126,8 +125,8 @@ class OverlayPanel : public QFrame {
     bool isOnGrip(QPoint position) const;
     void fit();
 
-    QStackedWidget* pages_;
-    QToolButton* close_;
+    QStackedWidget* pages_ = new QStackedWidget(this);
+    QToolButton* close_ = new QToolButton(this);
     QRect area_;
     int chosenWidth_ = 0;
     bool isAtLeft_ = false;

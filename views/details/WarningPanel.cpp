@@ -3,24 +3,17 @@
 
 #include <QEvent>
 #include <QPainter>
-#include <QToolButton>
 #include <algorithm>
 
 #include "model/reports/describeTrace.h"
 #include "model/text/formatValue.h"
 #include "model/trace/healthNotes.h"
 #include "views/details/DetailsPanel.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
-WarningBar::WarningBar(QWidget* parent)
-    : QWidget(parent),
-      label_(new WrappedLabel(this)),
-      more_(new QToolButton(this)),
-      place_(new QToolButton(this)),
-      close_(new QToolButton(this)) {
+WarningBar::WarningBar(QWidget* parent) : QWidget(parent) {
     label_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     label_->installEventFilter(this);

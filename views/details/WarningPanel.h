@@ -2,14 +2,14 @@
 #pragma once
 
 #include <QLabel>
+#include <QToolButton>
 #include <QWidget>
 #include <vector>
 
 #include "model/trace/Trace.h"
 #include "views/tables/Panel.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
-
-class QToolButton;
 
 namespace lanescope {
 struct DescribedThing;
@@ -49,10 +49,10 @@ class WarningBar : public QWidget {
     Theme theme_ = Theme::light();
     Severity worst_ = Severity::Info;
     HealthNote worstNote_;
-    QLabel* label_;
-    QToolButton* more_;
-    QToolButton* place_;
-    QToolButton* close_;
+    QLabel* label_ = new WrappedLabel(this);
+    QToolButton* more_ = new QToolButton(this);
+    QToolButton* place_ = new QToolButton(this);
+    QToolButton* close_ = new QToolButton(this);
 };
 
 class FactSheet;

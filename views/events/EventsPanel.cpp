@@ -5,12 +5,8 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
-#include <QLineEdit>
 #include <QMenu>
-#include <QPushButton>
 #include <QScrollBar>
-#include <QTableView>
-#include <QTimer>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -131,18 +127,7 @@ QVariant EventTableModel::headerData(int section, Qt::Orientation orientation, i
     return {};
 }
 
-EventsPanel::EventsPanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
-      copyJob_(new LatestJob(this)),
-      timer_(new QTimer(this)),
-      model_(new EventTableModel(this)),
-      filterWords_(new QLineEdit(this)),
-      kinds_(new QPushButton(this)),
-      copy_(new QPushButton(this)),
-      save_(new QPushButton(this)),
-      remark_(new QLabel(this)),
-      table_(new QTableView(this)) {
+EventsPanel::EventsPanel(QWidget* parent) : Panel(parent) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         isStale_ = job_->isOutdated() || timer_->isActive();
         remark_->setText(tr("There is not enough memory to list these events."));

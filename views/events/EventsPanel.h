@@ -3,17 +3,17 @@
 
 #include <QAbstractTableModel>
 #include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTimer>
 #include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "model/events/listEvents.h"
+#include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
-
-class QLineEdit;
-class QPushButton;
-class QTableView;
-class QTimer;
 
 namespace lanescope::views {
 
@@ -121,16 +121,16 @@ class EventsPanel : public Panel {
     EventRef event_;
     bool isStale_ = false;
     bool isSilent_ = false;
-    LatestJob* job_;
-    LatestJob* copyJob_;
-    QTimer* timer_;
-    EventTableModel* model_;
-    QLineEdit* filterWords_;
-    QPushButton* kinds_;
-    QPushButton* copy_;
-    QPushButton* save_;
-    QLabel* remark_;
-    QTableView* table_;
+    LatestJob* job_ = new LatestJob(this);
+    LatestJob* copyJob_ = new LatestJob(this);
+    QTimer* timer_ = new QTimer(this);
+    EventTableModel* model_ = new EventTableModel(this);
+    QLineEdit* filterWords_ = new QLineEdit(this);
+    QPushButton* kinds_ = new QPushButton(this);
+    QPushButton* copy_ = new QPushButton(this);
+    QPushButton* save_ = new QPushButton(this);
+    QLabel* remark_ = new QLabel(this);
+    QTableView* table_ = new QTableView(this);
 };
 
 }  // namespace lanescope::views

@@ -8,16 +8,13 @@
 #include <QLocale>
 #include <QMenu>
 #include <QPainter>
-#include <QScrollArea>
 #include <QScrollBar>
-#include <QToolButton>
 #include <algorithm>
 #include <utility>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/theme/texts.h"
 
@@ -171,17 +168,7 @@ void FindingButton::keyPressEvent(QKeyEvent* event) {
     QAbstractButton::keyPressEvent(event);
 }
 
-ExplanationPanel::ExplanationPanel(QWidget* parent)
-    : QWidget(parent),
-      sentence_(new WrappedLabel(this)),
-      about_(new WrappedLabel(this)),
-      caveats_(new WrappedLabel(this)),
-      close_(new QToolButton(this)),
-      lines_(new QWidget),
-      rows_(columnIn(lines_)),
-      area_(new QScrollArea(this)) {
-    build();
-}
+ExplanationPanel::ExplanationPanel(QWidget* parent) : QWidget(parent), rows_(columnIn(lines_)) { build(); }
 
 void ExplanationPanel::build() {
     setAccessibleName(tr("Findings about this run"));

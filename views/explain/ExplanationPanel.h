@@ -3,17 +3,18 @@
 
 #include <QAbstractButton>
 #include <QLabel>
+#include <QScrollArea>
 #include <QString>
+#include <QToolButton>
 #include <QWidget>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "views/explain/ExplainJob.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 
-class QScrollArea;
-class QToolButton;
 class QVBoxLayout;
 
 namespace lanescope::views {
@@ -123,13 +124,13 @@ class ExplanationPanel : public QWidget {
     std::string shownCaveat_;
     Theme theme_ = Theme::light();
     int maxLines_ = 3;
-    QLabel* sentence_;
-    QLabel* about_;
-    QLabel* caveats_;
-    QToolButton* close_;
-    QWidget* lines_;
+    QLabel* sentence_ = new WrappedLabel(this);
+    QLabel* about_ = new WrappedLabel(this);
+    QLabel* caveats_ = new WrappedLabel(this);
+    QToolButton* close_ = new QToolButton(this);
+    QWidget* lines_ = new QWidget;
     QVBoxLayout* rows_;
-    QScrollArea* area_;
+    QScrollArea* area_ = new QScrollArea(this);
     std::vector<FindingButton*> buttons_;
     std::vector<QToolButton*> queries_;
     std::vector<QLabel*> details_;

@@ -3,7 +3,6 @@
 
 #include <QKeyEvent>
 #include <QPainter>
-#include <algorithm>
 #include <array>
 
 #include "model/analysis/shownNumbers.h"

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/explain/StepsPanel.h"
 
-#include <QComboBox>
 #include <QKeyEvent>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QScrollArea>
-#include <QStackedWidget>
 #include <algorithm>
 #include <utility>
 
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
-#include "views/jobs/LatestJob.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -285,17 +281,7 @@ class StepsModel : public ReportModel {
     Theme theme_ = Theme::light();
 };
 
-StepsPanel::StepsPanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
-      choice_(new DropDown(this)),
-      unit_(new DropDown(this)),
-      measure_(new DropDown(this)),
-      bars_(new QStackedWidget(this)),
-      pages_(new QStackedWidget(this)),
-      model_(new StepsModel),
-      table_(new ReportView(model_, this)),
-      lens_(new RankLens) {
+StepsPanel::StepsPanel(QWidget* parent) : Panel(parent), model_(new StepsModel), table_(new ReportView(model_, this)) {
     build();
 }
 

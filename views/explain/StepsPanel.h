@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QStackedWidget>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -8,10 +9,9 @@
 #include "model/explain/StepGrid.h"
 #include "model/trace/Trace.h"
 #include "views/explain/StepStrip.h"
+#include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
-
-class QComboBox;
-class QStackedWidget;
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -98,15 +98,15 @@ class StepsPanel : public Panel {
     ReportPanel* addLateness(const QString& title, const QString& report);
 
     ExplainedRunPtr run_;
-    LatestJob* job_;
-    QComboBox* choice_;
-    QComboBox* unit_;
-    QComboBox* measure_;
-    QStackedWidget* bars_;  ///< The filter and row count of each page.
-    QStackedWidget* pages_;
+    LatestJob* job_ = new LatestJob(this);
+    QComboBox* choice_ = new DropDown(this);
+    QComboBox* unit_ = new DropDown(this);
+    QComboBox* measure_ = new DropDown(this);
+    QStackedWidget* bars_ = new QStackedWidget(this);  ///< The filter and row count of each page.
+    QStackedWidget* pages_ = new QStackedWidget(this);
     StepsModel* model_;  ///< Model of `table_`.
     ReportView* table_;
-    RankLens* lens_;
+    RankLens* lens_ = new RankLens;
     std::vector<ReportPanel*> lateness_;
 };
 

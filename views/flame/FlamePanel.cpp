@@ -14,7 +14,6 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
@@ -143,13 +142,7 @@ std::string textFrom(const std::function<void(const TextSink&)>& write) {
 
 }  // namespace
 
-FlamePanel::FlamePanel(QWidget* parent)
-    : ComputedPanel(parent),
-      trail_(new FlameTrail(this)),
-      remark_(new QLabel(this)),
-      chart_(new FlameChart(this)),
-      empty_(new PlainLabel(this)),
-      pages_(new QStackedLayout) {
+FlamePanel::FlamePanel(QWidget* parent) : ComputedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         showTree(nullptr);
         empty_->setText(tr("There is not enough memory to add up these stacks."));

@@ -12,6 +12,7 @@
 #include "views/flame/FlameChart.h"
 #include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
+#include "views/text/shownText.h"
 #include "views/theme/PaintedWidget.h"
 
 class QLineEdit;
@@ -110,11 +111,11 @@ class FlamePanel : public ComputedPanel {
     ScopeChoice* scopeChoice_;
     QLineEdit* searchEdit_;
     std::vector<QToolButton*> outputs_;  ///< Disabled while nothing is shown.
-    FlameTrail* trail_;
-    QLabel* remark_;
-    FlameChart* chart_;
-    QLabel* empty_;
-    QStackedLayout* pages_;
+    FlameTrail* trail_ = new FlameTrail(this);
+    QLabel* remark_ = new QLabel(this);
+    FlameChart* chart_ = new FlameChart(this);
+    QLabel* empty_ = new PlainLabel(this);
+    QStackedLayout* pages_ = new QStackedLayout;
     FlameMatches matches_;
     bool isSearched_ = false;
 };

@@ -3,12 +3,10 @@
 
 #include <QAbstractListModel>
 #include <QClipboard>
-#include <QComboBox>
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPainter>
-#include <QPushButton>
 #include <QStyledItemDelegate>
 #include <algorithm>
 #include <cmath>
@@ -16,9 +14,6 @@
 #include <utility>
 
 #include "model/text/formatValue.h"
-#include "views/fleet/FleetMap.h"
-#include "views/text/shownText.h"
-#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -184,21 +179,7 @@ void FindingList::resizeEvent(QResizeEvent* event) {
     scheduleDelayedItemsLayout();
 }
 
-FleetView::FleetView(QWidget* parent)
-    : QWidget(parent),
-      headline_(new PlainLabel(this)),
-      shape_(new PlainLabel(this)),
-      pointed_(new PlainLabel(this)),
-      measure_(new DropDown(this)),
-      order_(new DropDown(this)),
-      openMarked_(new QPushButton(this)),
-      openFindings_(new QPushButton(tr("Open the most telling ranks"), this)),
-      copy_(new QPushButton(tr("Copy command"), this)),
-      heading_(new PlainLabel(this)),
-      notes_(new PlainLabel(this)),
-      splitter_(new QSplitter(this)),
-      map_(new FleetMap(this)),
-      findings_(new FindingList(this)) {
+FleetView::FleetView(QWidget* parent) : QWidget(parent) {
     for (size_t each = 0; each < measureCount; ++each) measure_->addItem(toQString(name(static_cast<Measure>(each))));
     for (const QString& each : {tr("by machine"), tr("by role"), tr("by time lost"), tr("by rank")})
         order_->addItem(each);

@@ -3,16 +3,17 @@
 
 #include <QLabel>
 #include <QListView>
+#include <QPushButton>
 #include <QSplitter>
 #include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "model/fleet/FleetReport.h"
+#include "views/fleet/FleetMap.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
-
-class QComboBox;
-class QPushButton;
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -43,8 +44,6 @@ class FindingList : public QListView {
     fleet::FleetReportPtr report_;
     Theme theme_ = Theme::light();
 };
-
-class FleetMap;
 
 /// A report of many ranks: its headline, the map of every rank in every step, and the findings next
 /// to it. A finding marks its cells in the map; marked cells can be opened.
@@ -78,19 +77,19 @@ class FleetView : public QWidget {
     void open(const fleet::TellingPart& part);
 
     fleet::FleetReportPtr report_;
-    QLabel* headline_;
-    QLabel* shape_;
-    QLabel* pointed_;
-    QComboBox* measure_;
-    QComboBox* order_;
-    QPushButton* openMarked_;
-    QPushButton* openFindings_;
-    QPushButton* copy_;
-    QLabel* heading_;
-    QLabel* notes_;
-    QSplitter* splitter_;
-    FleetMap* map_;
-    FindingList* findings_;
+    QLabel* headline_ = new PlainLabel(this);
+    QLabel* shape_ = new PlainLabel(this);
+    QLabel* pointed_ = new PlainLabel(this);
+    QComboBox* measure_ = new DropDown(this);
+    QComboBox* order_ = new DropDown(this);
+    QPushButton* openMarked_ = new QPushButton(this);
+    QPushButton* openFindings_ = new QPushButton(tr("Open the most telling ranks"), this);
+    QPushButton* copy_ = new QPushButton(tr("Copy command"), this);
+    QLabel* heading_ = new PlainLabel(this);
+    QLabel* notes_ = new PlainLabel(this);
+    QSplitter* splitter_ = new QSplitter(this);
+    FleetMap* map_ = new FleetMap(this);
+    FindingList* findings_ = new FindingList(this);
 };
 
 }  // namespace lanescope::views

@@ -11,7 +11,6 @@
 
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
@@ -362,8 +361,7 @@ void NameHistogram::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-NamePanel::NamePanel(QWidget* parent)
-    : Panel(parent), job_(new LatestJob(this)), headline_(new WrappedLabel(this)), histogram_(new NameHistogram(this)) {
+NamePanel::NamePanel(QWidget* parent) : Panel(parent) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
     auto* layout = columnIn(this);

@@ -11,6 +11,7 @@
 #include "model/trace/Trace.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
+#include "views/text/shownText.h"
 #include "views/theme/PaintedWidget.h"
 
 namespace lanescope::views {
@@ -105,9 +106,9 @@ class NamePanel : public Panel {
 
   private:
     TracePtr trace_;
-    LatestJob* job_;
-    QLabel* headline_;
-    NameHistogram* histogram_;
+    LatestJob* job_ = new LatestJob(this);
+    QLabel* headline_ = new WrappedLabel(this);
+    NameHistogram* histogram_ = new NameHistogram(this);
 };
 
 }  // namespace lanescope::views

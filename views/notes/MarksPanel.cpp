@@ -8,13 +8,11 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QPushButton>
-#include <QTableView>
 #include <QUndoStack>
 #include <algorithm>
 
 #include "model/text/formatValue.h"
 #include "views/tables/ReportView.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
@@ -95,12 +93,7 @@ QVariant MarksModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
-    : Panel(parent),
-      store_(store),
-      model_(new MarksModel(store, this)),
-      table_(new QTableView(this)),
-      empty_(new QLabel(this)),
-      remark_(new PlainLabel(this)) {
+    : Panel(parent), store_(store), model_(new MarksModel(store, this)) {
     build();
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (const Mark* mark = model_->markAt(index.row())) emit markActivated(mark->id);

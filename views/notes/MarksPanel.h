@@ -3,14 +3,15 @@
 
 #include <QAbstractTableModel>
 #include <QLabel>
+#include <QTableView>
 #include <QWidget>
 
 #include "model/notes/NotesFile.h"
 #include "views/notes/MarkStore.h"
 #include "views/tables/Panel.h"
+#include "views/text/shownText.h"
 
 class QPushButton;
-class QTableView;
 
 namespace lanescope::views {
 
@@ -76,9 +77,9 @@ class MarksPanel : public Panel {
 
     MarkStore& store_;
     MarksModel* model_;
-    QTableView* table_;
-    QLabel* empty_;
-    QLabel* remark_;
+    QTableView* table_ = new QTableView(this);
+    QLabel* empty_ = new QLabel(this);
+    QLabel* remark_ = new PlainLabel(this);
     std::vector<QPushButton*> buttons_;  ///< Disabled without marks.
     QString title_;
     bool isFollowing_ = false;

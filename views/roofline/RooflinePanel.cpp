@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/roofline/RooflinePanel.h"
 
-#include <QComboBox>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QSplitter>
@@ -16,9 +14,6 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/reports/rooflineReport.h"
 #include "model/text/formatValue.h"
-#include "views/tables/ReportView.h"
-#include "views/text/shownText.h"
-#include "views/theme/layouts.h"
 
 namespace lanescope::views {
 
@@ -289,12 +284,7 @@ void RooflineChart::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-RooflinePanel::RooflinePanel(QWidget* parent)
-    : ComputedPanel(parent),
-      chart_(new RooflineChart(this)),
-      view_(new ReportView(this)),
-      gpu_(new DropDown(this)),
-      notes_(new PlainLabel(this)) {
+RooflinePanel::RooflinePanel(QWidget* parent) : ComputedPanel(parent) {
     gpu_->setAccessibleName(tr("GPU of the chart"));
     gpu_->hide();
     view_->addControl(gpu_);

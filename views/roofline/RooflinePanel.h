@@ -8,14 +8,12 @@
 #include "model/analysis/rooflineRows.h"
 #include "model/text/ReportTable.h"
 #include "views/tables/Panel.h"
+#include "views/tables/ReportView.h"
+#include "views/text/shownText.h"
 #include "views/theme/PaintedWidget.h"
-
-class QComboBox;
-class QLabel;
+#include "views/theme/layouts.h"
 
 namespace lanescope::views {
-
-class ReportView;
 
 using RooflinePtr = std::shared_ptr<const analysis::Roofline>;
 
@@ -91,10 +89,10 @@ class RooflinePanel : public ComputedPanel {
     void activate(size_t row);
 
     std::optional<TimeRange> range_;
-    RooflineChart* chart_;
-    ReportView* view_;
-    QComboBox* gpu_;
-    QLabel* notes_;
+    RooflineChart* chart_ = new RooflineChart(this);
+    ReportView* view_ = new ReportView(this);
+    QComboBox* gpu_ = new DropDown(this);
+    QLabel* notes_ = new PlainLabel(this);
     RooflinePtr roofline_;
 };
 

@@ -5,11 +5,7 @@
 #include <QFontDatabase>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QPlainTextEdit>
-#include <QPushButton>
 #include <QSplitter>
-#include <QTimer>
-#include <QTreeWidget>
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -17,9 +13,6 @@
 
 #include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
-#include "views/jobs/LatestJob.h"
-#include "views/tables/ReportView.h"
-#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 #include "views/theme/layouts.h"
 
@@ -105,19 +98,7 @@ struct SqlPanel::Source {
     std::optional<TimedQuery> query_;
 };
 
-SqlPanel::SqlPanel(QWidget* parent)
-    : Panel(parent),
-      job_(new LatestJob(this)),
-      tablesJob_(new LatestJob(this)),
-      clock_(new QTimer(this)),
-      editor_(new QPlainTextEdit(this)),
-      tables_(new QTreeWidget(this)),
-      run_(new QPushButton(tr("Run"), this)),
-      stop_(new QPushButton(tr("Stop"), this)),
-      samples_(new QPushButton(this)),
-      earlier_(new QPushButton(this)),
-      status_(new WrappedLabel(this)),
-      answer_(new ReportView(this)) {
+SqlPanel::SqlPanel(QWidget* parent) : Panel(parent) {
     connect(tablesJob_, &LatestJob::ranOutOfMemory, this, [this] {
         isReading_ = false;
         setStatus(tr("There is not enough memory to list the tables."), true);

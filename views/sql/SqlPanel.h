@@ -2,7 +2,11 @@
 #pragma once
 
 #include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
 #include <QStringList>
+#include <QTimer>
+#include <QTreeWidget>
 #include <QWidget>
 #include <filesystem>
 #include <memory>
@@ -10,17 +14,15 @@
 #include "model/format/TimeRange.h"
 #include "model/query/TraceQuery.h"
 #include "model/remote/RemoteTrace.h"
+#include "views/jobs/LatestJob.h"
 #include "views/tables/Panel.h"
+#include "views/tables/ReportView.h"
+#include "views/text/shownText.h"
 
-class QPlainTextEdit;
-class QPushButton;
 class QSplitter;
-class QTimer;
-class QTreeWidget;
 
 namespace lanescope::views {
 
-class ReportView;
 struct Theme;
 
 /// SQL queries on a trace file: an editor, the tables of the file next to it, and the answer below.
@@ -95,18 +97,18 @@ class SqlPanel : public Panel {
     bool isRead_ = false;
     bool isReading_ = false;
     bool hasFailed_ = false;
-    LatestJob* job_;
-    LatestJob* tablesJob_;
-    QTimer* clock_;
+    LatestJob* job_ = new LatestJob(this);
+    LatestJob* tablesJob_ = new LatestJob(this);
+    QTimer* clock_ = new QTimer(this);
     qint64 begunMs_ = 0;
-    QPlainTextEdit* editor_;
-    QTreeWidget* tables_;
-    QPushButton* run_;
-    QPushButton* stop_;
-    QPushButton* samples_;
-    QPushButton* earlier_;
-    QLabel* status_;
-    ReportView* answer_;
+    QPlainTextEdit* editor_ = new QPlainTextEdit(this);
+    QTreeWidget* tables_ = new QTreeWidget(this);
+    QPushButton* run_ = new QPushButton(tr("Run"), this);
+    QPushButton* stop_ = new QPushButton(tr("Stop"), this);
+    QPushButton* samples_ = new QPushButton(this);
+    QPushButton* earlier_ = new QPushButton(this);
+    QLabel* status_ = new WrappedLabel(this);
+    ReportView* answer_ = new ReportView(this);
     QSplitter* parts_ = nullptr;  ///< Query and result.
     QSplitter* split_;
 };

@@ -2,8 +2,6 @@
 #include "views/tables/ReportPanel.h"
 
 #include <QMenu>
-#include <QSplitter>
-#include <QToolButton>
 
 #include <algorithm>
 #include <string>
@@ -15,8 +13,6 @@
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "views/tables/ReportView.h"
-#include "views/text/shownText.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {
@@ -56,8 +52,7 @@ QString ScopeChoice::remark() const {
         .arg(shortDuration(range->durationNs()), formatTime(range->startNs));
 }
 
-ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
-    : ComputedPanel(parent), reportName_(reportName), view_(new ReportView(this)), notes_(new PlainLabel(this)) {
+ReportPanel::ReportPanel(const QString& reportName, QWidget* parent) : ComputedPanel(parent), reportName_(reportName) {
     connect(job(), &LatestJob::ranOutOfMemory, this,
             [this] { showReport(fail("There is not enough memory for this table."), range_); });
     auto* layout = columnIn(this);
@@ -170,13 +165,7 @@ struct SelectionPanel::Counted {
     ReportTable names, copies;
 };
 
-SelectionPanel::SelectionPanel(QWidget* parent)
-    : ComputedPanel(parent),
-      headline_(new WrappedLabel(this)),
-      tracksButton_(new QToolButton(this)),
-      splitter_(new QSplitter(this)),
-      names_(new ReportView(this)),
-      copies_(new ReportView(this)) {
+SelectionPanel::SelectionPanel(QWidget* parent) : ComputedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         showCounted({"There is not enough memory to sum up this range.", {}, {}});
     });

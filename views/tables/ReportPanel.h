@@ -3,6 +3,8 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QSplitter>
+#include <QToolButton>
 #include <QWidget>
 
 #include <optional>
@@ -15,10 +17,9 @@
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
 #include "views/tables/Panel.h"
+#include "views/tables/ReportView.h"
+#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
-
-class QSplitter;
-class QToolButton;
 
 namespace lanescope::views {
 
@@ -49,8 +50,6 @@ class ScopeChoice : public DropDown {
     std::optional<TimeRange> selected_, visible_;
 };
 
-class ReportView;
-
 /// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
 /// thread and only while visible.
 class ReportPanel : public ComputedPanel {
@@ -73,8 +72,8 @@ class ReportPanel : public ComputedPanel {
     QString reportName_;
     QComboBox* choice_ = nullptr;
     std::optional<TimeRange> range_;
-    ReportView* view_;
-    QLabel* notes_;  ///< The notes of the report, below it; hidden without any.
+    ReportView* view_ = new ReportView(this);
+    QLabel* notes_ = new PlainLabel(this);  ///< The notes of the report, below it; hidden without any.
 };
 
 /// Returns events as rows to choose from, in the given order: kind, start, duration, name. At most
@@ -106,12 +105,12 @@ class SelectionPanel : public ComputedPanel {
     std::optional<std::vector<uint32_t>> chosenTracks() const;
 
     std::optional<TimeRange> range_;
-    QLabel* headline_;
-    QToolButton* tracksButton_;
+    QLabel* headline_ = new WrappedLabel(this);
+    QToolButton* tracksButton_ = new QToolButton(this);
     std::vector<uint32_t> chosen_;  ///< Top tracks; empty for all.
-    QSplitter* splitter_;
-    ReportView* names_;
-    ReportView* copies_;
+    QSplitter* splitter_ = new QSplitter(this);
+    ReportView* names_ = new ReportView(this);
+    ReportView* copies_ = new ReportView(this);
 };
 
 }  // namespace lanescope::views

@@ -7,11 +7,8 @@
 #include <QClipboard>
 #include <QEvent>
 #include <QHeaderView>
-#include <QLabel>
-#include <QLineEdit>
 #include <QLocale>
 #include <QPainter>
-#include <QTableView>
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +17,6 @@
 #include <vector>
 
 #include "model/text/formatTable.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
@@ -267,16 +263,7 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
     painter->restore();
 }
 
-ReportView::ReportView(ReportModel* model, QWidget* parent)
-    : QWidget(parent),
-      model_(model),
-      filter_(new ReportFilter(this)),
-      delegate_(new ShareBarDelegate(this)),
-      filterEdit_(new QLineEdit(this)),
-      countLabel_(new QLabel(this)),
-      remark_(new QLabel(this)),
-      table_(new QTableView(this)),
-      emptyLabel_(new WrappedLabel(this)) {
+ReportView::ReportView(ReportModel* model, QWidget* parent) : QWidget(parent), model_(model) {
     model_->setParent(this);
     build();
     updateCount();

@@ -3,19 +3,20 @@
 
 #include <QAbstractTableModel>
 #include <QColor>
+#include <QLabel>
+#include <QLineEdit>
 #include <QModelIndexList>
 #include <QSortFilterProxyModel>
 #include <QString>
 #include <QStringList>
 #include <QStyledItemDelegate>
+#include <QTableView>
 #include <QWidget>
 
 #include "model/text/ReportTable.h"
+#include "views/text/shownText.h"
 
 class QHBoxLayout;
-class QLabel;
-class QLineEdit;
-class QTableView;
 
 namespace lanescope::views {
 
@@ -149,16 +150,16 @@ class ReportView : public QWidget {
     void updateCount();
 
     ReportModel* model_;
-    ReportFilter* filter_;
-    ShareBarDelegate* delegate_;
-    QLineEdit* filterEdit_;
-    QLabel* countLabel_;
+    ReportFilter* filter_ = new ReportFilter(this);
+    ShareBarDelegate* delegate_ = new ShareBarDelegate(this);
+    QLineEdit* filterEdit_ = new QLineEdit(this);
+    QLabel* countLabel_ = new QLabel(this);
     bool isTotalShown_ = true;
-    QLabel* remark_;
+    QLabel* remark_ = new QLabel(this);
     QWidget* bar_ = nullptr;
     QHBoxLayout* top_ = nullptr;
-    QTableView* table_;
-    QLabel* emptyLabel_;
+    QTableView* table_ = new QTableView(this);
+    QLabel* emptyLabel_ = new WrappedLabel(this);
 };
 
 }  // namespace lanescope::views

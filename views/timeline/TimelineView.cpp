@@ -5,22 +5,15 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPainter>
-#include <QScrollBar>
 #include <QToolButton>
 #include <algorithm>
 #include <utility>
 
-#include "views/timeline/CriticalPath.h"
 #include "views/timeline/FlowOverlay.h"
-#include "views/timeline/LabelColumn.h"
-#include "views/timeline/OverviewStrip.h"
 #include "views/timeline/PairedRows.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/SliceMenu.h"
-#include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TrackCanvas.h"
-#include "views/timeline/TrackFilterBar.h"
 #include "views/timeline/TrackMenu.h"
 #include "views/timeline/accessibleTimeline.h"
 #include "views/timeline/timelineInput.h"
@@ -152,19 +145,8 @@ void TimelineCommands::setHighlighting(bool isOn) {
 
 TimelineView::TimelineView(QWidget* parent)
     : QWidget(parent),
-      corner_(new TimelineCorner(state_, this)),
-      filter_(new TrackFilterBar(state_, this)),
-      overview_(new OverviewStrip(state_, this)),
-      ruler_(new TimeRuler(state_, this)),
-      path_(new CriticalPathLane(state_, this)),
-      labels_(new LabelColumn(state_, this)),
-      canvas_(new TrackCanvas(state_, this)),
-      scrollBar_(new QScrollBar(Qt::Vertical, this)),
       motion_(new KeyMotion(
           state_, [this] { return canvas_->zoomAnchor(); }, this)),
-      history_(new ZoomHistory(state_, this)),
-      emptyTracks_(new EmptyTrackHider(state_, this)),
-      places_(new TimelinePlaces(state_, *canvas_, this)),
       commands_(state_, *canvas_) {
     setFocusPolicy(Qt::StrongFocus);
     for (QWidget* part :

@@ -2,28 +2,26 @@
 #pragma once
 
 #include <QRect>
+#include <QScrollBar>
 #include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "model/compare/matchContributors.h"
+#include "views/timeline/CriticalPath.h"
+#include "views/timeline/LabelColumn.h"
+#include "views/timeline/OverviewStrip.h"
+#include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineState.h"
+#include "views/timeline/TrackCanvas.h"
+#include "views/timeline/TrackFilterBar.h"
 #include "views/timeline/ZoomHistory.h"
-
-class QScrollBar;
 
 namespace lanescope::views {
 
-class CriticalPathLane;
 class KeyMotion;
-class LabelColumn;
-class OverviewStrip;
 class PairedRows;
-class TimelineCorner;
-class TimeRuler;
 class TimelineNavigator;
-class TrackCanvas;
-class TrackFilterBar;
 enum class SliceStep : uint8_t;
 
 /// The places of times and tracks on the screen, for widgets that cover a timeline. In its
@@ -188,18 +186,18 @@ class TimelineView : public QWidget {
     void speak();
 
     TimelineState state_;
-    TimelineCorner* corner_;
-    TrackFilterBar* filter_;
-    OverviewStrip* overview_;
-    TimeRuler* ruler_;
-    CriticalPathLane* path_;
-    LabelColumn* labels_;
-    TrackCanvas* canvas_;
-    QScrollBar* scrollBar_;
+    TimelineCorner* corner_ = new TimelineCorner(state_, this);
+    TrackFilterBar* filter_ = new TrackFilterBar(state_, this);
+    OverviewStrip* overview_ = new OverviewStrip(state_, this);
+    TimeRuler* ruler_ = new TimeRuler(state_, this);
+    CriticalPathLane* path_ = new CriticalPathLane(state_, this);
+    LabelColumn* labels_ = new LabelColumn(state_, this);
+    TrackCanvas* canvas_ = new TrackCanvas(state_, this);
+    QScrollBar* scrollBar_ = new QScrollBar(Qt::Vertical, this);
     KeyMotion* motion_;
-    ZoomHistory* history_;
-    EmptyTrackHider* emptyTracks_;
-    TimelinePlaces* places_;
+    ZoomHistory* history_ = new ZoomHistory(state_, this);
+    EmptyTrackHider* emptyTracks_ = new EmptyTrackHider(state_, this);
+    TimelinePlaces* places_ = new TimelinePlaces(state_, *canvas_, this);
     TimelineCommands commands_;
     TimelineState* companion_ = nullptr;
     PairedRows* rows_ = nullptr;

@@ -2,19 +2,16 @@
 #include "views/timeline/TrackFilterBar.h"
 
 #include <QKeyEvent>
-#include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
 #include <QSignalBlocker>
-#include <QToolButton>
 
 #include "views/theme/layouts.h"
 #include "views/timeline/TrackMenu.h"
 
 namespace lanescope::views {
 
-TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent)
-    : QWidget(parent), state_(state), edit_(new QLineEdit(this)), chip_(new QToolButton(this)) {
+TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
     edit_->setPlaceholderText(tr("Filter tracks"));
     edit_->setAccessibleName(tr("Filter tracks by name"));
     edit_->setToolTip(tr("Shows only tracks with these words in their names. Escape clears it."));

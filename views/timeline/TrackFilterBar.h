@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLineEdit>
 #include <QPointer>
+#include <QToolButton>
 #include <QWidget>
 
 #include "views/timeline/TimelineState.h"
-
-class QLineEdit;
-class QToolButton;
 
 namespace lanescope::views {
 
@@ -40,8 +39,8 @@ class TrackFilterBar : public QWidget {
 
     TimelineState& state_;
     QPointer<TimelineState> companion_;
-    QLineEdit* edit_;
-    QToolButton* chip_;
+    QLineEdit* edit_ = new QLineEdit(this);
+    QToolButton* chip_ = new QToolButton(this);
 };
 
 }  // namespace lanescope::views

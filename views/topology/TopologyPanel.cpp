@@ -20,7 +20,6 @@
 
 #include "model/reports/reports.h"
 #include "model/text/formatValue.h"
-#include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/theme/texts.h"
@@ -461,8 +460,7 @@ QToolButton* describedButton(QWidget* parent, const QString& text, const QString
 
 }  // namespace
 
-TopologyPanel::TopologyPanel(QWidget* parent)
-    : ComputedPanel(parent), matrix_(new TopologyMatrix(this)), links_(new ReportView(this)) {
+TopologyPanel::TopologyPanel(QWidget* parent) : ComputedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         verdict_->setText(tr("Not enough memory for the topology. Close other traces."));
         settle();

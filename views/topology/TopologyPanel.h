@@ -15,6 +15,7 @@
 #include "model/text/ReportTable.h"
 #include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
 #include "views/theme/PaintedWidget.h"
 #include "views/theme/Theme.h"
 
@@ -135,8 +136,6 @@ class TopologyMatrix : public QAbstractTableModel {
 /// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks connected". Empty if unknown.
 QString meaningOf(const QString& word);
 
-class ReportView;
-
 /// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each link: in sentences,
 /// as a matrix, as a graph, and by range of the program. Counts off the GUI thread and only while visible.
 class TopologyPanel : public ComputedPanel {
@@ -178,7 +177,7 @@ class TopologyPanel : public ComputedPanel {
     QLabel* verdict_ = nullptr;
     QLabel* sentences_ = nullptr;
     QLabel* legend_ = nullptr;
-    TopologyMatrix* matrix_;
+    TopologyMatrix* matrix_ = new TopologyMatrix(this);
     QTableView* matrixView_ = nullptr;
     TopologyGraph* graph_ = nullptr;
     QLabel* edge_ = nullptr;
@@ -186,7 +185,7 @@ class TopologyPanel : public ComputedPanel {
     QToolButton* largestButton_ = nullptr;
     QToolButton* slowestButton_ = nullptr;
     ScopeChoice* scopeChoice_ = nullptr;
-    ReportView* links_;
+    ReportView* links_ = new ReportView(this);
 };
 
 }  // namespace lanescope::views
