@@ -144,10 +144,6 @@ void TraceLoader::finish(const Result<Loaded>& result) {
 
 LoadPage::LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several, QWidget* parent)
     : QWidget(parent), paths_(std::move(paths)), several_(several) {
-    build();
-}
-
-void LoadPage::build() {
     heading_->setFont(views::resized(heading_->font(), 1.4));
     heading_->setTextFormat(Qt::PlainText);
     heading_->setText(title());

@@ -127,7 +127,6 @@ class LoadPage : public QWidget {
     void answered();
 
   private:
-    void build();
     void loadNext();
     void startPreview();
     void showError(const QString& sentence);

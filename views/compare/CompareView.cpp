@@ -131,11 +131,7 @@ void CompareView::connectParts() {
 
 void CompareView::addShortcuts() {
     const auto add = [this](const QString& text, const QKeySequence& keys, auto act) {
-        auto* action = new QAction(text, this);
-        action->setShortcut(keys);
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-        connect(action, &QAction::triggered, this, act);
-        addAction(action);
+        addAction(text, keys, this, act)->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     };
     add(tr("&Previous step in both runs"), Qt::Key_BracketLeft,
         [this] { showStep(std::max(0, alignment_->step() - 1)); });

@@ -24,9 +24,7 @@ QStringList toList(const std::vector<std::string>& sentences) {
 
 }  // namespace
 
-HeadlinePanel::HeadlinePanel(QWidget* parent) : QWidget(parent) { build(); }
-
-void HeadlinePanel::build() {
+HeadlinePanel::HeadlinePanel(QWidget* parent) : QWidget(parent) {
     for (QLabel* label : {caution_, headline_, reasons_}) {
         label->setTextFormat(Qt::PlainText);  // kernel and range names come from untrusted files
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);

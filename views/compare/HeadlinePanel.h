@@ -51,7 +51,6 @@ class HeadlinePanel : public QWidget {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
-    void build();
     void updateColors();
     void updateTexts();
     QColor headlineColor() const;

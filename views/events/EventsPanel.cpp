@@ -180,12 +180,9 @@ void EventsPanel::build() {
     table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     sizeColumns();
-    auto* copy = new QAction(tr("Copy rows"), table_);
-    copy->setShortcut(QKeySequence::Copy);
+    QAction* copy = table_->addAction(tr("Copy rows"), QKeySequence::Copy, this, &EventsPanel::copySelection);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    table_->addAction(copy);
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
-    connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
 }
 
 /// Makes columns of numbers and kinds as wide as their widest possible value, so that they are never truncated.

@@ -168,9 +168,7 @@ void FindingButton::keyPressEvent(QKeyEvent* event) {
     QAbstractButton::keyPressEvent(event);
 }
 
-ExplanationPanel::ExplanationPanel(QWidget* parent) : QWidget(parent), rows_(columnIn(lines_)) { build(); }
-
-void ExplanationPanel::build() {
+ExplanationPanel::ExplanationPanel(QWidget* parent) : QWidget(parent), rows_(columnIn(lines_)) {
     setAccessibleName(tr("Findings about this run"));
     for (QLabel* label : {sentence_, about_, caveats_}) {
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -109,7 +109,6 @@ class ExplanationPanel : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
-    void build();
     void refresh();
     void addLine(const explain::Finding& finding);
     void showMenu(int finding, QPoint place);

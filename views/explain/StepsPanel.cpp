@@ -282,10 +282,6 @@ class StepsModel : public ReportModel {
 };
 
 StepsPanel::StepsPanel(QWidget* parent) : Panel(parent), model_(new StepsModel), table_(new ReportView(model_, this)) {
-    build();
-}
-
-void StepsPanel::build() {
     choice_->setObjectName("choice");
     unit_->setObjectName("unit");
     unit_->setAccessibleName(tr("Unit of the steps"));

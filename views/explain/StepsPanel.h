@@ -92,7 +92,6 @@ class StepsPanel : public Panel {
     void unitChosen(const QString& pattern);
 
   private:
-    void build();
     void showPage(int page);
     void fillMeasures();
     ReportPanel* addLateness(const QString& title, const QString& report);

@@ -185,14 +185,11 @@ QWidget* FlamePanel::makeControls() {
     searchEdit_->setPlaceholderText(tr("Find frames"));
     searchEdit_->setAccessibleName(tr("Find frames by a part of their name"));
     searchEdit_->setMaximumWidth(maxSearchWidth);
-    auto* clear = new QAction(tr("Clear the search"), searchEdit_);
-    clear->setShortcut(Qt::Key_Escape);
-    clear->setShortcutContext(Qt::WidgetShortcut);
-    searchEdit_->addAction(clear);
-    connect(clear, &QAction::triggered, this, [this] {
+    QAction* clear = searchEdit_->addAction(tr("Clear the search"), Qt::Key_Escape, this, [this] {
         searchEdit_->clear();
         chart_->setFocus();
     });
+    clear->setShortcutContext(Qt::WidgetShortcut);
     auto* copy = textButton(controls, tr("Copy"), tr("The visible part as folded text"));
     auto* picture = textButton(controls, tr("Save as SVG…"), tr("The visible part as a picture"));
     auto* folded = textButton(controls, tr("Folded text…"), tr("The visible part for other flame graphs"));

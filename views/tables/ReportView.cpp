@@ -265,11 +265,6 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
 
 ReportView::ReportView(ReportModel* model, QWidget* parent) : QWidget(parent), model_(model) {
     model_->setParent(this);
-    build();
-    updateCount();
-}
-
-void ReportView::build() {
     filter_->setSourceModel(model_);
     filterEdit_->setPlaceholderText(tr("Filter rows"));
     filterEdit_->setAccessibleName(tr("Filter rows"));
@@ -296,15 +291,12 @@ void ReportView::build() {
     emptyLabel_->setText(tr("Not recorded in this trace."));
 
     arrange();
-    auto* copy = new QAction(tr("Copy rows"), table_);
-    copy->setShortcut(QKeySequence::Copy);
+    QAction* copy = table_->addAction(tr("Copy rows"), QKeySequence::Copy, this, &ReportView::copySelection);
     copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    table_->addAction(copy);
     table_->setContextMenuPolicy(Qt::ActionsContextMenu);
 
     connect(filterEdit_, &QLineEdit::textChanged, filter_, &ReportFilter::setText);
     connect(filterEdit_, &QLineEdit::textChanged, this, &ReportView::updateCount);
-    connect(copy, &QAction::triggered, this, &ReportView::copySelection);
     connect(model_, &QAbstractItemModel::modelReset, this, &ReportView::updateCount);
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
         const int row = filter_->mapToSource(index).row();
@@ -313,6 +305,7 @@ void ReportView::build() {
         if (row < 0 || size_t(row) >= searches.size()) return;
         if (const std::string& name = searches[size_t(row)]; !name.empty()) emit nameActivated(toQString(name));
     });
+    updateCount();
 }
 
 void ReportView::arrange() {

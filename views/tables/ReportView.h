@@ -141,7 +141,6 @@ class ReportView : public QWidget {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
-    void build();
     void arrange();
     /// Returns the column of long names, which gets the spare width, or -1.
     int stretchedColumn() const;
