@@ -76,8 +76,7 @@ class InFolder {
     explicit InFolder(const fs::path& folder) : before_(fs::current_path(ignored_)) {
         fs::current_path(folder, ignored_);
     }
-    InFolder(const InFolder&) = delete;
-    InFolder& operator=(const InFolder&) = delete;
+    InFolder& operator=(InFolder&&) = delete;
     ~InFolder() { fs::current_path(before_, ignored_); }
 
   private:

@@ -58,8 +58,7 @@ void reportNote(Severity severity, std::string_view sentence);
 class ProgressLine {
   public:
     ProgressLine();
-    ProgressLine(const ProgressLine&) = delete;
-    ProgressLine& operator=(const ProgressLine&) = delete;
+    ProgressLine& operator=(ProgressLine&&) = delete;
     ~ProgressLine();
 
     /// Shows `fraction` in [0, 1]; returns true. Pass it as a `LoadProgress` by `std::ref`.

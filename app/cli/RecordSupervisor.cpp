@@ -64,8 +64,7 @@ class SharedMemory {
         void* const memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (memory != MAP_FAILED) shared_ = new (memory) Shared;
     }
-    SharedMemory(const SharedMemory&) = delete;
-    SharedMemory& operator=(const SharedMemory&) = delete;
+    SharedMemory& operator=(SharedMemory&&) = delete;
     ~SharedMemory() {
         if (shared_ != nullptr) ::munmap(shared_, sizeof(*shared_));
     }

@@ -28,8 +28,7 @@ struct RunEnd {
 class RecordSupervisor {
   public:
     RecordSupervisor();
-    RecordSupervisor(const RecordSupervisor&) = delete;
-    RecordSupervisor& operator=(const RecordSupervisor&) = delete;
+    RecordSupervisor& operator=(RecordSupervisor&&) = delete;
     ~RecordSupervisor();
 
     /// Returns the number of the first signal received that asks for an end; 0 for none.

@@ -48,8 +48,7 @@ class SignalHandler {
     ~SignalHandler() {
         for (size_t index = 0; index < numbers.size(); ++index) sigaction(numbers[index], &before_[index], nullptr);
     }
-    SignalHandler(const SignalHandler&) = delete;
-    SignalHandler& operator=(const SignalHandler&) = delete;
+    SignalHandler& operator=(SignalHandler&&) = delete;
 
   private:
     static constexpr std::array<int, 2> numbers{SIGINT, SIGTERM};

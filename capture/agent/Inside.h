@@ -56,8 +56,7 @@ class Inside {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         reason_ = InsideFor::Nothing;
     }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
+    Inside& operator=(Inside&&) = delete;
 
     explicit operator bool() const { return isFirst_; }
 

@@ -24,9 +24,7 @@ namespace lanescope::agent {
 /// memory from the system alone. Never throws. One thread.
 class OpenRanges {
   public:
-    OpenRanges() = default;
-    OpenRanges(const OpenRanges&) = delete;
-    OpenRanges& operator=(const OpenRanges&) = delete;
+    OpenRanges& operator=(OpenRanges&&) = delete;
     ~OpenRanges();
 
     /// Returns the count of a domain, or null if there is no memory for it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/cupti/ApiCallRecorder.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 

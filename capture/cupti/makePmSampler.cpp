@@ -64,8 +64,7 @@ constexpr MetricChoice metricChoices[] = {
 class PmMetrics {
   public:
     explicit PmMetrics(const PmLibrary& library) : library_(library) {}
-    PmMetrics(const PmMetrics&) = delete;
-    PmMetrics& operator=(const PmMetrics&) = delete;
+    PmMetrics& operator=(PmMetrics&&) = delete;
     ~PmMetrics() { forget(host_); }
 
     /// Chooses metrics for the GPU with that CUDA number. Returns CUPTI's first error if no metric is available.

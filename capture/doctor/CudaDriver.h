@@ -26,8 +26,7 @@ class CudaDriver {
 
     /// `library` is "libcuda.so.1", or a test's replacement.
     static Result<std::unique_ptr<CudaDriver>> open(const char* library = "libcuda.so.1");
-    CudaDriver(const CudaDriver&) = delete;
-    CudaDriver& operator=(const CudaDriver&) = delete;
+    CudaDriver& operator=(CudaDriver&&) = delete;
 
   private:
     DynamicLibrary library_;  // before the functions, which it provides
@@ -87,8 +86,7 @@ class GpuContext {
         if (stream_ != nullptr) driver_.destroyStream(stream_);
         if (isRetained_) driver_.releaseContext(device_);
     }
-    GpuContext(const GpuContext&) = delete;
-    GpuContext& operator=(const GpuContext&) = delete;
+    GpuContext& operator=(GpuContext&&) = delete;
 
     bool isReady() const { return isReady_; }
     CudaDriver::Handle context() const { return context_; }
@@ -150,8 +148,7 @@ class CublasLt {
     /// Opens `file`, or if that is empty the first library found: of the Python packages of PyTorch and JAX
     /// below `sys.path` of `python3` on PATH, of the loader, of CUDA_HOME. Fails with the places searched.
     static Result<std::unique_ptr<CublasLt>> open(const std::string& file = {});
-    CublasLt(const CublasLt&) = delete;
-    CublasLt& operator=(const CublasLt&) = delete;
+    CublasLt& operator=(CublasLt&&) = delete;
 
     /// Prepares the library on the GPU whose context is current. Returns false if it refuses.
     bool start();
@@ -162,8 +159,7 @@ class CublasLt {
     class Gemm {
       public:
         ~Gemm();
-        Gemm(const Gemm&) = delete;
-        Gemm& operator=(const Gemm&) = delete;
+        Gemm& operator=(Gemm&&) = delete;
         size_t algorithmCount() const { return algorithms_.size(); }
         /// Enqueues the product; returns the library's status, 0 on success.
         int run(size_t algorithm, CudaDriver::Handle stream) const;

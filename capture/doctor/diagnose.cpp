@@ -354,8 +354,7 @@ class Kernels {
     ~Kernels() {
         if (module_ != nullptr) driver_.unloadModule(module_);
     }
-    Kernels(const Kernels&) = delete;
-    Kernels& operator=(const Kernels&) = delete;
+    Kernels& operator=(Kernels&&) = delete;
 
     bool canSum() const { return sum_ != nullptr; }
     bool canFill() const { return fill_ != nullptr; }
@@ -528,8 +527,7 @@ class HostMemory {
     ~HostMemory() {
         if (pinned_ != nullptr && place_.enter()) driver_.releaseHost(pinned_);
     }
-    HostMemory(const HostMemory&) = delete;
-    HostMemory& operator=(const HostMemory&) = delete;
+    HostMemory& operator=(HostMemory&&) = delete;
 
     /// Reserves memory. Returns the size of both kinds, or 0 if there is no room. Call it once.
     size_t reserve(size_t bytes) {

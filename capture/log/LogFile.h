@@ -28,8 +28,7 @@ class LogFile {
     /// Appends ".log" to `nameWithoutSuffix`, or ".2.log" and so on if that file exists.
     LogFile(LogFolder folder, std::string nameWithoutSuffix);
     ~LogFile();
-    LogFile(const LogFile&) = delete;
-    LogFile& operator=(const LogFile&) = delete;
+    LogFile& operator=(LogFile&&) = delete;
 
     /// Adds one whole record (`bytes` a multiple of 8) to the current block and flushes a block
     /// that has become large. `timeNs` is the event's start, 0 if it has none.

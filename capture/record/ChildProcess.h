@@ -73,8 +73,7 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
 class SignalForwarder {
   public:
     explicit SignalForwarder(pid_t target);
-    SignalForwarder(const SignalForwarder&) = delete;
-    SignalForwarder& operator=(const SignalForwarder&) = delete;
+    SignalForwarder& operator=(SignalForwarder&&) = delete;
     ~SignalForwarder();
 
     /// Sends a signal to the program, unless it has ended. Any thread.

@@ -34,8 +34,7 @@ struct KnownWatch {
 class WatchEntry {
   public:
     explicit WatchEntry(const KnownWatch& watch);
-    WatchEntry(const WatchEntry&) = delete;
-    WatchEntry& operator=(const WatchEntry&) = delete;
+    WatchEntry& operator=(WatchEntry&&) = delete;
     ~WatchEntry();
 
   private:

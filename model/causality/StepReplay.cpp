@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
-#include <set>
 
 #include "model/format/Memory.h"
 #include "model/format/optionValues.h"

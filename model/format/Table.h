@@ -49,8 +49,7 @@ class Table {
 
     constexpr Table(const char* tableName, const char* rowMeaning, Content content = Content::Facts)
         : tableName_(tableName), rowMeaning_(rowMeaning), content_(content) {}
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
+    Table& operator=(Table&&) = delete;
 
     constexpr const char* tableName() const { return tableName_; }
     /// Returns the meaning of a row, such as "a kernel on the GPU".

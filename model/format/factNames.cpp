@@ -4,7 +4,6 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>

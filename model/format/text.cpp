@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace lanescope {
 
 size_t utf8SequenceLength(std::string_view text) {

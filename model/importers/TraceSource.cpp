@@ -137,9 +137,7 @@ struct UnpackedStream::Packed {
     uint64_t bytesRead = 0;
     std::vector<unsigned char> input;
 
-    Packed() = default;
-    Packed(const Packed&) = delete;
-    Packed& operator=(const Packed&) = delete;
+    Packed& operator=(Packed&&) = delete;
     ~Packed() {
         if (isReady) inflateEnd(&stream);
     }

@@ -34,8 +34,7 @@ class LargeMemory::File {
         return nullptr;
     }
     ~File() { ::munmap(base_, mappedBytes_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
+    File& operator=(File&&) = delete;
 
     bool contains(const void* block) const {
         const auto* const at = static_cast<const std::byte*>(block);

@@ -25,8 +25,7 @@ class LargeMemory {
     /// Blocks beyond `ownBytes` go there.
     explicit LargeMemory(std::filesystem::path folder = {}, size_t ownBytes = defaultOwnBytes);
     ~LargeMemory();
-    LargeMemory(const LargeMemory&) = delete;
-    LargeMemory& operator=(const LargeMemory&) = delete;
+    LargeMemory& operator=(LargeMemory&&) = delete;
 
     /// Returns memory aligned for any type. Throws `std::bad_alloc` as `new` does.
     void* allocate(size_t bytes);

@@ -279,8 +279,7 @@ class RunningQuery {
         sqlite3_progress_handler(database_, instructionsPerTick, &RunningQuery::tick, this);
     }
 
-    RunningQuery(const RunningQuery&) = delete;
-    RunningQuery& operator=(const RunningQuery&) = delete;
+    RunningQuery& operator=(RunningQuery&&) = delete;
     ~RunningQuery() {
         sqlite3_finalize(statement_);
         sqlite3_progress_handler(database_, 0, nullptr, nullptr);

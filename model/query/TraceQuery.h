@@ -31,8 +31,7 @@ void hardenForQueries(sqlite3* database);
 class ReadingOnly {
   public:
     ReadingOnly(sqlite3* database, std::string_view sql);
-    ReadingOnly(const ReadingOnly&) = delete;
-    ReadingOnly& operator=(const ReadingOnly&) = delete;
+    ReadingOnly& operator=(ReadingOnly&&) = delete;
     ~ReadingOnly();
 
     /// Returns the first refused action as a sentence, or an empty text.

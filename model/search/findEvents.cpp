@@ -220,8 +220,7 @@ class Search {
                     sources_.emplace_back(each.kind, each.table(trace_).startNs, range_, withStack(each, scan(each)));
         });
     }
-    Search(const Search&) = delete;
-    Search& operator=(const Search&) = delete;
+    Search& operator=(Search&&) = delete;
 
     bool run(const HitSink& sink) {
         std::vector<EventRef> batch;

@@ -80,8 +80,7 @@ class PackedList {
             : list_(list), size_(list.size()), packed_(list.packedCount()), next_(first) {
             next();
         }
-        Reader(const Reader&) = delete;
-        Reader& operator=(const Reader&) = delete;
+        Reader& operator=(Reader&&) = delete;
 
         bool isAtEnd() const { return index() >= size_; }
         /// The current record, unless at the end.

@@ -17,8 +17,6 @@ class StringTable {
   public:
     /// Makes a table that grows in `memory`, which must outlive it.
     explicit StringTable(LargeMemory* memory = nullptr);
-    StringTable(const StringTable&) = delete;
-    StringTable& operator=(const StringTable&) = delete;
     StringTable(StringTable&&) = default;
     StringTable& operator=(StringTable&&) = default;
 

@@ -107,8 +107,7 @@ class Table {
   public:
     explicit Table(std::string name) : name_(std::move(name)) {}
     virtual ~Table() = default;
-    Table(const Table&) = delete;
-    Table& operator=(const Table&) = delete;
+    Table& operator=(Table&&) = delete;
 
     const std::string& name() const { return name_; }
     /// Sentences below the table.

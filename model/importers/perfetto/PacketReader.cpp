@@ -9,7 +9,6 @@
 
 #include "model/format/text.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"
-#include "model/numbers/MixedMap.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {

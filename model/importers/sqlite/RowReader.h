@@ -68,8 +68,7 @@ class RowRangeReader {
                                                   int64_t last);
     /// Stops the other threads and waits for their current ranges.
     ~RowRangeReader();
-    RowRangeReader(const RowRangeReader&) = delete;
-    RowRangeReader& operator=(const RowRangeReader&) = delete;
+    RowRangeReader& operator=(RowRangeReader&&) = delete;
 
     /// Returns the next rows. Null at the end and after a corrupt place. Valid until the next call.
     const RowBatch* next();
@@ -142,8 +141,7 @@ class RowReader {
     /// `table` and `columns` are constants of this program. `what` names the rows in progress reports.
     RowReader(LoadContext& context, const char* table, const std::vector<const char*>& columns, const char* what);
     ~RowReader();
-    RowReader(const RowReader&) = delete;
-    RowReader& operator=(const RowReader&) = delete;
+    RowReader& operator=(RowReader&&) = delete;
 
     /// Advances to the next row. Returns false at the end or if the load was cancelled.
     bool next();

@@ -11,7 +11,6 @@
 #include "model/format/factNames.h"
 #include "model/format/text.h"
 #include "model/importers/events/ImportedFile.h"
-#include "model/numbers/MixedMap.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
