@@ -3,7 +3,6 @@
 
 #include <QCryptographicHash>
 #include <QDir>
-#include <QSettings>
 
 #include "views/timeline/SliceColors.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <QSettings>
 #include <QString>
 #include <QStringList>
 #include <QVariant>
@@ -10,8 +11,6 @@
 #include <memory>
 
 #include "views/theme/Theme.h"
-
-class QSettings;
 
 namespace lanescope::views {
 enum class ColorMode : uint8_t;

@@ -3,12 +3,10 @@
 
 #include <QAction>
 #include <QKeyEvent>
-#include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
 #include <QPointer>
 #include <QStyledItemDelegate>
-#include <QTimer>
 #include <algorithm>
 
 #include "app/viewer/ViewerActions.h"

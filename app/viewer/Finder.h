@@ -4,9 +4,11 @@
 #include <QAbstractListModel>
 #include <QFrame>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListView>
 #include <QObject>
 #include <QString>
+#include <QTimer>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,9 +16,6 @@
 
 #include "model/trace/Trace.h"
 #include "views/text/typedText.h"
-
-class QLineEdit;
-class QTimer;
 
 namespace lanescope::views {
 class LatestJob;

@@ -8,7 +8,6 @@
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

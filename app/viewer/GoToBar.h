@@ -7,10 +7,7 @@
 #include "app/viewer/Finder.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/typedText.h"
-
-namespace lanescope::views {
-class TimelineView;
-}
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/HitNavigator.h"
 
-#include <QAction>
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QKeyEvent>
@@ -20,7 +19,6 @@
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
-#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QAction>
 #include <QLabel>
 #include <QLineEdit>
 #include <QObject>
@@ -16,12 +17,7 @@
 #include "model/search/findEvents.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
-
-class QAction;
-
-namespace lanescope::views {
-class TimelineView;
-}
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

@@ -15,7 +15,6 @@
 #include <QMimeData>
 #include <QStandardPaths>
 #include <QStatusBar>
-#include <QToolBar>
 #include <algorithm>
 
 #include "app/viewer/TracePage.h"
@@ -31,7 +30,6 @@
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
 #include "views/theme/layouts.h"
-#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

@@ -4,6 +4,7 @@
 #include <QMainWindow>
 #include <QPointer>
 #include <QStackedWidget>
+#include <QToolBar>
 #include <filesystem>
 #include <vector>
 
@@ -17,12 +18,7 @@
 #include "app/viewer/ViewerOptions.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
-
-class QToolBar;
-
-namespace lanescope::views {
-class TimelineView;
-}
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
 

@@ -7,7 +7,6 @@
 #include <QFontDatabase>
 #include <QIcon>
 #include <QLabel>
-#include <QMenu>
 #include <QPushButton>
 #include <QSaveFile>
 #include <algorithm>

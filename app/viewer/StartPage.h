@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QMenu>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -8,7 +9,6 @@
 
 #include "model/format/Result.h"
 
-class QMenu;
 class QVBoxLayout;
 
 namespace lanescope::viewer {

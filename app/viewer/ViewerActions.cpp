@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/ViewerActions.h"
 
-#include <QAction>
-#include <QMenu>
-#include <QMenuBar>
 #include <QPointer>
 #include <QStandardPaths>
-#include <QToolBar>
 #include <QUndoStack>
 
 #include <memory>

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QAction>
 #include <QActionGroup>
 #include <QKeySequence>
 #include <QList>
+#include <QMenu>
+#include <QMenuBar>
 #include <QObject>
 #include <QString>
+#include <QToolBar>
 
 #include <filesystem>
 #include <functional>
@@ -17,11 +21,6 @@
 #include "views/jobs/LatestJob.h"
 #include "views/notes/MarkStore.h"
 #include "views/theme/Theme.h"
-
-class QAction;
-class QMenu;
-class QMenuBar;
-class QToolBar;
 
 namespace lanescope::views {
 class TimelineMarks;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/tracePanels.h"
 
-#include <QAction>
 #include <QApplication>
 #include <QCoreApplication>
 #include <QLocale>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QAction>
 #include <QList>
 #include <QObject>
 #include <QTabWidget>
@@ -11,8 +12,6 @@
 #include "views/jobs/LazyTab.h"
 #include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
-
-class QAction;
 
 namespace lanescope::viewer {
 

@@ -6,7 +6,6 @@
 #include <QLineEdit>
 #include <QSignalBlocker>
 #include <QSplitter>
-#include <QToolButton>
 #include <algorithm>
 
 #include "views/bandwidth/CopyChart.h"

@@ -5,6 +5,7 @@
 #include <QFrame>
 #include <QLabel>
 #include <QTabWidget>
+#include <QToolButton>
 #include <QWidget>
 #include <array>
 #include <memory>
@@ -20,7 +21,6 @@
 #include "views/theme/Theme.h"
 #include "views/theme/layouts.h"
 
-class QToolButton;
 class QVBoxLayout;
 
 namespace lanescope::views {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QComboBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -12,8 +13,6 @@
 #include <vector>
 
 #include "model/analysis/StepSelection.h"
-
-class QHBoxLayout;
 
 namespace lanescope::views {
 

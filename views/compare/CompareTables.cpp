@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/compare/CompareTables.h"
 
-#include <QComboBox>
 #include <QSignalBlocker>
 #include <QTableView>
 #include <algorithm>

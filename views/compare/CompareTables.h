@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QComboBox>
 #include <QTabWidget>
 #include <optional>
 #include <vector>
@@ -10,8 +11,6 @@
 #include "views/jobs/LazyTab.h"
 #include "views/tables/ReportView.h"
 #include "views/theme/Theme.h"
-
-class QComboBox;
 
 namespace lanescope::views {
 

@@ -4,14 +4,11 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
-#include <QLineEdit>
 #include <QLocale>
-#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QStringList>
 #include <QTimer>
-#include <QToolButton>
 #include <algorithm>
 
 #include "views/theme/layouts.h"

@@ -3,7 +3,10 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
 #include <QStackedLayout>
+#include <QToolButton>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -14,10 +17,6 @@
 #include "views/tables/ReportPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/PaintedWidget.h"
-
-class QLineEdit;
-class QMenu;
-class QToolButton;
 
 namespace lanescope::views {
 

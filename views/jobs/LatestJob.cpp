@@ -2,7 +2,6 @@
 #include "views/jobs/LatestJob.h"
 
 #include <QCoreApplication>
-#include <QEvent>
 #include <QPointer>
 #include <utility>
 

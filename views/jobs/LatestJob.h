@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QEvent>
 #include <QObject>
 #include <QThreadPool>
 #include <functional>
 #include <memory>
 #include <new>
-
-class QEvent;
 
 namespace lanescope::views {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/notes/MarkStore.h"
 
-#include <QUndoStack>
 #include <algorithm>
 #include <optional>
 

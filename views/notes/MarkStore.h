@@ -3,10 +3,9 @@
 
 #include <QObject>
 #include <QString>
+#include <QUndoStack>
 
 #include "model/notes/NotesFile.h"
-
-class QUndoStack;
 
 namespace lanescope::views {
 

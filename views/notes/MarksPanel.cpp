@@ -7,7 +7,6 @@
 #include <QColor>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QPushButton>
 #include <QUndoStack>
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 
 #include <QAbstractTableModel>
 #include <QLabel>
+#include <QPushButton>
 #include <QTableView>
 #include <QWidget>
 
@@ -10,8 +11,6 @@
 #include "views/notes/MarkStore.h"
 #include "views/tables/Panel.h"
 #include "views/text/shownText.h"
-
-class QPushButton;
 
 namespace lanescope::views {
 

@@ -5,8 +5,6 @@
 #include <QCursor>
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QLabel>
-#include <QLineEdit>
 #include <QMouseEvent>
 #include <QPaintEvent>
 #include <QPainter>

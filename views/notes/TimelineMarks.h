@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QFrame>
+#include <QLabel>
+#include <QLineEdit>
 #include <QObject>
 #include <QPointer>
 #include <QWidget>
@@ -10,8 +12,6 @@
 #include "views/notes/MarkStore.h"
 
 class QAbstractButton;
-class QLabel;
-class QLineEdit;
 
 namespace lanescope::views {
 

@@ -5,7 +5,6 @@
 #include <QFontDatabase>
 #include <QKeyEvent>
 #include <QMenu>
-#include <QSplitter>
 #include <algorithm>
 #include <atomic>
 #include <mutex>

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSplitter>
 #include <QStringList>
 #include <QTimer>
 #include <QTreeWidget>
@@ -18,8 +19,6 @@
 #include "views/tables/Panel.h"
 #include "views/tables/ReportView.h"
 #include "views/text/shownText.h"
-
-class QSplitter;
 
 namespace lanescope::views {
 

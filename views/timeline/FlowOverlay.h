@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPainter>
 #include <QPointF>
 #include <QRectF>
 #include <QSize>
@@ -10,8 +11,6 @@
 #include "model/trace/Trace.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackLayout.h"
-
-class QPainter;
 
 namespace lanescope::views {
 

@@ -3,6 +3,7 @@
 
 #include <QColor>
 #include <QFont>
+#include <QPainter>
 #include <QRect>
 #include <QString>
 #include <optional>
@@ -11,8 +12,6 @@
 #include "model/trace/Trace.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackLayout.h"
-
-class QPainter;
 
 namespace lanescope::views {
 

@@ -3,7 +3,6 @@
 
 #include <QHelpEvent>
 #include <QMouseEvent>
-#include <QPainter>
 #include <QTimer>
 #include <QToolTip>
 #include <algorithm>

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <QFont>
+#include <QPainter>
 #include <QSize>
 #include <QWidget>
 
 #include "views/timeline/TimelineState.h"
-
-class QPainter;
 
 namespace lanescope::views {
 

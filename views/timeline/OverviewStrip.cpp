@@ -2,7 +2,6 @@
 #include "views/timeline/OverviewStrip.h"
 
 #include <QMouseEvent>
-#include <QPainter>
 #include <algorithm>
 #include <cmath>
 

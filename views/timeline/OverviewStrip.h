@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPainter>
 #include <QSize>
 #include <QWidget>
 #include <vector>
@@ -8,8 +9,6 @@
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 #include "views/timeline/TimelineState.h"
-
-class QPainter;
 
 namespace lanescope::views {
 

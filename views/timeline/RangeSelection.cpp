@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/RangeSelection.h"
 
-#include <QPainter>
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPainter>
 #include <QRectF>
 #include <QSize>
 #include <optional>
 
 #include "views/timeline/TimelineState.h"
-
-class QPainter;
 
 namespace lanescope::views {
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <QColor>
+#include <QPainter>
 #include <QRectF>
 #include <QSize>
 
 #include "views/timeline/TimelineState.h"
-
-class QPainter;
 
 namespace lanescope::views {
 

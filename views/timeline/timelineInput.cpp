@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/timelineInput.h"
 
-#include <QKeyEvent>
 #include <QTimerEvent>
-#include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
 

@@ -3,13 +3,12 @@
 
 #include <QBasicTimer>
 #include <QElapsedTimer>
+#include <QKeyEvent>
 #include <QObject>
+#include <QWheelEvent>
 #include <functional>
 
 #include "views/timeline/TimelineState.h"
-
-class QKeyEvent;
-class QWheelEvent;
 
 namespace lanescope::views {
 

@@ -11,8 +11,6 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
-#include <QTableView>
-#include <QToolButton>
 
 #include <algorithm>
 #include <cmath>

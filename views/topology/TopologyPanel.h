@@ -4,6 +4,8 @@
 #include <QAbstractTableModel>
 #include <QLabel>
 #include <QString>
+#include <QTableView>
+#include <QToolButton>
 #include <QWidget>
 
 #include <memory>
@@ -18,9 +20,6 @@
 #include "views/tables/ReportView.h"
 #include "views/theme/PaintedWidget.h"
 #include "views/theme/Theme.h"
-
-class QTableView;
-class QToolButton;
 
 namespace lanescope::views {
 
