@@ -28,9 +28,7 @@ OfferBar::OfferBar(QWidget* parent) : QWidget(parent) {
     close->setAutoRaise(true);
     close->setToolTip(tr("Close"));
     auto* layout = views::rowIn(this, {14, 4, 6, 4}, -1);
-    layout->addWidget(label_, 1);
-    layout->addWidget(accept_);
-    layout->addWidget(other_);
+    views::addTo(layout, views::Filling{label_}, accept_, other_);
     layout->addStretch();
     layout->addWidget(close);
     setAutoFillBackground(true);

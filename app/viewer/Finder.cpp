@@ -338,10 +338,7 @@ Finder::Finder(QWidget* parent) : PopupPanel(parent) {
     list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     remark_->setForegroundRole(QPalette::PlaceholderText);
     remark_->setContentsMargins(12, 4, 12, 4);
-    auto* layout = views::columnIn(this, {8, 8, 8, 8}, 6);
-    layout->addWidget(&edit());
-    layout->addWidget(list_, 1);
-    layout->addWidget(remark_);
+    views::addTo(views::columnIn(this, {8, 8, 8, 8}, 6), &edit(), views::Filling{list_}, remark_);
     connect(&edit(), &QLineEdit::textChanged, model_, &FinderModel::setText);
     connect(model_, &FinderModel::updated, this, &Finder::followModel);
     connect(list_, &QListView::clicked, this, &Finder::choose);

@@ -49,9 +49,7 @@ GoToBar::GoToBar(QWidget* parent) : PopupPanel(parent), remark_(new PlainLabel(t
     edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, 1.2s..1.4s"));
     edit().setAccessibleName(tr("Go to a time"));
     remark_->setContentsMargins(4, 0, 4, 0);
-    auto* layout = columnIn(this, {8, 8, 8, 8}, -1);
-    layout->addWidget(&edit());
-    layout->addWidget(remark_);
+    addTo(columnIn(this, {8, 8, 8, 8}, -1), &edit(), remark_);
     connect(&edit(), &QLineEdit::textEdited, this, [this] {
         job_->cancel();
         showStatus(tr("Enter goes there, Esc closes."), false);

@@ -178,8 +178,7 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent) : QWidget(parent), tim
     follow_->setChecked(true);
     follow_->setToolTip(tr("Keep the newest events in sight"));
     auto* layout = rowIn(this, {14, 3, 6, 4}, 8);
-    layout->addWidget(dot_);
-    layout->addWidget(text_, 1);
+    addTo(layout, dot_, Filling{text_});
     layout->addWidget(follow_, 0, Qt::AlignTop);
     if (timeline.trace()) showProgress(*timeline.trace());
     connect(follow_, &QPushButton::toggled, this, &LiveBar::setFollowing);

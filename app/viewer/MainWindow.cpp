@@ -109,9 +109,7 @@ void MainWindow::build() {
 
     buildTools();
     auto* documents = new QWidget(this);
-    auto* layout = columnIn(documents);
-    layout->addWidget(offerBar_);
-    layout->addWidget(tabs_, 1);
+    addTo(columnIn(documents), offerBar_, Filling{tabs_});
     pages_->addWidget(new PageArea(startPage_, pages_));
     pages_->addWidget(documents);
     setCentralWidget(pages_);

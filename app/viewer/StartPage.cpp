@@ -169,8 +169,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recentLayout_(views::co
     titles->addWidget(dimmed(tr("See where a training step spends its time"), this));
     titles->addStretch();
     auto* top = views::rowIn(nullptr, {}, 18);
-    top->addWidget(icon);
-    top->addLayout(titles, 1);
+    views::addTo(top, icon, views::Filling{titles});
 
     auto* open = new QPushButton(tr("Open a trace…"), this);
     open->setObjectName("primary");
@@ -204,8 +203,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recentLayout_(views::co
     help->addStretch();
     layout->addLayout(help);
     layout->addWidget(dimmed(tr("To record, on the GPU server:"), this));
-    layout->addWidget(commandToRecord(this));
-    layout->addWidget(recent_);
+    views::addTo(layout, commandToRecord(this), recent_);
     // Stretches instead of alignment: an aligned item gets no height for wrapped lines.
     auto* centre = new QHBoxLayout;
     centre->addStretch();

@@ -98,18 +98,12 @@ void TracePage::watchIndex() {
 }
 
 void TracePage::arrange() {
-    auto* column = columnIn(upper_);
-    column->addWidget(&guide_->legend());
-    column->addWidget(&guide_->strip());
-    column->addWidget(timeline_, 1);
+    addTo(columnIn(upper_), &guide_->legend(), &guide_->strip(), Filling{timeline_});
     overlay_->addPage(details_);
     overlay_->addPage(&guide_->idlePanel());
     split(whole_, {{upper_, 640, 1}, {tables_, 280}});
     auto* content = new QWidget(this);
-    auto* parts = columnIn(content);
-    parts->addWidget(healthBar_);
-    parts->addWidget(&guide_->card());
-    parts->addWidget(whole_, 1);
+    addTo(columnIn(content), healthBar_, &guide_->card(), Filling{whole_});
     area_ = new PageArea(content, this);
     columnIn(this)->addWidget(area_);
     setTabOrder(timeline_, &guide_->strip());

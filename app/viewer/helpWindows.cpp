@@ -194,15 +194,10 @@ ManualWindow::ManualWindow(QWidget* parent) : QWidget(parent, Qt::Window) {
     forward->setText(tr("Forward"));
     forward->setEnabled(false);
     auto* top = new QHBoxLayout;
-    views::addTo(top, back, forward);
-    top->addWidget(message_, 1);
-    top->addWidget(search_);
+    views::addTo(top, back, forward, views::Filling{message_}, search_);
     auto* middle = new QHBoxLayout;
-    middle->addWidget(contents_);
-    middle->addWidget(page_, 1);
-    auto* layout = new QVBoxLayout(this);
-    layout->addLayout(top);
-    layout->addLayout(middle, 1);
+    views::addTo(middle, contents_, views::Filling{page_});
+    views::addTo(new QVBoxLayout(this), top, views::Filling{middle});
 
     connect(back, &QToolButton::clicked, page_, &QTextBrowser::backward);
     connect(forward, &QToolButton::clicked, page_, &QTextBrowser::forward);
@@ -369,9 +364,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     buttons->button(QDialogButtonBox::Close)->setFocus();
-    auto* layout = views::columnIn(this, {0, 0, 16, 16}, -1);
-    layout->addWidget(scroll, 1);
-    layout->addWidget(buttons);
+    views::addTo(views::columnIn(this, {0, 0, 16, 16}, -1), views::Filling{scroll}, buttons);
     const QSize wanted = sheet->sizeHint() + QSize(around - 48, 16 + buttons->sizeHint().height() + 24);
     resize(wanted.boundedTo(room));
 }

@@ -149,9 +149,7 @@ BandwidthPanel::BandwidthPanel(QWidget* parent) : ComputedPanel(parent) {
         settle();
     });
     auto* left = new QWidget(this);
-    auto* column = columnIn(left);
-    column->addWidget(advice_);
-    column->addWidget(view_, 1);
+    addTo(columnIn(left), advice_, Filling{view_});
     view_->addControl(makeControls());
     auto* splitter = new QSplitter(this);
     split(splitter, {{left, 960, 3}, {makeCharts(), 640, 2}});
@@ -197,8 +195,7 @@ QWidget* BandwidthPanel::makeCharts() {
     hint_->setForegroundRole(QPalette::PlaceholderText);
     hint_->setMinimumHeight(fontMetrics().height() + 4);
     hint_->setContentsMargins(8, 1, 8, 3);
-    layout->addWidget(chartTabs_, 1);
-    layout->addWidget(hint_);
+    addTo(layout, Filling{chartTabs_}, hint_);
     const QString titles[] = {tr("Over time"), tr("By size"), tr("Histogram")};
     for (size_t index = 0; index < charts_.size(); ++index) {
         auto* chart = new CopyChart(static_cast<BandwidthChart>(index), chartTabs_);

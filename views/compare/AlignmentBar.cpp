@@ -4,7 +4,6 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
@@ -75,35 +74,26 @@ void AlignmentBar::build() {
     describe(swap_, tr("Swap baseline and candidate"), tr("Swap sides"));
     baselineOverlay_->setCheckable(true);
     describe(baselineOverlay_, tr("Outline the baseline in the candidate's lanes (G)"), tr("Baseline overlay"));
-    message_->setTextFormat(Qt::PlainText);
-    message_->setWordWrap(true);
     message_->setForegroundRole(QPalette::BrightText);
     message_->hide();
 
     auto* layout = columnIn(this, {0, 6, 0, 6}, 4);
     layout->addLayout(buildStepRow());
-    layout->addLayout(buildAlignRow());
-    layout->addWidget(message_);
+    addTo(layout, buildAlignRow(), message_);
 }
 
 QHBoxLayout* AlignmentBar::buildStepRow() {
     auto* row = new QHBoxLayout;
     row->addStretch();
-    addTo(row, candidates_, baselineRuns_, candidateRuns_, workers_);
-    row->addWidget(new QLabel(tr("Steps"), this));
-    row->addWidget(names_);
-    row->addWidget(numberEdit_);
+    auto* steps = new QLabel(tr("Steps"), this);
+    addTo(row, candidates_, baselineRuns_, candidateRuns_, workers_, steps, names_, numberEdit_);
     return row;
 }
 
 QHBoxLayout* AlignmentBar::buildAlignRow() {
     auto* row = new QHBoxLayout;
     row->addStretch();
-    row->addWidget(baselineOverlay_);
-    row->addWidget(swap_);
-    row->addWidget(new QLabel(tr("Align at"), this));
-    row->addWidget(anchor_);
-    row->addWidget(step_);
+    addTo(row, baselineOverlay_, swap_, new QLabel(tr("Align at"), this), anchor_, step_);
     return row;
 }
 

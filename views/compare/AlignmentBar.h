@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/analysis/StepSelection.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 
@@ -88,7 +89,7 @@ class AlignmentBar : public QWidget {
     QComboBox* workers_;
     QPushButton* swap_ = new QPushButton(tr("Swap"), this);
     QPushButton* baselineOverlay_ = new QPushButton(tr("Overlay"), this);
-    QLabel* message_ = new QLabel(this);
+    QLabel* message_ = new PlainLabel(this);
     std::optional<StepRange> numbers_;
     std::vector<int64_t> steps_;
 };

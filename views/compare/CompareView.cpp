@@ -55,9 +55,7 @@ void CompareView::build() {
     connect(lane_, &DifferenceLane::preferredHeightChanged, this,
             [this](int height) { baseline_->timeline().setStripHeight(height); });
     auto* timelines = new QWidget(this);
-    auto* column = columnIn(timelines);
-    column->addWidget(candidate_);
-    column->addWidget(baseline_, 1);
+    addTo(columnIn(timelines), candidate_, Filling{baseline_});
     lower_->addWidget(tables_);
     lower_->addWidget(details_);
     lower_->setStretchFactor(0, 1);
@@ -70,9 +68,7 @@ void CompareView::build() {
     top_->setSpacing(0);
     top_->addWidget(headline_, 1);
     top_->addWidget(alignment_, 0, Qt::AlignTop);
-    auto* layout = columnIn(this);
-    layout->addLayout(top_);
-    layout->addWidget(parts_, 1);
+    addTo(columnIn(this), top_, Filling{parts_});
     updatePanels();
 }
 

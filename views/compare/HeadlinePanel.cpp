@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "model/compare/comparePrograms.h"
-#include "views/text/shownText.h"
 #include "views/theme/layouts.h"
 #include "views/theme/texts.h"
 
@@ -48,8 +47,7 @@ HeadlinePanel::HeadlinePanel(QWidget* parent) : QWidget(parent) {
     cancel_->setToolTip(tr("Stop comparing"));
 
     auto* bar = new QHBoxLayout;
-    bar->addWidget(progress_, 1);
-    bar->addWidget(cancel_);
+    addTo(bar, Filling{progress_}, cancel_);
     auto* layout = columnIn(this, {12, 8, 12, 8}, 4);
     layout->addStretch();
     addTo(layout, caution_, headline_, reasons_);
@@ -180,17 +178,11 @@ void HeadlinePanel::updateColors() {
 
 AnswerPreview::AnswerPreview(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Answer from the stored summaries"));
-    origin_->setTextFormat(Qt::PlainText);  // file names are untrusted
-    origin_->setWordWrap(true);
     origin_->setContentsMargins(12, 4, 12, 4);
     auto* charts = new QHBoxLayout;
     charts->setSpacing(0);
-    charts->addWidget(waterfall_, 1);
-    charts->addWidget(steps_, 1);
-    auto* layout = columnIn(this);
-    layout->addWidget(headline_);
-    layout->addLayout(charts);
-    layout->addWidget(origin_);
+    addTo(charts, Filling{waterfall_}, Filling{steps_});
+    addTo(columnIn(this), headline_, charts, origin_);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     // A chosen step is only marked: no timeline is shown yet.
     connect(steps_, &StepChart::stepChosen, steps_, &StepChart::setChosen);

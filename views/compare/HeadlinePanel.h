@@ -10,6 +10,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "views/compare/WaterfallChart.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::compare {
@@ -95,7 +96,7 @@ class AnswerPreview : public QWidget {
     HeadlinePanel* headline_ = new HeadlinePanel(this);
     WaterfallChart* waterfall_ = new WaterfallChart(this);
     StepChart* steps_ = new StepChart(this);
-    QLabel* origin_ = new QLabel(this);
+    QLabel* origin_ = new PlainLabel(this);
 };
 
 }  // namespace lanescope::views

@@ -93,8 +93,7 @@ WarningPanel::WarningPanel(QWidget* parent) : Panel(parent), notes_(new FactShee
     facts_->setObjectName("facts");
     notes_->setAccessibleName(tr("Warnings"));
     facts_->setAccessibleName(tr("Facts about the trace"));
-    layout->addWidget(notes_, 1);
-    layout->addWidget(facts_, 1);
+    addTo(layout, Filling{notes_}, Filling{facts_});
 }
 
 void WarningPanel::setTrace(TracePtr trace) {

@@ -224,14 +224,8 @@ void EventsPanel::resizeEvent(QResizeEvent* event) {
 
 void EventsPanel::arrange() {
     auto* top = rowIn(nullptr, {8, 5, 8, 5}, 10);
-    top->addWidget(filterWords_);
-    top->addWidget(kinds_);
-    top->addWidget(remark_, 1);
-    top->addWidget(copy_);
-    top->addWidget(save_);
-    auto* layout = columnIn(this);
-    layout->addLayout(top);
-    layout->addWidget(table_, 1);
+    addTo(top, filterWords_, kinds_, Filling{remark_}, copy_, save_);
+    addTo(columnIn(this), top, Filling{table_});
 }
 
 void EventsPanel::fillKindsMenu() {

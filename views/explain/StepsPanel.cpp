@@ -310,9 +310,7 @@ StepsPanel::StepsPanel(QWidget* parent) : Panel(parent), model_(new StepsModel),
     bars_->addWidget(new QWidget);
     for (ReportPanel* panel : lateness_) bars_->addWidget(&panel->view().bar());
     bars_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    auto* layout = columnIn(this);
-    layout->addLayout(top);
-    layout->addWidget(pages_, 1);
+    addTo(columnIn(this), top, Filling{pages_});
     connect(choice_, &QComboBox::currentIndexChanged, this, &StepsPanel::showPage);
     connect(unit_, &QComboBox::activated, this,
             [this](int index) { emit unitChosen(unit_->itemData(index).toString()); });

@@ -153,8 +153,7 @@ FlamePanel::FlamePanel(QWidget* parent) : ComputedPanel(parent) {
     auto* layout = columnIn(this);
     layout->addWidget(makeControls());
     auto* line = rowIn(nullptr);
-    line->addWidget(trail_, 1);
-    line->addWidget(remark_);
+    addTo(line, Filling{trail_}, remark_);
     layout->addLayout(line);
     pages_->addWidget(chart_);
     pages_->addWidget(empty_);
@@ -190,9 +189,7 @@ QWidget* FlamePanel::makeControls() {
     auto* copy = textButton(controls, tr("Copy"), tr("The visible part as folded text"));
     auto* picture = textButton(controls, tr("Save as SVG…"), tr("The visible part as a picture"));
     auto* folded = textButton(controls, tr("Folded text…"), tr("The visible part for other flame graphs"));
-    row->addWidget(baseChoice_);
-    row->addWidget(scopeChoice_);
-    row->addWidget(searchEdit_, 1);
+    addTo(row, baseChoice_, scopeChoice_, Filling{searchEdit_});
     row->addStretch();
     outputs_ = {copy, picture, folded};
     for (QToolButton* button : outputs_) row->addWidget(button);

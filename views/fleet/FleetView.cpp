@@ -224,30 +224,19 @@ void FleetView::build() {
     controls->addWidget(openMarked_);
 
     auto* left = new QWidget(splitter_);
-    auto* column = columnIn(left, {}, -1);
-    column->addLayout(controls);
-    column->addWidget(map_, 1);
-    column->addWidget(pointed_);
+    addTo(columnIn(left, {}, -1), controls, Filling{map_}, pointed_);
 
     auto* buttons = new QHBoxLayout;
-    buttons->addWidget(openFindings_, 1);
-    buttons->addWidget(copy_);
+    addTo(buttons, Filling{openFindings_}, copy_);
     auto* right = new QWidget(splitter_);
-    auto* side = columnIn(right, {8, 0, 0, 0}, -1);
-    side->addWidget(heading_);
-    side->addWidget(findings_, 1);
-    side->addWidget(notes_);
-    side->addLayout(buttons);
+    addTo(columnIn(right, {8, 0, 0, 0}, -1), heading_, Filling{findings_}, notes_, buttons);
     splitter_->addWidget(left);
     splitter_->addWidget(right);
     splitter_->setStretchFactor(0, 3);
     splitter_->setStretchFactor(1, 1);
     splitter_->setChildrenCollapsible(false);
 
-    auto* whole = columnIn(this, {12, 8, 12, 8}, 4);
-    whole->addWidget(headline_);
-    whole->addWidget(shape_);
-    whole->addWidget(splitter_, 1);
+    addTo(columnIn(this, {12, 8, 12, 8}, 4), headline_, shape_, Filling{splitter_});
     setTabOrder(map_, findings_);
 }
 

@@ -364,9 +364,7 @@ void NameHistogram::keyPressEvent(QKeyEvent* event) {
 NamePanel::NamePanel(QWidget* parent) : Panel(parent) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
-    auto* layout = columnIn(this);
-    layout->addWidget(headline_);
-    layout->addWidget(histogram_, 1);
+    addTo(columnIn(this), headline_, Filling{histogram_});
     connect(histogram_, &NameHistogram::eventActivated, this, &NamePanel::eventActivated);
     connect(histogram_, &NameHistogram::rangeActivated, this, &NamePanel::rangeActivated);
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {

@@ -141,10 +141,7 @@ void MarksPanel::build() {
     top->addWidget(remove);
     buttons_.push_back(remove);
     top->addWidget(remark_, 1);
-    auto* layout = columnIn(this);
-    layout->addLayout(top);
-    layout->addWidget(table_, 1);
-    layout->addWidget(empty_, 1);
+    addTo(columnIn(this), top, Filling{table_}, Filling{empty_});
 }
 
 void MarksPanel::setTrace(TracePtr trace) { title_ = toQString(trace->title); }

@@ -294,9 +294,7 @@ RooflinePanel::RooflinePanel(QWidget* parent) : ComputedPanel(parent) {
     sides->addWidget(chart_);
     sides->addWidget(view_);
     sides->setStretchFactor(1, 1);
-    auto* layout = columnIn(this);
-    layout->addWidget(sides, 1);
-    layout->addWidget(notes_);
+    addTo(columnIn(this), Filling{sides}, notes_);
     connect(chart_, &RooflineChart::rowActivated, this, &RooflinePanel::activate);
     connect(view_, &ReportView::rowActivated, this, [this](int row) {
         if (row >= 0) activate(static_cast<size_t>(row));

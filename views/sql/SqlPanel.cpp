@@ -350,10 +350,7 @@ void SqlPanel::arrange() {
     status_->setContentsMargins(8, 2, 8, 4);
 
     auto* question = new QWidget(this);
-    auto* column = columnIn(question);
-    column->addLayout(buttons);
-    column->addWidget(editor_, 1);
-    column->addWidget(status_);
+    addTo(columnIn(question), buttons, Filling{editor_}, status_);
 
     parts_ = new QSplitter(Qt::Vertical, this);
     split(parts_, {{question, 130}, {answer_, 220, 1}});

@@ -55,9 +55,7 @@ QString ScopeChoice::remark() const {
 ReportPanel::ReportPanel(const QString& reportName, QWidget* parent) : ComputedPanel(parent), reportName_(reportName) {
     connect(job(), &LatestJob::ranOutOfMemory, this,
             [this] { showReport(fail("There is not enough memory for this table."), range_); });
-    auto* layout = columnIn(this);
-    layout->addWidget(view_, 1);
-    layout->addWidget(notes_);
+    addTo(columnIn(this), Filling{view_}, notes_);
     notes_->setContentsMargins(8, 4, 8, 4);
     notes_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     notes_->hide();
@@ -188,8 +186,7 @@ SelectionPanel::SelectionPanel(QWidget* parent) : ComputedPanel(parent) {
     auto* top = rowIn(nullptr, {0, 4, 8, 0}, -1);
     top->addWidget(headline_, 1);
     top->addWidget(tracksButton_, 0, Qt::AlignTop);
-    layout->addLayout(top);
-    layout->addWidget(splitter_, 1);
+    addTo(layout, top, Filling{splitter_});
     for (const ReportView* view : {names_, copies_})
         connect(view, &ReportView::nameActivated, this, &SelectionPanel::nameActivated);
     showCounted({});

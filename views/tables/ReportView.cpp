@@ -311,14 +311,10 @@ ReportView::ReportView(ReportModel* model, QWidget* parent) : QWidget(parent), m
 void ReportView::arrange() {
     bar_ = new QWidget(this);
     top_ = rowIn(bar_, {8, 5, 8, 5}, 10);
-    top_->addWidget(filterEdit_);
-    top_->addWidget(countLabel_);
+    addTo(top_, filterEdit_, countLabel_);
     top_->addStretch();
     top_->addWidget(remark_);
-    auto* layout = columnIn(this);
-    layout->addWidget(bar_);
-    layout->addWidget(table_, 1);
-    layout->addWidget(emptyLabel_, 1);
+    addTo(columnIn(this), bar_, Filling{table_}, Filling{emptyLabel_});
 }
 
 void ReportView::setTable(ReportTable table) {

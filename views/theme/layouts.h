@@ -36,10 +36,24 @@ inline QVBoxLayout* columnIn(QWidget* widget, const QMargins& margins = {}, int 
     return column;
 }
 
-/// Adds these widgets to a layout in their order.
-template <class... Widgets>
-void addTo(QBoxLayout* layout, Widgets*... widgets) {
-    (layout->addWidget(widgets), ...);
+/// A widget or layout that takes the room that the others of its layout leave. Several share this room.
+template <class Item>
+struct Filling {
+    explicit Filling(Item* filling) : item(filling) {}
+    Item* item;
+};
+
+inline void addItem(QBoxLayout* layout, QWidget* widget, int stretch = 0) { layout->addWidget(widget, stretch); }
+inline void addItem(QBoxLayout* layout, QLayout* inner, int stretch = 0) { layout->addLayout(inner, stretch); }
+template <class Item>
+void addItem(QBoxLayout* layout, Filling<Item> filling) {
+    addItem(layout, filling.item, 1);
+}
+
+/// Adds these widgets and layouts to a layout in their order.
+template <class... Items>
+void addTo(QBoxLayout* layout, Items... items) {
+    (addItem(layout, items), ...);
 }
 
 /// Returns a new button with a text, which the Tab key reaches.

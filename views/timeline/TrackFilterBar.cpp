@@ -22,9 +22,7 @@ TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent) : QWidget(
     chip_->setFocusPolicy(Qt::StrongFocus);
     chip_->setToolTip(tr("Tracks that you have hidden, to show them again"));
     chip_->hide();
-    auto* layout = rowIn(this, {8, 2, 8, 3}, 6);
-    layout->addWidget(edit_, 1);
-    layout->addWidget(chip_);
+    addTo(rowIn(this, {8, 2, 8, 3}, 6), Filling{edit_}, chip_);
     connect(edit_, &QLineEdit::textChanged, this, [this](const QString& text) { state_.tracks().setFilterText(text); });
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();

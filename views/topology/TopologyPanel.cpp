@@ -527,8 +527,7 @@ QWidget* TopologyPanel::makeGraph() {
     auto* bottom = rowIn(nullptr, {8, 3, 8, 3}, -1);
     bottom->addWidget(edge_, 1);
     addTo(bottom, copiesButton_, largestButton_, slowestButton_);
-    layout->addWidget(graph_, 1);
-    layout->addLayout(bottom);
+    addTo(layout, Filling{graph_}, bottom);
     showEdge();
     connect(graph_, &TopologyGraph::edgeSelected, this, &TopologyPanel::showEdge);
     connect(graph_, &TopologyGraph::pairActivated, this, &TopologyPanel::activatePair);
