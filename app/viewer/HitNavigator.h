@@ -96,7 +96,6 @@ class SearchJob : public QObject {
     void begun(const std::vector<lanescope::EventRef>& first);
     /// The number of hits so far.
     void counted(qint64 count);
-    /// The hits of each trace.
     void finished(const std::vector<lanescope::SearchHitsPtr>& hits);
     /// Emitted in place of `finished` if memory does not suffice for all hits.
     void ranOutOfMemory();

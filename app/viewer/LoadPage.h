@@ -131,7 +131,6 @@ class LoadPage : public QWidget {
     void startPreview();
     void showError(const QString& sentence);
 
-    /// Returns the number of traces.
     size_t traceCount() const { return several_.areOneTrace ? 1 : paths_.size(); }
 
     std::vector<std::filesystem::path> paths_, skipped_;

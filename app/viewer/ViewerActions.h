@@ -161,7 +161,6 @@ class PageMarks : public QObject {
     views::MarkStore& store() const { return *store_; }
     views::TimelineMarks& onTimeline() const { return *onTimeline_; }
     NotesKeeper& keeper() const { return *keeper_; }
-    /// Returns the last remark of the keeper.
     const QString& remark() const { return remark_; }
     bool isRemarkTrouble() const { return isRemarkTrouble_; }
     std::vector<FinderEntry> entries() const;

@@ -14,7 +14,6 @@ void registerIcons();
 /// Returns the line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any scale.
 QIcon themedIcon(const QString& name, const views::Theme& theme);
 
-/// Returns the icon of the program itself.
 QIcon applicationIcon();
 
 /// Returns the style sheet of the window: flat tabs, simple table headers, slim scroll bars.

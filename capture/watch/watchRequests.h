@@ -41,7 +41,6 @@ class WatchEntry {
     std::string name_;
 };
 
-/// Returns the watches that run now.
 std::vector<KnownWatch> runningWatches();
 /// Returns the watch with that process id, of one of its processes, or with that name. Fails with the reason if there
 /// is none or more than one.

@@ -286,7 +286,6 @@ size_t rowsAsked(const Json& arguments, int64_t usual) {
     return static_cast<size_t>(std::clamp<int64_t>(arguments.value("rows", usual), 1, maxRows));
 }
 
-/// A trace that a call names.
 struct NamedTrace {
     std::filesystem::path path;
     TracePtr trace;

@@ -206,7 +206,6 @@ struct RateBin {
     CopyPoint largest;
 };
 
-/// Number of copies by rate.
 struct RateHistogram {
     std::vector<CopyGroup> groups;
     RateExtent rates;

@@ -204,7 +204,6 @@ class RankSequence {
 /// Access to single copies, by number.
 struct CopyLookup {
     std::function<CopySweep::Piece(uint32_t copy)> piece;
-    /// Kernel time of a GPU before a time.
     std::function<int64_t(uint32_t gpu, int64_t timeNs)> kernelNsBefore;
 };
 

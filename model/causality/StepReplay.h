@@ -102,7 +102,6 @@ class StepReplay {
     /// Maximum share of the step without a known cause.
     static constexpr double maxUnexplained = 0.02;
 
-    /// Returns the number of replayed steps.
     size_t stepCount() const { return steps_.size(); }
     /// Returns "9 of 10 steps": a step after a pause is not replayed, nor are those beyond `maxEvents`.
     std::string stepsText() const;

@@ -20,7 +20,6 @@ struct StreamProgress {
     bool isOverlapping = false;
 };
 
-/// A launch of a process.
 struct QueuedLaunch {
     int64_t startNs, endNs;  ///< Times of the call.
     int64_t workEndNs;

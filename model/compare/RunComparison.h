@@ -305,7 +305,6 @@ struct Answer {
     std::vector<std::string> cautions;  ///< Reasons to doubt the numbers; shown before them.
 };
 
-/// An outlier step and its run.
 struct RunOutlier {
     bool isCandidate = false;
     std::string worker;  ///< "rank 1, GPU 1".

@@ -45,7 +45,6 @@ Stretch levelOf(size_t count, const std::optional<ChangePoint>& change, size_t f
 /// Returns the distribution of the wall times of steps. O(n log n).
 StepDistribution distributionOf(std::span<const int64_t> wallNs);
 
-/// Returns the distribution of a worker's steps.
 StepDistribution stepsOf(const analysis::WorkerSummary& worker);
 
 /// Judges if the candidate's steps take longer, by the rules of `Claim`. The values are in the order of the steps.

@@ -236,7 +236,6 @@ std::optional<TellingPart> tellingPart(const FleetReport& report) {
     return std::nullopt;
 }
 
-/// Reads the tables of one report.
 class ReportReader {
   public:
     ReportReader(Database database, const fs::path& path, const LoadProgress& progress)

@@ -109,7 +109,6 @@ struct OrderedRows {
 /// O(n log n).
 OrderedRows ordered(const FleetReport& report, RowOrder order);
 
-/// Returns the measure that shows a finding.
 Measure measureOf(const ReportFinding& finding);
 
 /// Ranks and steps to open: those of the first finding that has any to show side by side. Empty without one.

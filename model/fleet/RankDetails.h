@@ -38,7 +38,6 @@ struct ClockPair {
     std::optional<int64_t> realtimeNs, monotonicNs;
 };
 
-/// A communicator of a worker.
 struct RankCommunicator {
     uint32_t worker = 0;
     uint64_t id = 0;

@@ -180,7 +180,6 @@ GpuVendor gpuVendorOf(std::string_view gpuName);
 
 /// Returns true if a GPU name denotes a MIG instance, such as "NVIDIA H200 MIG 1g.18gb".
 constexpr bool isMigName(std::string_view gpuName) { return contains(gpuName, " MIG "); }
-/// Returns true for the UUID of a MIG instance.
 constexpr bool isMigUuid(std::string_view uuid) { return uuid.starts_with("MIG-"); }
 
 /// Returns the bytes per second in one direction of that many lanes of a PCIe generation, after

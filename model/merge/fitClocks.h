@@ -91,7 +91,6 @@ struct LineFit : FitQuality {
 /// deviations from it. Assumes that no clock's ranks always end later than others. O(moments * sightings + clocks^3).
 LineFit fitLines(uint32_t clockCount, const std::vector<CommonTime>& moments);
 
-/// A setting of a clock.
 struct ClockSetting {
     /// The last event before and the first one after, by the clock. The exact time is unknown, and
     /// readings between them may be wrong by `byNs`.

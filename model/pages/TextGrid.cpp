@@ -33,7 +33,6 @@ size_t endOfWord(std::string_view text, size_t at) {
     return isUnit(text.substr(end + 1, next - end - 1)) ? next : end;
 }
 
-/// Indents all lines but the first.
 std::string indentedAfterFirst(std::string_view lines, size_t indent) {
     std::string text;
     for (const char character : lines) {

@@ -51,7 +51,6 @@ struct StepLabel {
 /// longer steps are triangles at the upper edge, with their time. As many labels as runs. Texts are escaped.
 std::string stepChart(const compare::StepBars& steps, const std::vector<StepLabel>& labels);
 
-/// Titles of a waterfall.
 struct WaterfallTitles {
     std::string id;     ///< Id of the picture on its page; letters and digits.
     std::string title;  ///< Text alternative.

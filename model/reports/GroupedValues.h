@@ -68,7 +68,6 @@ std::vector<std::string> clippedNotes(int64_t cut, std::string_view total, std::
 /// Returns a note that `unknown` copies or memsets count without a size, if there are any.
 std::vector<std::string> sizeNotes(int64_t unknown);
 
-/// Properties of a summary.
 struct SummaryLayout {
     Unit unit = Unit::Nanoseconds;
     bool hasShare = true;  ///< Starts with "Time (%)", the share of all rows' total.

@@ -161,7 +161,6 @@ class OwnGpus {
 /// Sums over the instances of a range, for notes: a sentence per process and GPU. Unknown instances are counted so.
 class RangeTotals {
   public:
-    /// Formats an amount.
     using Format = std::string (*)(double);
     RangeTotals(std::vector<std::string> labels, Format format) : labels_(std::move(labels)), format_(format) {}
 

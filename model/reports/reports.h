@@ -16,7 +16,6 @@
 
 namespace lanescope {
 
-/// Query of a report.
 struct ReportQuery {
     const Trace& trace;
     std::optional<TimeRange> range = {};
@@ -38,7 +37,6 @@ struct ReportQuery {
 /// Receives some rows of a listing; the columns are always the same. May change the part. Returns false to stop.
 using PartSink = std::function<bool(ReportTable& part)>;
 
-/// Name and description of a report.
 struct ReportInfo {
     /// "cuda_gpu_kern_sum", Nsight Systems' name if it has the report. A variant is called "name:something".
     std::string_view name;

@@ -282,7 +282,6 @@ class JsonFormatter : public TableFormatter {
     bool isEmpty_ = true;
 };
 
-/// Five significant digits.
 std::string fiveDigits(double value) {
     const double size = std::abs(value);
     if (size < 10) return fmt::format("{:.4f}", value);

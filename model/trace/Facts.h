@@ -66,7 +66,6 @@ struct HostName {
     std::string name;
 };
 
-/// Facts of the run and its machine.
 struct RunFacts {
     std::string commandLine;
     std::string workingDirectory;

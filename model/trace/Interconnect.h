@@ -17,7 +17,6 @@ namespace lanescope {
 /// GPU number that means "none".
 inline constexpr int64_t noGpuId = -1;
 
-/// Kind of link of a peak.
 enum class LinkKind : uint8_t {
     Pcie,      ///< Between a GPU and its host, or between GPUs without NVLink.
     NvLink,    ///< Between two GPUs, or from a GPU to its switches.
@@ -43,7 +42,6 @@ enum class LinkDirection : uint8_t {
     Receive,   ///< To the GPU: HtoD.
 };
 
-/// Source of a peak.
 enum class PeakOrigin : uint8_t {
     Nominal,   ///< Lanes times rate, or links times rate; copies do not quite reach it.
     Measured,  ///< By `lanescope doctor --measure` on this machine.

@@ -58,7 +58,6 @@ struct ThreadTimes {
         for (const int64_t each : ns) sum += each;
         return sum;
     }
-    /// Returns the state with the longest time.
     ThreadState longest() const { return static_cast<ThreadState>(std::ranges::max_element(ns) - ns.begin()); }
 };
 

@@ -224,7 +224,6 @@ class CopyPlotter {
                 const std::set<CopyGroup>& hidden, const Theme& theme, const QFont& font)
         : plot_(&plot), answer_(&answer), marks_(marks), hidden_(hidden), theme_(theme), font_(font) {}
 
-    /// Returns the groups in the order of the legend.
     std::vector<CopyGroup> legendGroups() const {
         std::vector<CopyGroup> inOrder;
         for (const size_t group : groupsByBytes()) inOrder.push_back(groups()[group]);

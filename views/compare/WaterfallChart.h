@@ -94,7 +94,6 @@ class WaterfallChart : public PlotWidget {
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color, bool isChosen, bool isBold,
                       const QString& text);
     void choose(std::optional<analysis::StepPart> part);
-    /// Returns the part under the pointer.
     std::optional<analysis::StepPart> partAt(QPoint position) const;
     QString description() const;
 

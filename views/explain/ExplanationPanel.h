@@ -78,7 +78,6 @@ class ExplanationPanel : public QWidget {
     /// Limits the visible lines of findings; the others are scrolled to.
     void setMaxLines(int lines);
 
-    /// Sets the keyboard focus to the first finding.
     void focusFirst();
 
     const explain::Explanation& explanation() const { return explanation_; }

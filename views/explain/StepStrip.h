@@ -38,7 +38,6 @@ class PartsLegend : public PaintedWidget {
 
     QString title() const { return title_; }
     QString note() const { return note_; }
-    /// Returns the place of the stacked bar.
     QRect barArea() const;
     /// Returns the parts whose name is visible, in their order.
     std::vector<analysis::StepPart> shownParts() const;

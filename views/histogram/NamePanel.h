@@ -44,7 +44,6 @@ class NameHistogram : public PaintedWidget {
         int64_t from = 0, until = 0;
     };
     const std::optional<Brush>& brush() const { return brush_; }
-    /// Returns the number of events in the brush.
     size_t brushedCount() const;
     QSize minimumSizeHint() const override { return {320, 90}; }
     QSize sizeHint() const override { return {900, 200}; }

@@ -64,7 +64,6 @@ struct Theme {
 
     /// Returns the family colour: for legends, and for runs of slices too small to distinguish.
     QColor colorOf(SliceCategory category) const;
-    /// Returns the colour of a part of a step.
     QColor colorOf(analysis::StepPart part) const;
     /// Returns the colour of one slice. The same name has the same colour in every trace and every run.
     QColor colorOf(SliceCategory category, std::string_view name) const;
@@ -93,7 +92,6 @@ void paintFocusFrame(QPainter& painter, const QRect& area, const Theme& theme);
 /// Styles axes, grid and background of a chart by the theme, with text in `font`.
 void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
 
-/// Shows the keyboard focus of the chart.
 void showFocus(QCustomPlot& plot, const Theme& theme, bool hasFocus);
 
 /// Writes `sentence` in the middle of an empty chart and hides the axes until it is styled again.

@@ -12,7 +12,6 @@ inline QFont strong(QFont font) {
     return font;
 }
 
-/// Returns the font in another size.
 inline QFont resized(QFont font, double factor) {
     if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * factor);
     return font;

@@ -86,7 +86,6 @@ class SliceColors {
   public:
     void reset(TracePtr trace, const Theme& theme, ColorMode mode = ColorMode::Name);
 
-    /// A slice as drawn.
     struct DrawnSlice {
         uint32_t slice = 0;  ///< The slice, or the first of a run.
         SliceCategory category = SliceCategory::Busy;

@@ -26,7 +26,6 @@ class VisibleRange : public QObject {
     Q_OBJECT
 
   public:
-    /// The min duration of the visible range.
     static constexpr int64_t minVisibleNs = 10;
 
     using QObject::QObject;
@@ -224,7 +223,6 @@ class TimelineState : public QObject {
     const TracePtr& trace() const { return lanes_.trace(); }
     bool hasTracks() const { return lanes_.hasTracks(); }
     const TraceLanes& lanes() const { return lanes_; }
-    /// Returns the places of problems in the trace.
     const std::vector<WarningPlace>& healthPlaces() const { return healthPlaces_; }
 
     TimelineRange& range() { return range_; }

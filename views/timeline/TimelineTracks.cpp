@@ -11,7 +11,6 @@ namespace lanescope::views {
 
 namespace {
 
-/// The max number of undo steps of the arrangement.
 constexpr size_t maxUndoSteps = 100;
 
 /// Returns the part of an arrangement that can be undone: the row height has keys for both directions.

@@ -73,9 +73,7 @@ class TrackScroll : public QObject {
 
     /// Returns the height of the pinned part; 0 if it would leave too little room.
     int pinnedHeight() const;
-    /// Converts a layout height to a screen height.
     int toScreenY(int layoutY) const { return layoutY < pinnedHeight() ? layoutY : layoutY - y_; }
-    /// Converts a screen height to a layout height.
     int toLayoutY(int screenY) const { return screenY < pinnedHeight() ? screenY : screenY + y_; }
     /// A part of the screen whose rows scroll together.
     struct Band {

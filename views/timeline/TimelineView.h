@@ -66,7 +66,6 @@ class TimelineCommands {
     /// Returns the moves of this state.
     TimelineNavigator navigator() const;
 
-    /// Shows the whole trace.
     void fit() { state_.range().axis().fit(); }
     /// Scrolls nearly a screen of tracks up (-1) or down (+1).
     void scrollPages(int direction);

@@ -41,7 +41,6 @@ struct TimeTick {
     QString label;  ///< Major ticks only: "12.5 ms", or "+12.5 us" past `TimeTicks::anchorNs`.
 };
 
-/// The ticks of a ruler.
 struct TimeTicks {
     int64_t stepNs = 1;      ///< Between major ticks: 1, 2 or 5 times a power of ten.
     bool hasAnchor = false;  ///< Labels count from `anchorNs`, because whole times would be too long.

@@ -191,7 +191,6 @@ using namespace lanescope::python;
 /// Increase it whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeAbi() { return 6; }
 
-/// Version of stored summaries that this library reads and writes.
 LANESCOPE_EXPORT int lanescopeStoredVersion() { return analysis::storedVersion; }
 
 /// Opens a trace; costs the same as `openTrace`.

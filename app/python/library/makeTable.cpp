@@ -91,7 +91,6 @@ enum class ColumnNames : uint8_t {
 /// Stores each distinct text only once if `Names`.
 enum class TextsAre : uint8_t { Plain, Names };
 
-/// A column of events with its reader.
 struct EventColumn {
     ColumnInfo info;
     std::function<ColumnValues(size_t first, size_t count)> read;
@@ -137,7 +136,6 @@ EventColumn asItIs(std::string name, Unit unit, const Column<T>& column) {
             }};
 }
 
-/// The duration of each event.
 inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_t>& endNs) {
     return {{"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
             [&startNs, &endNs](size_t first, size_t count) {

@@ -35,7 +35,6 @@ class Options {
     std::vector<std::pair<std::string, std::string>> given_;
 };
 
-/// An open trace and its file.
 struct OpenTrace {
     std::filesystem::path path;
     TracePtr trace;

@@ -115,7 +115,6 @@ class PacketSequence {
   public:
     enum class Texts { Categories, Names, ArgumentNames, ArgumentValues, Kernels, Stages };
 
-    /// Resets the state.
     void clear();
     /// Reads an InternedData. Returns false if more texts are interned than any real file needs.
     bool takeTexts(std::string_view message);

@@ -127,7 +127,6 @@ inline constexpr std::string_view backwardSuffix = " backward";
 /// Attribute of a module of torch.compile: the module that it replaces.
 inline constexpr std::string_view replacedModule = "_orig_mod";
 
-/// Returns true for PyTorch's function that calls each module.
 constexpr bool isTorchModuleCall(std::string_view file, std::string_view function) {
     return file.ends_with("torch/nn/modules/module.py") && function.ends_with("_call_impl");
 }
