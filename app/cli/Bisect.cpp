@@ -84,6 +84,15 @@ class InFolder {
     fs::path before_;
 };
 
+constexpr const char* planName = "bisect.json";
+constexpr const char* brokenEnding = ".broken";
+constexpr uint64_t maxPlanBytes = uint64_t{4} << 20;
+
+/// The number of runs of both places that the final comparison needs.
+constexpr size_t runsToCompare = 3;
+/// Minimum of these runs after the difference of both ends is shown.
+constexpr size_t freshRuns = 2;
+
 }  // namespace
 
 Result<BisectHistory> BisectHistory::ofCommits(const std::string& good, const std::string& bad) {
@@ -216,19 +225,6 @@ void BisectHistory::removeWorktrees() const {
 
 using namespace analysis;
 using bisect::SearchState;
-
-namespace {
-
-constexpr const char* planName = "bisect.json";
-constexpr const char* brokenEnding = ".broken";
-constexpr uint64_t maxPlanBytes = uint64_t{4} << 20;
-
-/// The number of runs of both places that the final comparison needs.
-constexpr size_t runsToCompare = 3;
-/// Minimum of these runs after the difference of both ends is shown.
-constexpr size_t freshRuns = 2;
-
-}  // namespace
 
 std::string changeText(const bisect::ShownChange& change) {
     return fmt::format("{} % (95 % interval {} to {} %)", percentDifferenceText(100 * change.share),

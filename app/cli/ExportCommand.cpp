@@ -187,6 +187,26 @@ Result<int> runExport(const ExportOptions& options) {
     return exitOk;
 }
 
+struct PageOptions {
+    std::string file;
+    std::string output;
+    report::TimelineRequest request;
+};
+
+Result<void> writePage(const PageOptions& options) {
+    const Result<TracePtr> trace = loadForCommand(options.file);
+    if (!trace) return fail(trace.error());
+    Result<Output> output = Output::open(options.output, {options.file});
+    if (!output) return fail(output.error());
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
+    const Result<std::string> page = report::tracePage(**trace, options.request);
+    if (!page) return fail(page.error());
+    output->write(*page);
+    const Result<void> closed = output->close();
+    if (closed) reportTraceWarnings(**trace);
+    return closed;
+}
+
 }  // namespace
 
 void addExport(CLI::App& app, int& exitStatus) {
@@ -220,30 +240,6 @@ void addExport(CLI::App& app, int& exitStatus) {
         exitStatus = checked ? statusOf(runExport(*options)) : reportFailure(checked.error(), exitUsage);
     });
 }
-
-namespace {
-
-struct PageOptions {
-    std::string file;
-    std::string output;
-    report::TimelineRequest request;
-};
-
-Result<void> writePage(const PageOptions& options) {
-    const Result<TracePtr> trace = loadForCommand(options.file);
-    if (!trace) return fail(trace.error());
-    Result<Output> output = Output::open(options.output, {options.file});
-    if (!output) return fail(output.error());
-    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
-    const Result<std::string> page = report::tracePage(**trace, options.request);
-    if (!page) return fail(page.error());
-    output->write(*page);
-    const Result<void> closed = output->close();
-    if (closed) reportTraceWarnings(**trace);
-    return closed;
-}
-
-}  // namespace
 
 void addPage(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<PageOptions>();

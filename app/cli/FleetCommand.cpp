@@ -75,26 +75,6 @@ int runSummarize(const SummarizeOptions& options) {
     return status;
 }
 
-}  // namespace
-
-void addSummarize(CLI::App& app, int& exitStatus) {
-    auto options = std::make_shared<SummarizeOptions>();
-    CLI::App* command = app.add_subcommand("summarize", "Write a small summary of a trace for 'lanescope fleet'");
-    command->add_option("FILE", options->files, readableFormats())->required();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->folder, "Output folder (default: next to each trace)"), "FOLDER");
-    command->footer(
-        "A summary has the name of its trace with the extension .lanescope-summary, has up to a few megabytes and\n"
-        "does not need the trace. 'lanescope record --summary FOLDER' writes it at the end of a recording;\n"
-        "'lanescope fleet' reads it.\n\n"
-        "Examples:\n"
-        "  lanescope summarize run.0.sqlite\n"
-        "  lanescope summarize run.*.sqlite -o summaries");
-    command->callback([options, &exitStatus] { exitStatus = runSummarize(*options); });
-}
-
-namespace {
-
 constexpr const char* pythonVariable = "LANESCOPE_PYTHON";
 constexpr const char* defaultPython = "python3";
 /// Python starts isolated: without the current folder, which others may write to, and without Python's
@@ -175,6 +155,22 @@ Result<void> checkFolders(const FleetOptions& options) {
 }
 
 }  // namespace
+
+void addSummarize(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<SummarizeOptions>();
+    CLI::App* command = app.add_subcommand("summarize", "Write a small summary of a trace for 'lanescope fleet'");
+    command->add_option("FILE", options->files, readableFormats())->required();
+    help::acceptOutputPath(
+        command->add_option("-o,--output", options->folder, "Output folder (default: next to each trace)"), "FOLDER");
+    command->footer(
+        "A summary has the name of its trace with the extension .lanescope-summary, has up to a few megabytes and\n"
+        "does not need the trace. 'lanescope record --summary FOLDER' writes it at the end of a recording;\n"
+        "'lanescope fleet' reads it.\n\n"
+        "Examples:\n"
+        "  lanescope summarize run.0.sqlite\n"
+        "  lanescope summarize run.*.sqlite -o summaries");
+    command->callback([options, &exitStatus] { exitStatus = runSummarize(*options); });
+}
 
 void addFleet(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<FleetOptions>();

@@ -112,31 +112,6 @@ Result<void> runImport(const ImportOptions& options) {
     return {};
 }
 
-}  // namespace
-
-void addImport(CLI::App& app, int& exitStatus) {
-    auto options = std::make_shared<ImportOptions>();
-    CLI::App* command = app.add_subcommand("import", "Convert files of other tools to Lanescope traces");
-    command->add_option("FILE", options->files, "Traces of other tools, or folders of such traces")->required();
-    CLI::Option* const into =
-        help::acceptOutputPath(command->add_option("--into", options->folder,
-                                                   "Output folder (default: next to each file); created if missing"),
-                               "FOLDER");
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output trace, for a single file"),
-                           "FILE")
-        ->excludes(into);
-    command->footer(
-        "Each file becomes a trace of the same name with the extension .sqlite, and its path is printed.\n"
-        "SQL tools and readers of Nsight Systems exports can open it.\n\n"
-        "Examples:\n"
-        "  lanescope import torch.json.gz\n"
-        "  lanescope import torch.json.gz -o run.sqlite\n"
-        "  lanescope import traces/ --into imported/");
-    command->callback([options, &exitStatus] { exitStatus = statusOf(runImport(*options)); });
-}
-
-namespace {
-
 struct MergeCommandOptions {
     std::vector<std::string> files;
     std::string output;
@@ -164,6 +139,27 @@ void printNotes(const std::vector<HealthNote>& notes) {
 }
 
 }  // namespace
+
+void addImport(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<ImportOptions>();
+    CLI::App* command = app.add_subcommand("import", "Convert files of other tools to Lanescope traces");
+    command->add_option("FILE", options->files, "Traces of other tools, or folders of such traces")->required();
+    CLI::Option* const into =
+        help::acceptOutputPath(command->add_option("--into", options->folder,
+                                                   "Output folder (default: next to each file); created if missing"),
+                               "FOLDER");
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output trace, for a single file"),
+                           "FILE")
+        ->excludes(into);
+    command->footer(
+        "Each file becomes a trace of the same name with the extension .sqlite, and its path is printed.\n"
+        "SQL tools and readers of Nsight Systems exports can open it.\n\n"
+        "Examples:\n"
+        "  lanescope import torch.json.gz\n"
+        "  lanescope import torch.json.gz -o run.sqlite\n"
+        "  lanescope import traces/ --into imported/");
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runImport(*options)); });
+}
 
 void addMerge(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<MergeCommandOptions>();

@@ -38,23 +38,6 @@ Result<void> runIndex(const IndexOptions& options) {
     return {};
 }
 
-}  // namespace
-
-void addIndex(CLI::App& app, int& exitStatus) {
-    auto options = std::make_shared<IndexOptions>();
-    CLI::App* command = app.add_subcommand("index", "Build the index of a trace, so that it opens instantly");
-    command->add_option("FILE", options->file, readableFormats())->required();
-    command->add_flag("--remove", options->isRemoving, "Remove the index instead");
-    command->footer(
-        "Every command that reads a trace builds its index, and so does the viewer; this command does only that.\nThe "
-        "index is stored next to the trace as FILE.lanescope-index, or in ~/.cache/lanescope/index if that folder is "
-        "not writable. You can remove it at any time.\n\nExamples:\n  lanescope index run.sqlite\n  lanescope index "
-        "--remove run.sqlite");
-    command->callback([options, &exitStatus] { exitStatus = statusOf(runIndex(*options)); });
-}
-
-namespace {
-
 std::vector<lanescope::Finding> findingsOf(const std::filesystem::path& file) {
     ProgressLine line;
     std::vector<lanescope::Finding> findings = checkTrace(file, std::ref(line));
@@ -78,6 +61,19 @@ Result<int> runCheck(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+void addIndex(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<IndexOptions>();
+    CLI::App* command = app.add_subcommand("index", "Build the index of a trace, so that it opens instantly");
+    command->add_option("FILE", options->file, readableFormats())->required();
+    command->add_flag("--remove", options->isRemoving, "Remove the index instead");
+    command->footer(
+        "Every command that reads a trace builds its index, and so does the viewer; this command does only that.\nThe "
+        "index is stored next to the trace as FILE.lanescope-index, or in ~/.cache/lanescope/index if that folder is "
+        "not writable. You can remove it at any time.\n\nExamples:\n  lanescope index run.sqlite\n  lanescope index "
+        "--remove run.sqlite");
+    command->callback([options, &exitStatus] { exitStatus = statusOf(runIndex(*options)); });
+}
 
 void addCheck(CLI::App& app, int& exitStatus) {
     auto file = std::make_shared<std::string>();

@@ -26,6 +26,26 @@ QString absolutePath(const QString& file) {
     return isRemoteAddress(file.toStdString()) ? file : QFileInfo(file).absoluteFilePath();
 }
 
+constexpr const char* name = "resnet152-nvlink.sqlite.gz";
+
+constexpr int shownRecentFiles = 6;
+
+QLabel* dimmed(const QString& text, QWidget* parent) {
+    auto* label = new QLabel(text, parent);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    label->setWordWrap(true);
+    return label;
+}
+
+/// Selectable, for copying.
+QLabel* commandToRecord(QWidget* parent) {
+    auto* command = new QLabel(QStringLiteral("lanescope record -o run.sqlite -- python train.py"), parent);
+    command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    command->setTextFormat(Qt::PlainText);
+    command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    return command;
+}
+
 }  // namespace
 
 RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
@@ -116,30 +136,6 @@ void RecentFiles::fill(QMenu* menu) {
     menu->addSeparator();
     menu->addAction(tr("Clear list"), this, &RecentFiles::clear);
 }
-
-namespace {
-
-constexpr const char* name = "resnet152-nvlink.sqlite.gz";
-
-constexpr int shownRecentFiles = 6;
-
-QLabel* dimmed(const QString& text, QWidget* parent) {
-    auto* label = new QLabel(text, parent);
-    label->setForegroundRole(QPalette::PlaceholderText);
-    label->setWordWrap(true);
-    return label;
-}
-
-/// Selectable, for copying.
-QLabel* commandToRecord(QWidget* parent) {
-    auto* command = new QLabel(QStringLiteral("lanescope record -o run.sqlite -- python train.py"), parent);
-    command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    command->setTextFormat(Qt::PlainText);
-    command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    return command;
-}
-
-}  // namespace
 
 Result<QString> sampleTrace(const QString& folder) {
     QFile packed(QStringLiteral(":/samples/") + QLatin1String(name));

@@ -46,54 +46,6 @@ constexpr size_t placeOf(uint32_t wanted) {
     return static_cast<size_t>(std::ranges::count_if(registers, [=](uint32_t each) { return each < wanted; }));
 }
 
-}  // namespace
-
-const uint16_t perfMachine = machine;
-const size_t perfRegisterCount = std::size(registers);
-// Arm's program counter has no DWARF number that unwinders accept.
-const size_t dwarfRegisterCount = std::min<size_t>(std::size(registers), 32);
-
-perf_event_attr perfAttributes(const PerfSettings& settings) {
-    perf_event_attr asked{};
-    asked.size = sizeof(asked);
-    asked.type = PERF_TYPE_SOFTWARE;
-    asked.config = PERF_COUNT_SW_CPU_CLOCK;
-    asked.sample_period = static_cast<uint64_t>(1e9 / std::clamp(settings.hz, 1.0, maxPerfHz));
-    asked.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER |
-                        PERF_SAMPLE_STACK_USER;
-    asked.sample_regs_user = maskOfAll();
-    asked.sample_stack_user = settings.stackBytes & ~7u;
-    asked.disabled = 1;
-    asked.enable_on_exec = 1;
-    asked.inherit = 1;
-    asked.exclude_kernel = settings.seesKernel ? 0 : 1;
-    asked.exclude_hv = 1;
-    asked.exclude_guest = 1;
-    asked.mmap = 1;
-    asked.mmap2 = 1;
-    asked.comm = 1;
-    asked.comm_exec = 1;
-    asked.task = 1;
-    asked.context_switch = 1;
-    asked.sample_id_all = 1;
-    asked.use_clockid = 1;
-    asked.clockid = CLOCK_MONOTONIC;
-    asked.watermark = 1;
-    return asked;
-}
-
-PerfRegisters dwarfRegisters(const uint64_t* values) {
-    PerfRegisters all;
-    for (size_t number = 0; number < std::size(registers); ++number)
-        all.values[number] = values[placeOf(registers[number])];
-    all.programCounter = values[placeOf(counter)];
-    all.stackPointer = values[placeOf(stack)];
-    all.framePointer = values[placeOf(frame)];
-    return all;
-}
-
-namespace {
-
 constexpr uint16_t isExecBit = 1 << 13;       // PERF_RECORD_MISC_COMM_EXEC
 constexpr uint16_t isOutBit = 1 << 13;        // PERF_RECORD_MISC_SWITCH_OUT
 constexpr uint16_t isPreemptedBit = 1 << 14;  // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
@@ -241,6 +193,50 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
 }
 
 }  // namespace
+
+const uint16_t perfMachine = machine;
+const size_t perfRegisterCount = std::size(registers);
+// Arm's program counter has no DWARF number that unwinders accept.
+const size_t dwarfRegisterCount = std::min<size_t>(std::size(registers), 32);
+
+perf_event_attr perfAttributes(const PerfSettings& settings) {
+    perf_event_attr asked{};
+    asked.size = sizeof(asked);
+    asked.type = PERF_TYPE_SOFTWARE;
+    asked.config = PERF_COUNT_SW_CPU_CLOCK;
+    asked.sample_period = static_cast<uint64_t>(1e9 / std::clamp(settings.hz, 1.0, maxPerfHz));
+    asked.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_REGS_USER |
+                        PERF_SAMPLE_STACK_USER;
+    asked.sample_regs_user = maskOfAll();
+    asked.sample_stack_user = settings.stackBytes & ~7u;
+    asked.disabled = 1;
+    asked.enable_on_exec = 1;
+    asked.inherit = 1;
+    asked.exclude_kernel = settings.seesKernel ? 0 : 1;
+    asked.exclude_hv = 1;
+    asked.exclude_guest = 1;
+    asked.mmap = 1;
+    asked.mmap2 = 1;
+    asked.comm = 1;
+    asked.comm_exec = 1;
+    asked.task = 1;
+    asked.context_switch = 1;
+    asked.sample_id_all = 1;
+    asked.use_clockid = 1;
+    asked.clockid = CLOCK_MONOTONIC;
+    asked.watermark = 1;
+    return asked;
+}
+
+PerfRegisters dwarfRegisters(const uint64_t* values) {
+    PerfRegisters all;
+    for (size_t number = 0; number < std::size(registers); ++number)
+        all.values[number] = values[placeOf(registers[number])];
+    all.programCounter = values[placeOf(counter)];
+    all.stackPointer = values[placeOf(stack)];
+    all.framePointer = values[placeOf(frame)];
+    return all;
+}
 
 size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
     size_t from = 0, to = 0;

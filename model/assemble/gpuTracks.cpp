@@ -161,55 +161,6 @@ std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) 
     return "NVTX";
 }
 
-}  // namespace
-
-StreamRole roleOf(const std::vector<Lane>& lanes) {
-    Tally tally;
-    for (const Lane& lane : lanes)
-        for (const SliceCategory category : lane.category) tally.add(category);
-    if (tally.nccl > tally.kernels) return StreamRole::Communication;
-    if (tally.kernels >= std::max(tally.copies, tally.memsets)) return StreamRole::Compute;
-    return tally.copies >= tally.memsets ? StreamRole::Copies : StreamRole::Memset;
-}
-
-std::string_view nameOf(StreamRole role) {
-    return enumText(role, {"Compute", "Communication", "Copies", "Memset", "Unified memory"});
-}
-
-void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, const std::stop_token& stop) {
-    std::vector<std::vector<Lane>>& lanes = work.ofStream;
-    std::vector<std::vector<Lane>> projections = collectProjections(trace, stop);
-
-    std::vector<uint32_t> gpus(trace.gpus.size());
-    std::iota(gpus.begin(), gpus.end(), 0u);
-    std::ranges::stable_sort(gpus, {}, [&trace](uint32_t each) { return trace.gpus[each].id; });
-    for (const uint32_t gpu : gpus) {
-        const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
-        if (streams.empty() && !sources.hasAny({.gpu = gpu})) continue;
-        const uint32_t gpuTrack = addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
-                                           gpuSubtitle(trace.gpus[gpu]));
-        const bool namesProcess = trace.processes.size() > 1;
-        for (const StreamRank& rank : streams) {
-            const uint32_t stream = rank.stream;
-            const uint32_t track = addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
-                                            streamTitle(trace.streams[stream], rank.role),
-                                            streamSubtitle(trace, rank, lanes[stream], namesProcess));
-            trace.tracks[track].isInitiallyFolded = rank.isQuiet;
-            trace.tracks[track].lanes = std::move(lanes[stream]);
-            noteDropped(trace, track, work.droppedOfStream[stream]);
-            if (projections[stream].empty()) continue;
-            const uint32_t projected = addTrack(trace, TrackKind::StreamProjection, stream, static_cast<int32_t>(track),
-                                                projectionTitle(trace, projections[stream]), "work on the GPU");
-            trace.tracks[projected].lanes = std::move(projections[stream]);
-        }
-        addEventTracks(trace, sources, {.gpu = gpu}, gpuTrack);
-        addCounterTracks(trace, sources, {.gpu = gpu}, gpuTrack);
-        trace.tracks[gpuTrack].lanes.push_back(std::move(work.busyOfGpu[gpu]));
-    }
-}
-
-namespace {
-
 /// The position of a counter of a GPU or of the host. Counters of one position are adjacent.
 enum class Place : uint8_t {
     Activity,   ///< Utilization of the GPU: the best counter leads, the others are folded below it.
@@ -412,6 +363,51 @@ void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const u
 }
 
 }  // namespace
+
+StreamRole roleOf(const std::vector<Lane>& lanes) {
+    Tally tally;
+    for (const Lane& lane : lanes)
+        for (const SliceCategory category : lane.category) tally.add(category);
+    if (tally.nccl > tally.kernels) return StreamRole::Communication;
+    if (tally.kernels >= std::max(tally.copies, tally.memsets)) return StreamRole::Compute;
+    return tally.copies >= tally.memsets ? StreamRole::Copies : StreamRole::Memset;
+}
+
+std::string_view nameOf(StreamRole role) {
+    return enumText(role, {"Compute", "Communication", "Copies", "Memset", "Unified memory"});
+}
+
+void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work, const std::stop_token& stop) {
+    std::vector<std::vector<Lane>>& lanes = work.ofStream;
+    std::vector<std::vector<Lane>> projections = collectProjections(trace, stop);
+
+    std::vector<uint32_t> gpus(trace.gpus.size());
+    std::iota(gpus.begin(), gpus.end(), 0u);
+    std::ranges::stable_sort(gpus, {}, [&trace](uint32_t each) { return trace.gpus[each].id; });
+    for (const uint32_t gpu : gpus) {
+        const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
+        if (streams.empty() && !sources.hasAny({.gpu = gpu})) continue;
+        const uint32_t gpuTrack = addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
+                                           gpuSubtitle(trace.gpus[gpu]));
+        const bool namesProcess = trace.processes.size() > 1;
+        for (const StreamRank& rank : streams) {
+            const uint32_t stream = rank.stream;
+            const uint32_t track = addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
+                                            streamTitle(trace.streams[stream], rank.role),
+                                            streamSubtitle(trace, rank, lanes[stream], namesProcess));
+            trace.tracks[track].isInitiallyFolded = rank.isQuiet;
+            trace.tracks[track].lanes = std::move(lanes[stream]);
+            noteDropped(trace, track, work.droppedOfStream[stream]);
+            if (projections[stream].empty()) continue;
+            const uint32_t projected = addTrack(trace, TrackKind::StreamProjection, stream, static_cast<int32_t>(track),
+                                                projectionTitle(trace, projections[stream]), "work on the GPU");
+            trace.tracks[projected].lanes = std::move(projections[stream]);
+        }
+        addEventTracks(trace, sources, {.gpu = gpu}, gpuTrack);
+        addCounterTracks(trace, sources, {.gpu = gpu}, gpuTrack);
+        trace.tracks[gpuTrack].lanes.push_back(std::move(work.busyOfGpu[gpu]));
+    }
+}
 
 void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner, uint32_t parent) {
     const std::span<const uint32_t> own = sources.countersOf(owner);

@@ -104,32 +104,6 @@ void sortEvents(Trace& trace, auto kind, const std::stop_token& stop) {
     follow(trace, kind, order, stop);
 }
 
-}  // namespace
-
-void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop) {
-    struct Sorting {
-        uint32_t rows;
-        std::function<void()> run;
-    };
-    std::vector<Sorting> sortings;
-    forEachKind([&](auto each) {
-        if constexpr (each.origin == kinds::Origin::Recorded)
-            sortings.push_back({each.size(trace), [&, each] { sortEvents(trace, each, stop); }});
-    });
-    sortings.push_back({trace.memoryEvents.size(), [&] {
-                            sortBy(trace.memoryEvents, trace.memoryEvents.timeNs, stop);
-                            sortBy(trace.memoryPools, trace.memoryPools.timeNs, stop);
-                        }});
-    sortings.push_back({trace.graphNodes.size(), [&] { sortBy(trace.graphNodes, trace.graphNodes.timeNs, stop); }});
-    // The largest first, so that the threads end together.
-    std::ranges::stable_sort(sortings, std::greater(), &Sorting::rows);
-    Tasks tasks;
-    for (Sorting& sorting : sortings) tasks.push_back(std::move(sorting.run));
-    runTasks(threads, tasks);
-}
-
-namespace {
-
 /// Maximum number of records of one event that are searched for one of the context of the waiting call.
 constexpr size_t maxRecordsSearched = 64;
 
@@ -430,6 +404,28 @@ void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::s
 }
 
 }  // namespace
+
+void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop) {
+    struct Sorting {
+        uint32_t rows;
+        std::function<void()> run;
+    };
+    std::vector<Sorting> sortings;
+    forEachKind([&](auto each) {
+        if constexpr (each.origin == kinds::Origin::Recorded)
+            sortings.push_back({each.size(trace), [&, each] { sortEvents(trace, each, stop); }});
+    });
+    sortings.push_back({trace.memoryEvents.size(), [&] {
+                            sortBy(trace.memoryEvents, trace.memoryEvents.timeNs, stop);
+                            sortBy(trace.memoryPools, trace.memoryPools.timeNs, stop);
+                        }});
+    sortings.push_back({trace.graphNodes.size(), [&] { sortBy(trace.graphNodes, trace.graphNodes.timeNs, stop); }});
+    // The largest first, so that the threads end together.
+    std::ranges::stable_sort(sortings, std::greater(), &Sorting::rows);
+    Tasks tasks;
+    for (Sorting& sorting : sortings) tasks.push_back(std::move(sorting.run));
+    runTasks(threads, tasks);
+}
 
 void buildWaits(Trace& trace) {
     const Records records(recordsOf(trace, trace.eventRecords));

@@ -43,6 +43,24 @@ size_t slotOf(MemcpyKind kind) { return static_cast<size_t>(kind); }
 /// "9.6", "55", "0.42".
 std::string rate(double gigabytesPerSecond) { return fmt::format("{:.3g}", gigabytesPerSecond); }
 
+constexpr uint32_t runLength = 256;
+constexpr uint32_t talliedTogether = 1024;
+constexpr size_t maxClasses = std::numeric_limits<uint16_t>::max();
+
+bool isBetweenGpus(MemcpyKind kind) { return kind == MemcpyKind::PtoP || kind == MemcpyKind::UvmDtoD; }
+
+uint32_t gpuOr(int16_t gpu, uint32_t fallback, size_t gpuCount) {
+    return gpu >= 0 && static_cast<size_t>(gpu) < gpuCount ? static_cast<uint32_t>(gpu) : fallback;
+}
+
+/// Returns the part of a group that a grouping distinguishes.
+CopyGroup reduced(CopyGroup group, CopyGrouping grouping) {
+    const bool isPair = group.peer != group.gpu;
+    if (grouping == CopyGrouping::Kind) group.source = group.destination = MemoryKind::Unknown;
+    if (grouping != CopyGrouping::Device && !isPair) group.gpu = group.peer = noIndex;
+    return group;
+}
+
 }  // namespace
 
 bool CopyAdviser::isWorthIt(int64_t gainNs, double share) const {
@@ -170,28 +188,6 @@ std::vector<BandwidthAdvice> CopyAdviser::advise(const CopyTallies& tallies, con
     std::ranges::stable_sort(advice_, std::ranges::greater(), [](const auto& each) { return each.gainNs; });
     return std::move(advice_);
 }
-
-namespace {
-
-constexpr uint32_t runLength = 256;
-constexpr uint32_t talliedTogether = 1024;
-constexpr size_t maxClasses = std::numeric_limits<uint16_t>::max();
-
-bool isBetweenGpus(MemcpyKind kind) { return kind == MemcpyKind::PtoP || kind == MemcpyKind::UvmDtoD; }
-
-uint32_t gpuOr(int16_t gpu, uint32_t fallback, size_t gpuCount) {
-    return gpu >= 0 && static_cast<size_t>(gpu) < gpuCount ? static_cast<uint32_t>(gpu) : fallback;
-}
-
-/// Returns the part of a group that a grouping distinguishes.
-CopyGroup reduced(CopyGroup group, CopyGrouping grouping) {
-    const bool isPair = group.peer != group.gpu;
-    if (grouping == CopyGrouping::Kind) group.source = group.destination = MemoryKind::Unknown;
-    if (grouping != CopyGrouping::Device && !isPair) group.gpu = group.peer = noIndex;
-    return group;
-}
-
-}  // namespace
 
 int64_t CopyIndex::KernelTime::before(int64_t timeNs) const {
     const auto after = std::ranges::upper_bound(startNs, timeNs);

@@ -67,47 +67,6 @@ const Datasheet* datasheetOf(std::string_view gpuName, int computeMajor) {
     return nullptr;
 }
 
-}  // namespace
-
-double flopsPerClockOfSm(int computeMajor, int computeMinor, std::string_view precision) {
-    for (const Throughput& each : throughputs) {
-        if (each.major != computeMajor || each.minor != computeMinor) continue;
-        if (precision == "bf16") return each.bf16;
-        if (precision == "fp16") return each.fp16;
-        if (precision == "fp8") return each.fp8;
-        if (precision == "tf32") return each.tf32;
-        if (precision == "fp32") return each.fp32;
-        if (precision == "fp64") return each.fp64;
-    }
-    return 0;
-}
-
-double flopsPerActiveClockOfSm(int computeMajor, int computeMinor, std::string_view precision) {
-    constexpr double hopperShare = 1830.0 / 1980;
-    return flopsPerClockOfSm(computeMajor, computeMinor, precision) * (computeMajor == 9 ? hopperShare : 1);
-}
-
-double datasheetClockHz(std::string_view gpuName, int computeMajor, int computeMinor, int smCount) {
-    const Datasheet* const sheet = datasheetOf(gpuName, computeMajor);
-    if (sheet == nullptr || smCount <= 0) return 0;
-    // All sheets state fp16, which every capability with tensor cores has.
-    const double perClock = flopsPerClockOfSm(computeMajor, computeMinor, "fp16");
-    return perClock > 0 ? sheet->tera * 1e12 / (perClock * smCount) : 0;
-}
-
-double datasheetFlopsPerSecond(std::string_view gpuName, int computeMajor, int computeMinor, int smCount,
-                               std::string_view precision) {
-    const double perClock = flopsPerClockOfSm(computeMajor, computeMinor, precision);
-    return perClock * smCount * datasheetClockHz(gpuName, computeMajor, computeMinor, smCount);
-}
-
-double datasheetBytesPerSecond(std::string_view gpuName, int computeMajor) {
-    const Datasheet* const sheet = datasheetOf(gpuName, computeMajor);
-    return sheet == nullptr ? 0 : sheet->memory * 1e9;
-}
-
-namespace {
-
 const CounterSeries* counterOf(const Trace& trace, uint32_t gpu, bool (*isWanted)(const CounterSeries&)) {
     const auto found = std::ranges::find_if(trace.counters, [&](const CounterSeries& each) {
         return each.gpu == gpu && isWanted(each) && each.hasValue();
@@ -146,6 +105,43 @@ double peakActiveHz(const Trace& trace, uint32_t gpu) {
 }
 
 }  // namespace
+
+double flopsPerClockOfSm(int computeMajor, int computeMinor, std::string_view precision) {
+    for (const Throughput& each : throughputs) {
+        if (each.major != computeMajor || each.minor != computeMinor) continue;
+        if (precision == "bf16") return each.bf16;
+        if (precision == "fp16") return each.fp16;
+        if (precision == "fp8") return each.fp8;
+        if (precision == "tf32") return each.tf32;
+        if (precision == "fp32") return each.fp32;
+        if (precision == "fp64") return each.fp64;
+    }
+    return 0;
+}
+
+double flopsPerActiveClockOfSm(int computeMajor, int computeMinor, std::string_view precision) {
+    constexpr double hopperShare = 1830.0 / 1980;
+    return flopsPerClockOfSm(computeMajor, computeMinor, precision) * (computeMajor == 9 ? hopperShare : 1);
+}
+
+double datasheetClockHz(std::string_view gpuName, int computeMajor, int computeMinor, int smCount) {
+    const Datasheet* const sheet = datasheetOf(gpuName, computeMajor);
+    if (sheet == nullptr || smCount <= 0) return 0;
+    // All sheets state fp16, which every capability with tensor cores has.
+    const double perClock = flopsPerClockOfSm(computeMajor, computeMinor, "fp16");
+    return perClock > 0 ? sheet->tera * 1e12 / (perClock * smCount) : 0;
+}
+
+double datasheetFlopsPerSecond(std::string_view gpuName, int computeMajor, int computeMinor, int smCount,
+                               std::string_view precision) {
+    const double perClock = flopsPerClockOfSm(computeMajor, computeMinor, precision);
+    return perClock * smCount * datasheetClockHz(gpuName, computeMajor, computeMinor, smCount);
+}
+
+double datasheetBytesPerSecond(std::string_view gpuName, int computeMajor) {
+    const Datasheet* const sheet = datasheetOf(gpuName, computeMajor);
+    return sheet == nullptr ? 0 : sheet->memory * 1e9;
+}
 
 TensorReadings tensorReadings(const Trace& trace, uint32_t gpu, TimeRange range) {
     TensorReadings result;

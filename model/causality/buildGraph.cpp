@@ -602,16 +602,6 @@ class GraphBuilder {
     std::vector<std::pair<EdgeKind, Node>> causes_;
 };
 
-}  // namespace
-
-CausalGraph buildCausalGraph(const CausalInput& input, TimeRange window) {
-    CausalGraph graph = GraphBuilder(input, window).build();
-    setTypicalDelays(graph);
-    return graph;
-}
-
-namespace {
-
 /// A cause that ended this long after all others is the only possible one.
 constexpr int64_t clearNs = 10'000;
 /// Maximum delay from the end of GPU work to the return of a call that awaited it. A longer delay has another cause.
@@ -724,6 +714,12 @@ class DelayTable {
 };
 
 }  // namespace
+
+CausalGraph buildCausalGraph(const CausalInput& input, TimeRange window) {
+    CausalGraph graph = GraphBuilder(input, window).build();
+    setTypicalDelays(graph);
+    return graph;
+}
 
 void setTypicalDelays(CausalGraph& graph) {
     setOwnTimes(graph);

@@ -45,6 +45,40 @@ uint32_t placesOf(const std::vector<QueuedLaunch>& launches) {
     return static_cast<size_t>(near) * 5 >= waiting.size() * 4 ? places + 1 : 0;
 }
 
+/// Threads without known states alternate if their runs of consecutive calls have at least this mean length.
+constexpr uint32_t minCallsPerRun = 8;
+/// Minimum length of a time between two calls in which a thread without states may have waited.
+constexpr int64_t minUnknownWaitNs = 20'000;
+
+struct LastCall {
+    uint32_t row = noIndex;
+    int64_t endNs = 0;
+};
+
+/// The threads of a process while its calls are visited in order.
+struct ProcessCalls {
+    std::vector<uint32_t> threads;
+    uint32_t calls = 0, runs = 0;
+    uint32_t lastThread = noIndex;
+};
+
+struct Seen {
+    bool isKnown = false, isWaiting = false;
+    bool isExact = false;  ///< By the scheduler: samples are too coarse to deny a wait.
+};
+
+/// Returns the state of a thread at a time.
+Seen seenAt(const Trace& trace, const StatesOfThreads& states, uint32_t thread, int64_t timeNs) {
+    Seen seen;
+    states.forEachIn(thread, {timeNs, timeNs + 1}, [&](uint32_t row, TimeRange) {
+        const ThreadState state = trace.cpuStates.state[row];
+        if (state == ThreadState::Unknown) return;
+        seen = {true, isWaiting(state) && state != ThreadState::Sleep,
+                trace.cpuStates.source[row] == StateSource::Scheduler};
+    });
+    return seen;
+}
+
 }  // namespace
 
 std::vector<bool> streamsOrderedWithDefault(const Trace& trace, const LaunchRows& launches, TimeRange window) {
@@ -111,27 +145,6 @@ std::vector<uint32_t> queueLimits(const Trace& trace, const LaunchRows& launches
     return places;
 }
 
-namespace {
-
-/// Threads without known states alternate if their runs of consecutive calls have at least this mean length.
-constexpr uint32_t minCallsPerRun = 8;
-/// Minimum length of a time between two calls in which a thread without states may have waited.
-constexpr int64_t minUnknownWaitNs = 20'000;
-
-struct LastCall {
-    uint32_t row = noIndex;
-    int64_t endNs = 0;
-};
-
-/// The threads of a process while its calls are visited in order.
-struct ProcessCalls {
-    std::vector<uint32_t> threads;
-    uint32_t calls = 0, runs = 0;
-    uint32_t lastThread = noIndex;
-};
-
-}  // namespace
-
 bool isWaitingForOthers(ThreadState state) {
     return isWaiting(state) && state != ThreadState::Sleep && state != ThreadState::Disk;
 }
@@ -166,27 +179,6 @@ double ranShareBetweenCalls(const Trace& trace, uint32_t row) {
     const double ranNs = static_cast<double>(states.cpuNs[row]) + static_cast<double>(states.delayNs[row]);
     return betweenNs > 0 ? std::clamp((ranNs - static_cast<double>(callsNs)) / betweenNs, 0.0, 1.0) : 0;
 }
-
-namespace {
-
-struct Seen {
-    bool isKnown = false, isWaiting = false;
-    bool isExact = false;  ///< By the scheduler: samples are too coarse to deny a wait.
-};
-
-/// Returns the state of a thread at a time.
-Seen seenAt(const Trace& trace, const StatesOfThreads& states, uint32_t thread, int64_t timeNs) {
-    Seen seen;
-    states.forEachIn(thread, {timeNs, timeNs + 1}, [&](uint32_t row, TimeRange) {
-        const ThreadState state = trace.cpuStates.state[row];
-        if (state == ThreadState::Unknown) return;
-        seen = {true, isWaiting(state) && state != ThreadState::Sleep,
-                trace.cpuStates.source[row] == StateSource::Scheduler};
-    });
-    return seen;
-}
-
-}  // namespace
 
 std::vector<HandOver> findHandOvers(const Trace& trace, const StatesOfThreads& states, uint32_t firstCall,
                                     uint32_t endCall) {

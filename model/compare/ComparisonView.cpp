@@ -214,47 +214,6 @@ Evidence evidenceOfStep(const Clause& clause, const InstanceSide& baseline, cons
     return {};
 }
 
-}  // namespace
-
-WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query) {
-    if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
-        return worstIdle(baseline, candidate, query);
-    const std::vector<Piece> before = piecesOf(baseline, query, query.baselineName, query.baselinePath);
-    const std::vector<Piece> after = piecesOf(candidate, query, query.candidateName, query.candidatePath);
-    WorstInstance worst;
-    const Piece* worstBefore = nullptr;
-    const Piece* worstAfter = nullptr;
-    const auto consider = [&](const Piece* a, const Piece* b) {
-        const int64_t lostNs = (b ? b->endNs - b->startNs : 0) - (a ? a->endNs - a->startNs : 0);
-        if (worst.isFound && lostNs <= worst.lostNs) return;
-        worst = {.step = b ? b->step : a->step, .lostNs = lostNs, .isFound = true};
-        worstBefore = a;
-        worstAfter = b;
-    };
-    size_t i = 0, j = 0;
-    while (i < before.size() || j < after.size()) {
-        const bool hasBefore = i < before.size() && (j == after.size() || before[i].step <= after[j].step);
-        const bool hasAfter = j < after.size() && (i == before.size() || after[j].step <= before[i].step);
-        consider(hasBefore ? &before[i] : nullptr, hasAfter ? &after[j] : nullptr);
-        i += hasBefore ? 1 : 0;
-        j += hasAfter ? 1 : 0;
-    }
-    worst.baseline = eventOf(baseline, query.kind, worstBefore);
-    worst.candidate = eventOf(candidate, query.kind, worstAfter);
-    return worst;
-}
-
-std::string_view identifier(ClauseKind kind) { return enumText(kind, {"words", "step", "cause", "single"}); }
-
-Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline, const InstanceSide& candidate) {
-    if (clause.kind == ClauseKind::Step) return {medianStep(baseline), medianStep(candidate)};
-    if (clause.kind == ClauseKind::Single) return evidenceOfStep(clause, baseline, candidate);
-    if (clause.query) return evidenceOfCause(*clause.query, baseline, candidate);
-    return {};
-}
-
-namespace {
-
 constexpr size_t maxStepBars = 1000;
 
 StepBars::Bar barOf(const std::vector<int64_t>& wallNs, size_t first, size_t count) {
@@ -328,6 +287,43 @@ void addCandidate(const ContributorDifference& difference, size_t candidate, Com
 }
 
 }  // namespace
+
+WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate, const InstanceQuery& query) {
+    if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
+        return worstIdle(baseline, candidate, query);
+    const std::vector<Piece> before = piecesOf(baseline, query, query.baselineName, query.baselinePath);
+    const std::vector<Piece> after = piecesOf(candidate, query, query.candidateName, query.candidatePath);
+    WorstInstance worst;
+    const Piece* worstBefore = nullptr;
+    const Piece* worstAfter = nullptr;
+    const auto consider = [&](const Piece* a, const Piece* b) {
+        const int64_t lostNs = (b ? b->endNs - b->startNs : 0) - (a ? a->endNs - a->startNs : 0);
+        if (worst.isFound && lostNs <= worst.lostNs) return;
+        worst = {.step = b ? b->step : a->step, .lostNs = lostNs, .isFound = true};
+        worstBefore = a;
+        worstAfter = b;
+    };
+    size_t i = 0, j = 0;
+    while (i < before.size() || j < after.size()) {
+        const bool hasBefore = i < before.size() && (j == after.size() || before[i].step <= after[j].step);
+        const bool hasAfter = j < after.size() && (i == before.size() || after[j].step <= before[i].step);
+        consider(hasBefore ? &before[i] : nullptr, hasAfter ? &after[j] : nullptr);
+        i += hasBefore ? 1 : 0;
+        j += hasAfter ? 1 : 0;
+    }
+    worst.baseline = eventOf(baseline, query.kind, worstBefore);
+    worst.candidate = eventOf(candidate, query.kind, worstAfter);
+    return worst;
+}
+
+std::string_view identifier(ClauseKind kind) { return enumText(kind, {"words", "step", "cause", "single"}); }
+
+Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline, const InstanceSide& candidate) {
+    if (clause.kind == ClauseKind::Step) return {medianStep(baseline), medianStep(candidate)};
+    if (clause.kind == ClauseKind::Single) return evidenceOfStep(clause, baseline, candidate);
+    if (clause.query) return evidenceOfCause(*clause.query, baseline, candidate);
+    return {};
+}
 
 RunBand runBand(std::span<const WorkerSummary* const> workers) {
     RunBand band;

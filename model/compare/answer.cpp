@@ -452,30 +452,6 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     return details;
 }
 
-}  // namespace
-
-void writeAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
-    Answer& answer = comparison.answer;
-    const WorkerComparison* pair = comparison.criticalPair();
-    if (!pair || answer.outcome == Outcome::Nothing) {
-        answer.sentence = incomparableSentence(baseline, candidate);
-        answer.clauses = {words(answer.sentence)};
-        return;
-    }
-    for (Cause& cause : answer.causes) cause.text = causeText(cause, *pair) + certaintyText(cause, pair->scale);
-    answer.clauses = clausesOf(comparison, *pair);
-    answer.sentence.clear();
-    for (const Clause& clause : answer.clauses) answer.sentence += clause.text;
-    answer.details = detailsOf(comparison, *pair, baseline, candidate);
-    const std::string nvlink = nvlinkSentence(baseline, candidate);
-    // First if it may explain the difference, since there is not always room for all of them.
-    if (!nvlink.empty())
-        answer.details.insert(isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),
-                              nvlink);
-}
-
-namespace {
-
 constexpr size_t maxCauses = 3;
 constexpr size_t maxKindChanges = 2;       ///< Changes of kind, in addition to those in a part's cause.
 constexpr int64_t minChangeDivisor = 100;  ///< Of the step: one part in so many.
@@ -620,7 +596,49 @@ void addCertain(const WorkerComparison& pair, const RunSummary& baseline, const 
     }
 }
 
+/// Returns the candidate's longest outlier if it exceeds all of the baseline's, and steps that lost time alike.
+std::vector<uint32_t> significantOutliers(const std::vector<RunOutlier>& outliers) {
+    const RunOutlier* longest = nullptr;
+    int64_t baselineNs = 0;
+    for (const RunOutlier& outlier : outliers) {
+        if (!outlier.isCandidate)
+            baselineNs = std::max(baselineNs, outlier.step.excessNs);
+        else if (!longest || outlier.step.excessNs > longest->step.excessNs)
+            longest = &outlier;
+    }
+    if (!longest || longest->step.excessNs <= baselineNs) return {};
+    std::vector<uint32_t> telling{static_cast<uint32_t>(longest - outliers.data())};
+    for (const RunOutlier& other : outliers)
+        if (&other != longest && other.isCandidate && other.worker == longest->worker &&
+            other.step.part == longest->step.part && other.step.contributor == longest->step.contributor &&
+            other.step.path == longest->step.path)
+            telling.push_back(static_cast<uint32_t>(&other - outliers.data()));
+    return telling;
+}
+
+bool isAlike(Outcome outcome) { return outcome == Outcome::Alike || outcome == Outcome::WithinNoise; }
+
 }  // namespace
+
+void writeAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
+    Answer& answer = comparison.answer;
+    const WorkerComparison* pair = comparison.criticalPair();
+    if (!pair || answer.outcome == Outcome::Nothing) {
+        answer.sentence = incomparableSentence(baseline, candidate);
+        answer.clauses = {words(answer.sentence)};
+        return;
+    }
+    for (Cause& cause : answer.causes) cause.text = causeText(cause, *pair) + certaintyText(cause, pair->scale);
+    answer.clauses = clausesOf(comparison, *pair);
+    answer.sentence.clear();
+    for (const Clause& clause : answer.clauses) answer.sentence += clause.text;
+    answer.details = detailsOf(comparison, *pair, baseline, candidate);
+    const std::string nvlink = nvlinkSentence(baseline, candidate);
+    // First if it may explain the difference, since there is not always room for all of them.
+    if (!nvlink.empty())
+        answer.details.insert(isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),
+                              nvlink);
+}
 
 InstanceQuery queryOf(const ContributorDifference& contributor) {
     InstanceQuery query;
@@ -689,32 +707,6 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
     std::ranges::stable_sort(causes, {}, [&](const Cause& each) { return rank(each); });
     return causes;
 }
-
-namespace {
-
-/// Returns the candidate's longest outlier if it exceeds all of the baseline's, and steps that lost time alike.
-std::vector<uint32_t> significantOutliers(const std::vector<RunOutlier>& outliers) {
-    const RunOutlier* longest = nullptr;
-    int64_t baselineNs = 0;
-    for (const RunOutlier& outlier : outliers) {
-        if (!outlier.isCandidate)
-            baselineNs = std::max(baselineNs, outlier.step.excessNs);
-        else if (!longest || outlier.step.excessNs > longest->step.excessNs)
-            longest = &outlier;
-    }
-    if (!longest || longest->step.excessNs <= baselineNs) return {};
-    std::vector<uint32_t> telling{static_cast<uint32_t>(longest - outliers.data())};
-    for (const RunOutlier& other : outliers)
-        if (&other != longest && other.isCandidate && other.worker == longest->worker &&
-            other.step.part == longest->step.part && other.step.contributor == longest->step.contributor &&
-            other.step.path == longest->step.path)
-            telling.push_back(static_cast<uint32_t>(&other - outliers.data()));
-    return telling;
-}
-
-bool isAlike(Outcome outcome) { return outcome == Outcome::Alike || outcome == Outcome::WithinNoise; }
-
-}  // namespace
 
 Answer answerOf(const RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
     Answer answer;

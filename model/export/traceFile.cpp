@@ -309,6 +309,34 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, bool i
     return publishFile(partial, path, IfExists::Fail);
 }
 
+/// Returns the id of a call's stack, if that is its own.
+std::optional<int64_t> ownStack(const auto& table, uint32_t row) {
+    if (table.stack[row] == noIndex || table.isStackLent[row] != 0) return std::nullopt;
+    return int64_t{table.stack[row]} + 1;
+}
+
+NvtxEventType eventType(NvtxStyle style, bool isOpen) {
+    switch (style) {
+        case NvtxStyle::StartEnd: return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
+        case NvtxStyle::Mark: return NvtxEventType::Mark;
+        case NvtxStyle::PushPop: break;
+    }
+    return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
+}
+
+std::optional<std::string_view> identifier(LinkDirection direction) {
+    if (direction == LinkDirection::Transmit) return "tx";
+    if (direction == LinkDirection::Receive) return "rx";
+    return std::nullopt;
+}
+
+std::optional<std::string_view> hostMemory(MemoryKind kind) {
+    if (kind == MemoryKind::Pinned || kind == MemoryKind::Pageable) return name(kind);
+    return std::nullopt;
+}
+
+std::optional<int64_t> gpuOrNone(int64_t gpu) { return gpu == noGpuId ? std::nullopt : std::optional(gpu); }
+
 }  // namespace
 
 bool isOfSqlite(const Trace& trace) {
@@ -346,38 +374,6 @@ Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& pat
 Result<void> writeSealedTraceFile(const Trace& trace, const std::filesystem::path& path) {
     return write(trace, path, true);
 }
-
-namespace {
-
-/// Returns the id of a call's stack, if that is its own.
-std::optional<int64_t> ownStack(const auto& table, uint32_t row) {
-    if (table.stack[row] == noIndex || table.isStackLent[row] != 0) return std::nullopt;
-    return int64_t{table.stack[row]} + 1;
-}
-
-NvtxEventType eventType(NvtxStyle style, bool isOpen) {
-    switch (style) {
-        case NvtxStyle::StartEnd: return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
-        case NvtxStyle::Mark: return NvtxEventType::Mark;
-        case NvtxStyle::PushPop: break;
-    }
-    return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
-}
-
-std::optional<std::string_view> identifier(LinkDirection direction) {
-    if (direction == LinkDirection::Transmit) return "tx";
-    if (direction == LinkDirection::Receive) return "rx";
-    return std::nullopt;
-}
-
-std::optional<std::string_view> hostMemory(MemoryKind kind) {
-    if (kind == MemoryKind::Pinned || kind == MemoryKind::Pageable) return name(kind);
-    return std::nullopt;
-}
-
-std::optional<int64_t> gpuOrNone(int64_t gpu) { return gpu == noGpuId ? std::nullopt : std::optional(gpu); }
-
-}  // namespace
 
 void TraceFileWriter::apiCalls() {
     constexpr const auto& t = tables::apiCalls;

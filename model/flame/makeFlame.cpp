@@ -257,14 +257,6 @@ class Writer {
     const TextSink& sink_;
 };
 
-}  // namespace
-
-void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title, const TextSink& sink) {
-    Writer(tree, root, sink).write(title);
-}
-
-namespace {
-
 std::string frameOf(const Thread& thread) {
     return thread.name.empty() ? fmt::format("[thread {}]", thread.tid) : fmt::format("[{}]", thread.name);
 }
@@ -336,6 +328,10 @@ std::string threadName(const Thread& thread) {
 }
 
 }  // namespace
+
+void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title, const TextSink& sink) {
+    Writer(tree, root, sink).write(title);
+}
 
 std::string_view describe(FlameBase base) {
     return enumText(

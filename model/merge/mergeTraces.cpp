@@ -100,61 +100,6 @@ Result<TimeRange> windowOf(std::span<const TracePtr> traces, std::span<const Par
                 cut.steps->last, most);
 }
 
-}  // namespace
-
-Result<std::vector<int>> parseRanks(std::string_view text) {
-    constexpr int64_t greatest = 1 << 24;
-    const auto refused = [text] {
-        return fail("\"{}\" is not a list of ranks; use for example 0,17,517 or 0-7.", printable(text));
-    };
-    std::set<int> ranks;
-    for (size_t from = 0; from <= text.size();) {
-        const size_t comma = std::min(text.find(',', from), text.size());
-        const std::optional<StepRange> span = parseStepRange(text.substr(from, comma - from));
-        if (!span || span->last > greatest) return refused();
-        if (span->last - span->first >= static_cast<int64_t>(maxRanks))
-            return fail("--ranks: at most {} ranks per trace.", maxRanks);
-        for (int64_t rank = span->first; rank <= span->last; ++rank) ranks.insert(static_cast<int>(rank));
-        if (ranks.size() > maxRanks) return fail("--ranks: at most {} ranks per trace.", maxRanks);
-        from = comma + 1;
-    }
-    return std::vector<int>(ranks.begin(), ranks.end());
-}
-
-std::string describe(const TraceExcerpt& cut) {
-    std::string text;
-    if (!cut.ranks.empty()) text = fmt::format("rank{} {}", cut.ranks.size() > 1 ? "s" : "", numbersText(cut.ranks));
-    if (!cut.steps) return text;
-    if (!text.empty()) text += ", ";
-    return text + (cut.steps->first == cut.steps->last ? fmt::format("step {}", cut.steps->first)
-                                                       : fmt::format("steps {}-{}", cut.steps->first, cut.steps->last));
-}
-
-std::optional<int> rankOf(const Trace& trace, const Process& process) {
-    if (process.rank || trace.processes.size() != 1) return process.rank;
-    return rankInName(trace.title);
-}
-
-Result<std::vector<bool>> excerptParts(std::span<const TracePtr> traces, std::span<const PartPlacement> placements,
-                                       const TraceExcerpt& cut, TraceBuilder& builder) {
-    const auto chosen = chosenProcesses(traces, cut);
-    if (!chosen) return fail(chosen.error());
-    const Result<TimeRange> window = windowOf(traces, placements, *chosen, cut);
-    if (!window) return fail(window.error());
-    std::vector<bool> isTaken(traces.size());
-    for (size_t part = 0; part < traces.size(); ++part)
-        for (size_t index = 0; index < traces[part]->processes.size(); ++index) {
-            if (!(*chosen)[part][index]) continue;
-            const uint32_t process = builder.process(placements[part].globalPids[index]);
-            if (process == noIndex) continue;  // adding the trace reports that there are too many
-            builder.processes()[process].windows = {*window};
-            isTaken[part] = true;
-        }
-    return isTaken;
-}
-
-namespace {
-
 /// Alignment of the clocks of several traces to the first, and its evidence.
 struct AlignedClocks {
     struct Clock {
@@ -681,6 +626,57 @@ std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, Placed
 }
 
 }  // namespace
+
+Result<std::vector<int>> parseRanks(std::string_view text) {
+    constexpr int64_t greatest = 1 << 24;
+    const auto refused = [text] {
+        return fail("\"{}\" is not a list of ranks; use for example 0,17,517 or 0-7.", printable(text));
+    };
+    std::set<int> ranks;
+    for (size_t from = 0; from <= text.size();) {
+        const size_t comma = std::min(text.find(',', from), text.size());
+        const std::optional<StepRange> span = parseStepRange(text.substr(from, comma - from));
+        if (!span || span->last > greatest) return refused();
+        if (span->last - span->first >= static_cast<int64_t>(maxRanks))
+            return fail("--ranks: at most {} ranks per trace.", maxRanks);
+        for (int64_t rank = span->first; rank <= span->last; ++rank) ranks.insert(static_cast<int>(rank));
+        if (ranks.size() > maxRanks) return fail("--ranks: at most {} ranks per trace.", maxRanks);
+        from = comma + 1;
+    }
+    return std::vector<int>(ranks.begin(), ranks.end());
+}
+
+std::string describe(const TraceExcerpt& cut) {
+    std::string text;
+    if (!cut.ranks.empty()) text = fmt::format("rank{} {}", cut.ranks.size() > 1 ? "s" : "", numbersText(cut.ranks));
+    if (!cut.steps) return text;
+    if (!text.empty()) text += ", ";
+    return text + (cut.steps->first == cut.steps->last ? fmt::format("step {}", cut.steps->first)
+                                                       : fmt::format("steps {}-{}", cut.steps->first, cut.steps->last));
+}
+
+std::optional<int> rankOf(const Trace& trace, const Process& process) {
+    if (process.rank || trace.processes.size() != 1) return process.rank;
+    return rankInName(trace.title);
+}
+
+Result<std::vector<bool>> excerptParts(std::span<const TracePtr> traces, std::span<const PartPlacement> placements,
+                                       const TraceExcerpt& cut, TraceBuilder& builder) {
+    const auto chosen = chosenProcesses(traces, cut);
+    if (!chosen) return fail(chosen.error());
+    const Result<TimeRange> window = windowOf(traces, placements, *chosen, cut);
+    if (!window) return fail(window.error());
+    std::vector<bool> isTaken(traces.size());
+    for (size_t part = 0; part < traces.size(); ++part)
+        for (size_t index = 0; index < traces[part]->processes.size(); ++index) {
+            if (!(*chosen)[part][index]) continue;
+            const uint32_t process = builder.process(placements[part].globalPids[index]);
+            if (process == noIndex) continue;  // adding the trace reports that there are too many
+            builder.processes()[process].windows = {*window};
+            isTaken[part] = true;
+        }
+    return isTaken;
+}
 
 std::string_view identifier(ClockMethod method) {
     return enumText(method, {"base-time", "collectives", "steps", "start"});

@@ -5,7 +5,6 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
-
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -21,6 +20,16 @@ using namespace compare;
 namespace {
 
 constexpr double barWidth = 0.4;
+
+/// Splits the text into two lines so that columns are narrow.
+QString inLines(QString text) {
+    const qsizetype middle = text.size() / 2;
+    qsizetype best = -1;
+    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0; at = text.indexOf(QLatin1Char(' '), at + 1))
+        if (best < 0 || std::abs(at - middle) < std::abs(best - middle)) best = at;
+    if (best >= 0) text[best] = QLatin1Char('\n');
+    return text;
+}
 
 }  // namespace
 
@@ -222,20 +231,6 @@ void StepChart::keyPressEvent(QKeyEvent* event) {
     if (next < 0 || last < 0) return QWidget::keyPressEvent(event);
     emit stepChosen(next);
 }
-
-namespace {
-
-/// Splits the text into two lines so that columns are narrow.
-QString inLines(QString text) {
-    const qsizetype middle = text.size() / 2;
-    qsizetype best = -1;
-    for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0; at = text.indexOf(QLatin1Char(' '), at + 1))
-        if (best < 0 || std::abs(at - middle) < std::abs(best - middle)) best = at;
-    if (best >= 0) text[best] = QLatin1Char('\n');
-    return text;
-}
-
-}  // namespace
 
 WaterfallChart::WaterfallChart(QWidget* parent) : PlotWidget(parent) {
     setAccessibleName(tr("Parts of the step: from the baseline to the candidate"));

@@ -10,7 +10,6 @@
 #include <QTextTable>
 #include <QUrl>
 #include <QWheelEvent>
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -61,6 +60,12 @@ constexpr size_t maxLinks = 20;
 
 /// Keeps a number and its unit on one line.
 QString unbroken(const std::string& value) { return toQString(value).replace(' ', QChar(QChar::Nbsp)); }
+
+constexpr int gripWidth = 5;
+constexpr int minWidthPx = 200;
+constexpr int defaultWidthPx = 320;
+constexpr int lettersPerLine = 34;
+constexpr int minHeightPx = 80;
 
 }  // namespace
 
@@ -268,16 +273,6 @@ void DetailsPanel::addLinks(const QString& heading, const std::vector<EventRef>&
     }
     if (events.size() > shown) sheet_->addParagraph(tr("and %1 more").arg(events.size() - shown));
 }
-
-namespace {
-
-constexpr int gripWidth = 5;
-constexpr int minWidthPx = 200;
-constexpr int defaultWidthPx = 320;
-constexpr int lettersPerLine = 34;
-constexpr int minHeightPx = 80;
-
-}  // namespace
 
 OverlayPanel::OverlayPanel(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("overlayPanel"));

@@ -21,6 +21,18 @@ constexpr int maxCrumbWidth = 260;  // pixels
 
 QString divider() { return QStringLiteral(" › "); }
 
+constexpr int maxSearchWidth = 260;  // pixels
+constexpr int sentenceMs = 8'000;
+
+std::string textFrom(const std::function<void(const TextSink&)>& write) {
+    std::string text;
+    write([&text](std::string_view piece) {
+        text += piece;
+        return true;
+    });
+    return text;
+}
+
 }  // namespace
 
 FlameTrail::FlameTrail(QWidget* parent) : PaintedWidget(parent) {
@@ -122,22 +134,6 @@ std::optional<QString> FlameTrail::toolTipAt(QPoint position) const {
     const Crumb* crumb = crumbAt(position);
     return crumb ? plainToolTip(toQString(tree_->nameOf(crumb->node))) : QString();
 }
-
-namespace {
-
-constexpr int maxSearchWidth = 260;  // pixels
-constexpr int sentenceMs = 8'000;
-
-std::string textFrom(const std::function<void(const TextSink&)>& write) {
-    std::string text;
-    write([&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    return text;
-}
-
-}  // namespace
 
 FlamePanel::FlamePanel(QWidget* parent) : ComputedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {

@@ -20,6 +20,15 @@ namespace {
 constexpr int restMs = 220;         // until the pointer rests
 constexpr double aimTolerance = 2;  // a pixel distance that still counts as on a slice
 
+/// The menu key has no position: it applies to the selection.
+std::optional<TimelinePlace> selectedPlace(const TimelineState& state) {
+    const EventRef event = state.selection().event();
+    if (!event.isValid()) return std::nullopt;
+    const SliceLocation at = state.trace()->locate(event);
+    const TimeRange range = state.trace()->rangeOf(event);
+    return TimelinePlace{at.isValid() ? at.track : noIndex, range.startNs, event, range, false};
+}
+
 }  // namespace
 
 TrackCanvas::TrackCanvas(TimelineState& state, QWidget* parent)
@@ -445,18 +454,6 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
 
 // The context menu of the canvas, and the limits of range drags.
 namespace lanescope::views {
-namespace {
-
-/// The menu key has no position: it applies to the selection.
-std::optional<TimelinePlace> selectedPlace(const TimelineState& state) {
-    const EventRef event = state.selection().event();
-    if (!event.isValid()) return std::nullopt;
-    const SliceLocation at = state.trace()->locate(event);
-    const TimeRange range = state.trace()->rangeOf(event);
-    return TimelinePlace{at.isValid() ? at.track : noIndex, range.startNs, event, range, false};
-}
-
-}  // namespace
 
 void TrackCanvas::contextMenuEvent(QContextMenuEvent* event) {
     if (!state_.hasTracks()) return;

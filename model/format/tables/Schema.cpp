@@ -113,6 +113,15 @@ void describeExport(const Database& database, FirstError& error) {
 
 std::string applicationIdSql(int64_t id) { return fmt::format("PRAGMA application_id = {};", id); }
 
+/// Returns the value of `expression` in the first row; 0 if unknown.
+int64_t answer(const Database& database, const char* expression, const tables::Table& table) {
+    if (!database.hasTable(table.tableName())) return 0;
+    auto statement = database.prepare(fmt::format("SELECT {} FROM {}", expression, table.tableName()));
+    if (!statement) return 0;
+    const auto row = statement->step();
+    return row && *row && statement->isInteger(0) ? statement->integer(0) : 0;
+}
+
 }  // namespace
 
 Result<void> markWhole(Database& database) { return database.execute(applicationIdSql(traceApplicationId).c_str()); }
@@ -172,19 +181,6 @@ bool wasSealed(const Database& database) {
     const auto row = statement->step();
     return row && *row;
 }
-
-namespace {
-
-/// Returns the value of `expression` in the first row; 0 if unknown.
-int64_t answer(const Database& database, const char* expression, const tables::Table& table) {
-    if (!database.hasTable(table.tableName())) return 0;
-    auto statement = database.prepare(fmt::format("SELECT {} FROM {}", expression, table.tableName()));
-    if (!statement) return 0;
-    const auto row = statement->step();
-    return row && *row && statement->isInteger(0) ? statement->integer(0) : 0;
-}
-
-}  // namespace
 
 int64_t traceFingerprint(const Database& database) {
     Fnv1a hash;

@@ -274,20 +274,6 @@ class RpdReader {
     MixedMap<int64_t, int64_t> callOf_;
 };
 
-}  // namespace
-
-Result<void> readRpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                          const LoadProgress& progress) {
-    LoadContext context(database, builder, threads, progress);
-    builder.description().producer = "RPD";
-    RpdReader(context).read();
-    noteSkippedTables(context, otherTables);
-    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
-    return {};
-}
-
-namespace {
-
 constexpr std::array unreadHipTables{
     UnreadTable{"HSA", "HSA calls"}, UnreadTable{"ROCTX", "ranges of rocTX"},   UnreadTable{"HIPTX", "ranges of hipTX"},
     UnreadTable{"MPI", "MPI calls"}, UnreadTable{"KFD", "calls of the driver"},
@@ -425,6 +411,16 @@ class HipReader {
 };
 
 }  // namespace
+
+Result<void> readRpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                          const LoadProgress& progress) {
+    LoadContext context(database, builder, threads, progress);
+    builder.description().producer = "RPD";
+    RpdReader(context).read();
+    noteSkippedTables(context, otherTables);
+    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
+    return {};
+}
 
 Result<void> readHipTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                           const LoadProgress& progress) {

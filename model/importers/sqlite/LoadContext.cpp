@@ -25,6 +25,14 @@ uint32_t plainPid(int64_t value) {
     return value > 0xffffff ? processIdOf(value) : static_cast<uint32_t>(value & 0xffffff);
 }
 
+/// Minimum size of a row: a cell pointer, two lengths and a record header.
+constexpr int64_t minBytesPerRow = 6;
+/// Each byte of a file belongs to at most one text. A table may be read twice, and the default text
+/// of an added column is stored once in the file.
+constexpr uint64_t textsPerByte = 4;
+constexpr uint64_t minTextLimitBytes = uint64_t{1} << 20;
+constexpr std::chrono::milliseconds reportInterval{40};
+
 }  // namespace
 
 void Identities::read(LoadContext& context, FileStrings& strings) {
@@ -182,18 +190,6 @@ uint32_t Identities::gpuNumbered(int64_t gpuId) { return gpuId < 0 ? noIndex : b
 uint32_t Identities::unnamedProcess() { return builder_.processes().size() == 1 ? 0 : process(0); }
 
 uint32_t Identities::unnamedThread() { return builder_.trace().threads.size() == 1 ? 0 : thread(0); }
-
-namespace {
-
-/// Minimum size of a row: a cell pointer, two lengths and a record header.
-constexpr int64_t minBytesPerRow = 6;
-/// Each byte of a file belongs to at most one text. A table may be read twice, and the default text
-/// of an added column is stored once in the file.
-constexpr uint64_t textsPerByte = 4;
-constexpr uint64_t minTextLimitBytes = uint64_t{1} << 20;
-constexpr std::chrono::milliseconds reportInterval{40};
-
-}  // namespace
 
 void FileStrings::read(LoadContext& context) {
     constexpr const auto& table = tables::strings;

@@ -53,42 +53,6 @@ bool copiesCountFromOne(LoadContext& context) {
     return three > two;
 }
 
-}  // namespace
-
-void MemoryKinds::read(LoadContext& context) {
-    memcpyKinds_ = readNames<MemcpyKind>(context, tables::memcpyKinds, memcpyKindCount);
-    memoryKinds_ = readNames<MemoryKind>(context, tables::memoryKinds, memoryKindCount);
-    if (memoryKinds_.empty()) countsFromOne_ = copiesCountFromOne(context);
-}
-
-MemcpyKind MemoryKinds::memcpyKind(int64_t number) const {
-    if (memcpyKinds_.empty()) return memcpyKindFrom(number);
-    return valueOr(memcpyKinds_, number, MemcpyKind::Unknown);
-}
-
-MemoryKind MemoryKinds::memoryKind(int64_t number) const {
-    if (memoryKinds_.empty()) return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
-    return valueOr(memoryKinds_, number, MemoryKind::Unknown);
-}
-
-void readStacks(LoadContext& context, FileDirectory& directory) {
-    constexpr const auto& t = tables::stacks;
-    TableReader reader(context, t, "Python stacks");
-    const auto text = [&](const auto& column) { return reader.string(column, directory.strings).value_or(0); };
-    while (reader.next()) {
-        const std::optional<int64_t> id = reader.integer(t.id);
-        const std::optional<int64_t> parent = reader.integer(t.parentId);
-        const auto outer = parent ? directory.stacks.find(*parent) : directory.stacks.end();
-        if (reader.skipRowIf(!id || (parent && outer == directory.stacks.end()))) continue;
-        const uint32_t stack =
-            context.builder().stack(parent ? outer->second : noIndex, text(t.functionId), text(t.fileId),
-                                    reader.unsigned32(t.line), text(t.moduleId), text(t.operatorsId));
-        if (!reader.skipRowIf(stack == noIndex)) directory.stacks.try_emplace(*id, stack);
-    }
-}
-
-namespace {
-
 bool has(const Database& database, const tables::Table& table) { return database.hasTable(table.tableName()); }
 
 /// nvprof has its texts in `StringTable`, Nsight Systems in `StringIds`.
@@ -238,6 +202,38 @@ void noteDifferences(const Database& database, TraceBuilder& builder) {
 }
 
 }  // namespace
+
+void MemoryKinds::read(LoadContext& context) {
+    memcpyKinds_ = readNames<MemcpyKind>(context, tables::memcpyKinds, memcpyKindCount);
+    memoryKinds_ = readNames<MemoryKind>(context, tables::memoryKinds, memoryKindCount);
+    if (memoryKinds_.empty()) countsFromOne_ = copiesCountFromOne(context);
+}
+
+MemcpyKind MemoryKinds::memcpyKind(int64_t number) const {
+    if (memcpyKinds_.empty()) return memcpyKindFrom(number);
+    return valueOr(memcpyKinds_, number, MemcpyKind::Unknown);
+}
+
+MemoryKind MemoryKinds::memoryKind(int64_t number) const {
+    if (memoryKinds_.empty()) return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
+    return valueOr(memoryKinds_, number, MemoryKind::Unknown);
+}
+
+void readStacks(LoadContext& context, FileDirectory& directory) {
+    constexpr const auto& t = tables::stacks;
+    TableReader reader(context, t, "Python stacks");
+    const auto text = [&](const auto& column) { return reader.string(column, directory.strings).value_or(0); };
+    while (reader.next()) {
+        const std::optional<int64_t> id = reader.integer(t.id);
+        const std::optional<int64_t> parent = reader.integer(t.parentId);
+        const auto outer = parent ? directory.stacks.find(*parent) : directory.stacks.end();
+        if (reader.skipRowIf(!id || (parent && outer == directory.stacks.end()))) continue;
+        const uint32_t stack =
+            context.builder().stack(parent ? outer->second : noIndex, text(t.functionId), text(t.fileId),
+                                    reader.unsigned32(t.line), text(t.moduleId), text(t.operatorsId));
+        if (!reader.skipRowIf(stack == noIndex)) directory.stacks.try_emplace(*id, stack);
+    }
+}
 
 SqliteKind kindOf(const Database& database) {
     if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;

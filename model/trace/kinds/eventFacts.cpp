@@ -132,30 +132,6 @@ SliceLocation locateSample(const Trace& trace, EventRef event) {
     return {};
 }
 
-}  // namespace
-
-SliceLocation Trace::locate(EventRef event) const {
-    // A curve has no slices.
-    if (event.kind() == EventKind::CounterSample) return locateSample(*this, event);
-    const kinds::TrackSubject own =
-        visitKind(*this, event, [this](auto each, uint32_t row) { return each.trackOf(*this, row); });
-    if (own.subject == noIndex) return {};
-    const int64_t startNs = rangeOf(event).startNs;
-    for (uint32_t track = 0; track < tracks.size(); ++track) {
-        if (tracks[track].kind != own.kind || tracks[track].subject != own.subject) continue;
-        for (uint32_t laneIndex = 0; laneIndex < tracks[track].lanes.size(); ++laneIndex) {
-            const Lane& lane = tracks[track].lanes[laneIndex];
-            const auto first = std::ranges::lower_bound(lane.startNs, startNs);
-            for (auto slice = static_cast<uint32_t>(first - lane.startNs.begin());
-                 slice < lane.size() && lane.startNs[slice] == startNs; ++slice)
-                if (lane.event[slice] == event) return {track, laneIndex, slice};
-        }
-    }
-    return {};
-}
-
-namespace {
-
 /// Limit of threads that are listed singly; more are summed.
 constexpr size_t maxListedThreads = 2;
 
@@ -194,6 +170,26 @@ std::string elementsText(const Trace& trace, const NcclFacts& facts) {
 std::string numberText(int64_t number) { return number < 0 ? std::string() : fmt::format("{}", number); }
 
 }  // namespace
+
+SliceLocation Trace::locate(EventRef event) const {
+    // A curve has no slices.
+    if (event.kind() == EventKind::CounterSample) return locateSample(*this, event);
+    const kinds::TrackSubject own =
+        visitKind(*this, event, [this](auto each, uint32_t row) { return each.trackOf(*this, row); });
+    if (own.subject == noIndex) return {};
+    const int64_t startNs = rangeOf(event).startNs;
+    for (uint32_t track = 0; track < tracks.size(); ++track) {
+        if (tracks[track].kind != own.kind || tracks[track].subject != own.subject) continue;
+        for (uint32_t laneIndex = 0; laneIndex < tracks[track].lanes.size(); ++laneIndex) {
+            const Lane& lane = tracks[track].lanes[laneIndex];
+            const auto first = std::ranges::lower_bound(lane.startNs, startNs);
+            for (auto slice = static_cast<uint32_t>(first - lane.startNs.begin());
+                 slice < lane.size() && lane.startNs[slice] == startNs; ++slice)
+                if (lane.event[slice] == event) return {track, laneIndex, slice};
+        }
+    }
+    return {};
+}
 
 std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, TimeRange during, uint32_t stream) {
     const ApiTable& calls = trace.apiCalls;

@@ -115,6 +115,29 @@ bool isAbout(const Trace& trace, uint32_t frame, const StackTerm& term) {
     return (term.line == 0 || trace.stacks.line[frame] == term.line) && endsInPath(path, term.text);
 }
 
+/// A track has the ranges of one domain.
+bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
+    for (const Lane& lane : track.lanes)
+        if (lane.size() > 0 && lane.event.front().kind() == EventKind::Nvtx)
+            return isFunctionDomain(trace.strings.at(trace.nvtx.domain[lane.event.front().row()]));
+    return false;
+}
+
+bool isModule(std::string_view text) { return text.starts_with(moduleRangePrefix); }
+
+/// Returns the class of "Attention.forward", which PyTorch's function for calls of modules called.
+std::string_view classOf(const Trace& trace, uint32_t stack) {
+    const uint32_t outer = outerStack(trace, stack);
+    if (outer == noIndex ||
+        !isTorchModuleCall(trace.strings.at(trace.stacks.file[outer]), trace.strings.at(trace.stacks.function[outer])))
+        return {};
+    const std::string_view function = trace.strings.at(trace.stacks.function[stack]);
+    const size_t method = function.rfind('.');
+    if (method == std::string_view::npos || function.substr(method) != ".forward") return {};
+    const std::string_view type = function.substr(0, method);
+    return type.substr(type.rfind('.') + 1);
+}
+
 }  // namespace
 
 uint32_t graphNodeOf(const Trace& trace, EventRef kernel) {
@@ -257,18 +280,6 @@ bool StackFilter::holds(EventRef event) const {
     return std::ranges::all_of(modules_, [&](const std::string& asked) { return contains(text, asked); });
 }
 
-namespace {
-
-/// A track has the ranges of one domain.
-bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
-    for (const Lane& lane : track.lanes)
-        if (lane.size() > 0 && lane.event.front().kind() == EventKind::Nvtx)
-            return isFunctionDomain(trace.strings.at(trace.nvtx.domain[lane.event.front().row()]));
-    return false;
-}
-
-}  // namespace
-
 OpenRanges::OpenRanges(const Trace& trace, bool hasPythonFunctions)
     : tracksOf_(trace.threads.size()), leaderOf_(trace.processes.size(), noIndex) {
     std::vector<size_t> maxRanges(trace.processes.size(), 0);
@@ -305,25 +316,6 @@ std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
     for (const Open& each : open) rows.push_back(each.row);
     return rows;
 }
-
-namespace {
-
-bool isModule(std::string_view text) { return text.starts_with(moduleRangePrefix); }
-
-/// Returns the class of "Attention.forward", which PyTorch's function for calls of modules called.
-std::string_view classOf(const Trace& trace, uint32_t stack) {
-    const uint32_t outer = outerStack(trace, stack);
-    if (outer == noIndex ||
-        !isTorchModuleCall(trace.strings.at(trace.stacks.file[outer]), trace.strings.at(trace.stacks.function[outer])))
-        return {};
-    const std::string_view function = trace.strings.at(trace.stacks.function[stack]);
-    const size_t method = function.rfind('.');
-    if (method == std::string_view::npos || function.substr(method) != ".forward") return {};
-    const std::string_view type = function.substr(0, method);
-    return type.substr(type.rfind('.') + 1);
-}
-
-}  // namespace
 
 WorkModules::WorkModules(const Trace& trace) : trace_(trace), ranges_(trace, true) {
     findInStacks();
