@@ -2,7 +2,6 @@
 #include "app/viewer/AppSettings.h"
 
 #include <QCryptographicHash>
-#include <QDir>
 
 #include "views/timeline/SliceColors.h"
 
@@ -64,8 +63,6 @@ ColorMode AppSettings::colorMode() const {
 void AppSettings::setColorMode(ColorMode mode) {
     settings_->setValue("colours/mode", colorModeNames.value(static_cast<int>(mode)));
 }
-
-QString AppSettings::folder() const { return settings_->value("folder", QDir::homePath()).toString(); }
 
 QByteArray AppSettings::trackArrangement(const QString& document) const {
     return settings_->value(arrangementKey(document)).toByteArray();

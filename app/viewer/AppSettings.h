@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <QDir>
 #include <QSettings>
 #include <QString>
 #include <QStringList>
@@ -53,7 +54,7 @@ class AppSettings {
     QVariantMap recentTools() const { return value("recentTools").toMap(); }
     void setRecentTools(const QVariantMap& tools) { store("recentTools", tools); }
     /// Returns the folder in which file dialogs start.
-    QString folder() const;
+    QString folder() const { return settings_->value("folder", QDir::homePath()).toString(); }
     void setFolder(const QString& folder) { store("folder", folder); }
     QByteArray windowGeometry() const { return value("window/geometry").toByteArray(); }
     void setWindowGeometry(const QByteArray& geometry) { store("window/geometry", geometry); }

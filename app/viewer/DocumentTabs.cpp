@@ -4,7 +4,6 @@
 #include <QBoxLayout>
 #include <QTimer>
 #include <QToolButton>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -130,8 +129,6 @@ std::vector<TracePtr> DocumentTabs::traces() const {
             if (std::ranges::find(traces, timeline->trace()) == traces.end()) traces.push_back(timeline->trace());
     return traces;
 }
-
-DocumentPage* DocumentTabs::currentDocument() const { return qobject_cast<DocumentPage*>(currentWidget()); }
 
 TracePage* DocumentTabs::currentTrace() const { return qobject_cast<TracePage*>(currentWidget()); }
 

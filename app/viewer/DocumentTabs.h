@@ -6,7 +6,6 @@
 #include <QPushButton>
 #include <QTabWidget>
 #include <QWidget>
-
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -134,7 +133,7 @@ class DocumentTabs : public QTabWidget {
     void showComparison(TracePtr baseline, TracePtr candidate);
 
     /// Returns null while a file is being loaded in the current tab, or without a document.
-    DocumentPage* currentDocument() const;
+    DocumentPage* currentDocument() const { return qobject_cast<DocumentPage*>(currentWidget()); }
     TracePage* currentTrace() const;
     std::vector<TracePage*> tracePages() const;
     std::vector<DocumentPage*> documents() const;

@@ -249,8 +249,6 @@ void FinderModel::setText(const QString& text) {
     matchNames();
 }
 
-bool FinderModel::isSearching() const { return more_->isActive(); }
-
 void FinderModel::matchEntries() {
     beginResetModel();
     matches_.clear();

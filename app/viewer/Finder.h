@@ -119,7 +119,7 @@ class FinderModel : public QAbstractListModel {
     /// Shows the matches; everything except names for an empty text.
     void setText(const QString& text);
     /// Returns true while names are still being searched.
-    bool isSearching() const;
+    bool isSearching() const { return more_->isActive(); }
     /// Runs the action of the row; does nothing for an invalid index.
     void activate(const QModelIndex& index) const;
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QAction>
-
 #include <filesystem>
 #include <functional>
 #include <optional>

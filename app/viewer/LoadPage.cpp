@@ -186,8 +186,6 @@ QString LoadPage::title() const {
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
 
-QString LoadPage::errorText() const { return bar_->isHidden() ? text_->text() : QString(); }
-
 QString LoadPage::skippedText() const {
     constexpr size_t maxNamed = 3;
     if (skipped_.empty()) return {};

@@ -101,7 +101,7 @@ class LoadPage : public QWidget {
     bool isLoading() const { return isLoading_; }
     QString title() const;
     /// Returns the error; empty for none.
-    QString errorText() const;
+    QString errorText() const { return bar_->isHidden() ? text_->text() : QString(); }
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
     bool isWhole() const { return several_.cut.isWhole(); }
     /// Returns 0 if each path is a separate program.

@@ -31,8 +31,6 @@ RemoteKeeper::RemoteKeeper(TracePage& page)
     since_.start();
 }
 
-QString RemoteKeeper::text() const { return isHidden() ? QString() : text_->text(); }
-
 void RemoteKeeper::check() {
     if (job_->isRunning()) return;
     const auto index = remoteOf(*page_.trace());

@@ -23,7 +23,7 @@ class RemoteKeeper : public QWidget {
   public:
     explicit RemoteKeeper(TracePage& page);
 
-    QString text() const;
+    QString text() const { return isHidden() ? QString() : text_->text(); }
     /// Opens the trace again; what was fetched stays.
     void connectAgain();
 

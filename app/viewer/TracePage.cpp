@@ -178,8 +178,6 @@ void TracePage::showRun() {
     if (run && run->hasPlainSteps()) tables_->suggest(QStringLiteral("steps"));
 }
 
-void TracePage::showVisible() { tables_->setVisibleRange(timeline_->state().range().visible()); }
-
 void TracePage::showWarnings() {
     healthBar_->setNotes(healthNotesOf(*trace_));
     healthBar_->setPlaceKnown(placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
@@ -192,8 +190,6 @@ void TracePage::showName(const QString& name) {
 }
 
 QString TracePage::title() const { return toQString(trace_->title); }
-
-void TracePage::showPanel(const QString& name) { tableCommands_->show(&tables_->tab(name)); }
 
 QList<QAction*> TracePage::commands() const {
     return tableCommands_->actions() + guide_->actions() + QList{copyEvidence_};
@@ -264,8 +260,6 @@ void TracePage::shareHeight() {
     const int tables = std::min(maxTablesHeight, static_cast<int>(whole_->height() * minTimelineShare));
     whole_->setSizes({whole_->height() - tables, tables});
 }
-
-void TracePage::setTablesVisible(bool isVisible) { tables_->setVisible(isVisible); }
 
 bool TracePage::isBusy() const {
     const LazyTab* tab = tables_->currentTab();

@@ -54,7 +54,7 @@ class TracePage : public DocumentPage {
     /// Returns the SQL queries of earlier pages, the latest first.
     const QStringList& queries() const { return queries_; }
     /// Brings a panel, by the name of its kind, to the front and shows the tables.
-    void showPanel(const QString& name);
+    void showPanel(const QString& name) { tableCommands_->show(&tables_->tab(name)); }
     /// Searches for `name` and shows the first hit.
     void showName(const QString& name);
 
@@ -67,7 +67,7 @@ class TracePage : public DocumentPage {
     std::vector<FinderEntry> places() const override;
     void setTheme(const views::Theme& theme) override;
     void setDetailsVisible(bool isVisible) override;
-    void setTablesVisible(bool isVisible) override;
+    void setTablesVisible(bool isVisible) override { tables_->setVisible(isVisible); }
     bool isBusy() const override;
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;
@@ -86,7 +86,7 @@ class TracePage : public DocumentPage {
     void showWarnings();
     /// Passes the explained run, or null, to the tables.
     void showRun();
-    void showVisible();
+    void showVisible() { tables_->setVisibleRange(timeline_->state().range().visible()); }
     void watchIndex();
 
     TracePtr trace_;

@@ -4,7 +4,6 @@
 #include <QPointer>
 #include <QStandardPaths>
 #include <QUndoStack>
-
 #include <memory>
 
 #include "app/viewer/TracePage.h"
@@ -201,6 +200,11 @@ std::vector<TimelineCommand> timelineCommands() {
     return commands;
 }
 
+std::filesystem::path userNotesFolder() {
+    const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+    return std::filesystem::path(data.toStdString()) / "notes";
+}
+
 }  // namespace
 
 ViewerActions::ViewerActions(QObject* parent) : QObject(parent), commands_(timelineCommands()) {
@@ -367,8 +371,6 @@ void ViewerActions::setAvailable(bool hasDocument, bool hasTable) {
     copyCommand->setEnabled(hasTable);
 }
 
-void ViewerActions::setPalette(Palette palette) { colorBlindSafe->setChecked(palette == Palette::ColorBlindSafe); }
-
 void ViewerActions::showStateOf(const TimelineView* timeline) {
     for (size_t i = 0; i < commands_.size(); ++i) {
         if (!commands_[i].isOn) continue;
@@ -445,15 +447,6 @@ void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
     }
     if (isDirty_) save();
 }
-
-namespace {
-
-std::filesystem::path userNotesFolder() {
-    const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
-    return std::filesystem::path(data.toStdString()) / "notes";
-}
-
-}  // namespace
 
 PageMarks::PageMarks(const std::filesystem::path& trace, TimelineView& timeline, QObject* parent)
     : QObject(parent),

@@ -10,7 +10,6 @@
 #include <QObject>
 #include <QString>
 #include <QToolBar>
-
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -57,7 +56,7 @@ class ViewerActions : public QObject {
     /// Enables commands that need an open document, a visible table, a second document.
     void setAvailable(bool hasDocument, bool hasTable);
     void setThemeChoice(ThemeChoice choice);
-    void setPalette(views::Palette palette);
+    void setPalette(views::Palette palette) { colorBlindSafe->setChecked(palette == views::Palette::ColorBlindSafe); }
     /// Sets the check marks of commands that are on in `timeline`; null for none.
     void showStateOf(const views::TimelineView* timeline);
     QMenu* recentMenu() const { return recentMenu_; }

@@ -49,8 +49,6 @@ const Activity& ActivityDecoder::as(const CUpti_Activity& record) {
     return *reinterpret_cast<const Activity*>(scratch_.data());
 }
 
-void ActivityDecoder::beginRound() { reannounceResources(); }
-
 void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
     CUpti_Activity* record = nullptr;
     CUptiResult result = CUPTI_SUCCESS;

@@ -29,7 +29,7 @@ class ActivityDecoder {
     /// Writes a device, now and again if the log has lost a block or begins another part.
     void addDevice(const log::DeviceRecord& device, const std::string& name);
     /// Call before the buffers of a round. Writes devices, contexts and streams again if the log has lost a block.
-    void beginRound();
+    void beginRound() { reannounceResources(); }
     void decode(uint8_t* buffer, size_t validBytes);
     /// Call after the buffers of a round. Decides on work whose launch was unknown, on all of it if `isLast`.
     void endRound(bool isLast);

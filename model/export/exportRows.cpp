@@ -153,8 +153,6 @@ ExportRows::Row ExportRows::rowOf(EventRef event) const {
     return {pidOfGpu(gpuOf(trace_, event)), tid};
 }
 
-uint32_t& ExportRows::tidOf(EventRef event) { return tids_[static_cast<size_t>(event.kind())][event.row()]; }
-
 void ExportRows::placeCpu() {
     std::vector<std::vector<Interval>> intervals(trace_.threads.size());
     collect(trace_.apiCalls, EventKind::Api, trace_.apiCalls.thread, intervals);

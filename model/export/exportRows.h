@@ -80,7 +80,7 @@ class ExportRows {
   private:
     void placeCpu();
     void placeGpu();
-    uint32_t& tidOf(EventRef event);
+    uint32_t& tidOf(EventRef event) { return tids_[static_cast<size_t>(event.kind())][event.row()]; }
 
     const Trace& trace_;
     /// By kind and row.

@@ -49,8 +49,6 @@ void TextGrid::add(std::vector<std::string> cells, Overlong overlong) {
     lines_.push_back({false, std::move(cells), overlong});
 }
 
-void TextGrid::addRule() { lines_.push_back({true, {}}); }
-
 bool TextGrid::fits(size_t width) const {
     const std::vector<size_t> widths = columnWidths(width);
     const size_t gaps = widths.empty() ? 0 : columnGap * (widths.size() - 1);

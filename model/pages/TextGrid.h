@@ -21,7 +21,7 @@ class TextGrid {
     /// Adds a line; missing cells at the end are empty.
     void add(std::vector<std::string> cells, Overlong overlong = Overlong::Elide);
     /// Adds a line of dashes under every column.
-    void addRule();
+    void addRule() { lines_.push_back({true, {}}); }
     /// Returns all lines. A left-aligned last column has at most the remaining `width`; others are as wide as needed.
     std::string text(size_t width) const;
     /// Returns true if no line of `text(width)` is wider than that, except for a single word.

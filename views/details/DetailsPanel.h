@@ -8,7 +8,6 @@
 #include <QTextCursor>
 #include <QToolButton>
 #include <QWidget>
-
 #include <optional>
 #include <vector>
 

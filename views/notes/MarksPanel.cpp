@@ -144,8 +144,6 @@ void MarksPanel::build() {
     addTo(columnIn(this), top, Filling{table_}, Filling{empty_});
 }
 
-void MarksPanel::setTrace(TracePtr trace) { title_ = toQString(trace->title); }
-
 void MarksPanel::setRemark(const QString& text, bool isTrouble) {
     remark_->setText(text);
     remark_->setForegroundRole(isTrouble ? QPalette::WindowText : QPalette::PlaceholderText);

@@ -54,7 +54,7 @@ class MarksPanel : public Panel {
     void setRemark(const QString& text, bool isTrouble);
     QString remark() const { return remark_->text(); }
     /// Copied text names the trace.
-    void setTrace(TracePtr trace) override;
+    void setTrace(TracePtr trace) override { title_ = toQString(trace->title); }
 
   public slots:
     // Copies the selected rows, or all if none is selected.

@@ -2,7 +2,6 @@
 #include "views/tables/ReportPanel.h"
 
 #include <QMenu>
-
 #include <algorithm>
 #include <string>
 

@@ -6,7 +6,6 @@
 #include <QSplitter>
 #include <QToolButton>
 #include <QWidget>
-
 #include <optional>
 #include <span>
 #include <utility>

@@ -9,7 +9,6 @@
 #include <QHeaderView>
 #include <QLocale>
 #include <QPainter>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -43,6 +42,32 @@ QString exactText(const Cell& cell) {
     if (const auto* real = std::get_if<double>(&cell))
         return QString::number(*real, 'g', QLocale::FloatingPointShortest);
     return toVariant(cell).toString();
+}
+
+QString cleaned(QString cell) {
+    for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')}) {
+        cell.replace(breaking, QLatin1Char(' '));
+    }
+    return cell;
+}
+
+std::vector<int> rowNumbers(const QAbstractItemModel& model, const QModelIndexList& rows) {
+    std::vector<int> numbers;
+    for (const QModelIndex& index : rows) numbers.push_back(index.row());
+    if (rows.isEmpty()) {
+        for (int row = 0; row < model.rowCount(); ++row) numbers.push_back(row);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+}
+
+constexpr int minNameCharacters = 28;
+
+bool sameColumns(const ReportTable& a, const ReportTable& b) {
+    return std::equal(
+        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
+        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
 }
 
 }  // namespace
@@ -155,36 +180,6 @@ bool ReportFilter::lessThan(const QModelIndex& left, const QModelIndex& right) c
     if (!a.isValid() || !b.isValid()) return !a.isValid() && b.isValid();
     return QSortFilterProxyModel::lessThan(left, right);
 }
-
-namespace {
-
-QString cleaned(QString cell) {
-    for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')}) {
-        cell.replace(breaking, QLatin1Char(' '));
-    }
-    return cell;
-}
-
-std::vector<int> rowNumbers(const QAbstractItemModel& model, const QModelIndexList& rows) {
-    std::vector<int> numbers;
-    for (const QModelIndex& index : rows) numbers.push_back(index.row());
-    if (rows.isEmpty()) {
-        for (int row = 0; row < model.rowCount(); ++row) numbers.push_back(row);
-    }
-    std::sort(numbers.begin(), numbers.end());
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    return numbers;
-}
-
-constexpr int minNameCharacters = 28;
-
-bool sameColumns(const ReportTable& a, const ReportTable& b) {
-    return std::equal(
-        a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
-        [](const ReportColumn& x, const ReportColumn& y) { return x.name == y.name && x.unit == y.unit; });
-}
-
-}  // namespace
 
 QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows, int role) {
     QStringList lines;
@@ -329,18 +324,10 @@ void ReportView::fitAndSort(int column, Qt::SortOrder order) {
     table_->sortByColumn(column, column < 0 ? Qt::AscendingOrder : order);
 }
 
-void ReportView::setEmptyText(const QString& text) { emptyLabel_->setText(text); }
-
 void ReportView::setTotalShown(bool isShown) {
     isTotalShown_ = isShown;
     updateCount();
 }
-
-void ReportView::setRemark(const QString& text) { remark_->setText(text); }
-
-QString ReportView::remark() const { return remark_->text(); }
-
-void ReportView::addControl(QWidget* control) { top_->insertWidget(1, control); }
 
 void ReportView::copySelection() const {
     QApplication::clipboard()->setText(

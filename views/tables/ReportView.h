@@ -3,6 +3,7 @@
 
 #include <QAbstractTableModel>
 #include <QColor>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QModelIndexList>
@@ -15,8 +16,6 @@
 
 #include "model/text/ReportTable.h"
 #include "views/text/shownText.h"
-
-class QHBoxLayout;
 
 namespace lanescope::views {
 
@@ -116,15 +115,15 @@ class ReportView : public QWidget {
     /// Fits the columns to their content and sorts by `column`; -1 = the order of the report.
     void fitAndSort(int column, Qt::SortOrder order);
     /// Sets a sentence to show in place of a table without rows.
-    void setEmptyText(const QString& text);
+    void setEmptyText(const QString& text) { emptyLabel_->setText(text); }
     void setFilterVisible(bool isVisible) { bar_->setVisible(isVisible); }
     /// Shows the number of rows also if the filter keeps all of them.
     void setTotalShown(bool isShown);
     /// Sets the scope shown next to the filter: "selected range, 25 ms". Empty for the whole trace.
-    void setRemark(const QString& text);
-    QString remark() const;
+    void setRemark(const QString& text) { remark_->setText(text); }
+    QString remark() const { return remark_->text(); }
     /// Adds a control of the owner after the filter.
-    void addControl(QWidget* control);
+    void addControl(QWidget* control) { top_->insertWidget(1, control); }
     /// Returns the row of filter, count and remark, for owners that place it elsewhere.
     QWidget& bar() const { return *bar_; }
 

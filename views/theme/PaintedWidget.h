@@ -4,7 +4,6 @@
 #include <QHelpEvent>
 #include <QToolTip>
 #include <QWidget>
-
 #include <optional>
 
 #include "views/theme/Theme.h"

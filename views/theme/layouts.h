@@ -7,7 +7,6 @@
 #include <QStyledItemDelegate>
 #include <QToolButton>
 #include <QVBoxLayout>
-
 #include <initializer_list>
 
 namespace lanescope::views {

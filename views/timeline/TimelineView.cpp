@@ -224,10 +224,6 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackP
     updateGeometry();
 }
 
-void TimelineView::setBaselineOverlayVisible(bool isVisible) { canvas_->setBaselineOverlayVisible(isVisible); }
-
-bool TimelineView::isBaselineOverlayVisible() const { return canvas_->isBaselineOverlayVisible(); }
-
 void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
     delete stripLabel_;
     delete strip_;
@@ -258,10 +254,6 @@ void TimelineView::flashTrack(uint32_t track) {
     TimelineNavigator(state_).scrollToTrack(track);
     labels_->flash(state_, track);
 }
-
-void TimelineView::filterTracks() { filter_->activate(); }
-
-void TimelineView::refreshEmptyPlaces() { canvas_->refreshHover(); }
 
 /// Room for the parts above the tracks and for a few tracks; those of two runs are paired.
 QSize TimelineView::minimumSizeHint() const {

@@ -137,8 +137,8 @@ class TimelineView : public QWidget {
     void setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs);
     bool hasCompanion() const { return companion_ != nullptr; }
     /// Outlines the events of the tracks above in the companion's lanes.
-    void setBaselineOverlayVisible(bool isVisible);
-    bool isBaselineOverlayVisible() const;
+    void setBaselineOverlayVisible(bool isVisible) { canvas_->setBaselineOverlayVisible(isVisible); }
+    bool isBaselineOverlayVisible() const { return canvas_->isBaselineOverlayVisible(); }
     /// Places widgets between the ruler and the tracks: `strip` as wide as the tracks, `label` left
     /// of it. Takes ownership of both; null removes them.
     void setStrip(QWidget* label, QWidget* strip, int height);
@@ -152,9 +152,9 @@ class TimelineView : public QWidget {
     /// Scrolls to a track and highlights its label for a short time.
     void flashTrack(uint32_t track);
     /// Sets the keyboard focus to the track filter.
-    void filterTracks();
+    void filterTracks() { filter_->activate(); }
     /// Call when the explanations of empty places have changed.
-    void refreshEmptyPlaces();
+    void refreshEmptyPlaces() { canvas_->refreshHover(); }
 
     /// Paints the timeline as shown into `size` logical pixels, without hover. For pictures.
     void renderTo(QPainter* painter, QSize size);

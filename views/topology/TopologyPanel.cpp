@@ -11,7 +11,6 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -59,6 +58,18 @@ double distanceToLine(QPointF point, QPointF from, QPointF to) {
     const double share = length2 > 0 ? std::clamp(QPointF::dotProduct(point - from, along) / length2, 0.0, 1.0) : 0;
     const QPointF off = point - (from + share * along);
     return std::hypot(off.x(), off.y());
+}
+
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new WrappedLabel(parent);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+QToolButton* describedButton(QWidget* parent, const QString& text, const QString& toolTip) {
+    auto* button = textButton(parent, text, toolTip);
+    button->setAccessibleDescription(toolTip);
+    return button;
 }
 
 }  // namespace
@@ -442,22 +453,6 @@ QStringList TopologyMatrix::legend() const {
     return lines;
 }
 
-namespace {
-
-QLabel* plainLabel(QWidget* parent) {
-    auto* label = new WrappedLabel(parent);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    return label;
-}
-
-QToolButton* describedButton(QWidget* parent, const QString& text, const QString& toolTip) {
-    auto* button = textButton(parent, text, toolTip);
-    button->setAccessibleDescription(toolTip);
-    return button;
-}
-
-}  // namespace
-
 TopologyPanel::TopologyPanel(QWidget* parent) : ComputedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         verdict_->setText(tr("Not enough memory for the topology. Close other traces."));
@@ -551,8 +546,6 @@ void TopologyPanel::showEdge() {
     largestButton_->setEnabled(use && use->largest.isValid());
     slowestButton_->setEnabled(use && use->slowest.isValid());
 }
-
-ReportView* TopologyPanel::table() const { return links_->isHidden() ? nullptr : links_; }
 
 void TopologyPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);

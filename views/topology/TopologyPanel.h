@@ -7,7 +7,6 @@
 #include <QTableView>
 #include <QToolButton>
 #include <QWidget>
-
 #include <memory>
 #include <optional>
 #include <vector>
@@ -150,7 +149,7 @@ class TopologyPanel : public ComputedPanel {
 
     QString verdictText() const { return verdict_->text() + QLatin1Char('\n') + sentences_->text(); }
     /// Returns the links; null without any.
-    ReportView* table() const override;
+    ReportView* table() const override { return links_->isHidden() ? nullptr : links_; }
 
   signals:
     /// Emitted when the user asks to see the copies from one GPU (index into `Trace::gpus`) to another.
