@@ -196,6 +196,15 @@ class tst_McpCommand : public QObject {
         }
     }
 
+    void rowsAreOmittedAsAWhole() {
+        answers::Json answer;
+        answer["rows"] = answers::Json::array();
+        for (int row = 0; row < 50; ++row) answer["rows"].push_back({row, std::string(40, 'x'), "end"});
+        const answers::Json limited = answers::Json::parse(answers::limitedAnswer(answer, 100));
+        QVERIFY(!limited["rows"].empty() && limited["rows"].size() < 50);
+        for (const answers::Json& row : limited["rows"]) QCOMPARE(row.size(), size_t{3});
+    }
+
     void causesAtOneLineAreOneRow() {
         explain::MadeRun made(2);
         const analysis::IdleCause running =
