@@ -31,7 +31,6 @@ std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime);
 /// `refreshPeriod` allows. Signals arrive on the thread of this object. Ends with the recording.
 class LiveFollower : public QObject {
     Q_OBJECT
-
   public:
     explicit LiveFollower(LiveTrace live, QObject* parent = nullptr) : QObject(parent), live_(std::move(live)) {}
     /// Stops and waits for the thread.
@@ -85,7 +84,6 @@ class LiveFollower : public QObject {
 /// the user moves the view.
 class LiveBar : public QWidget {
     Q_OBJECT
-
   public:
     explicit LiveBar(views::TimelineView& timeline, QWidget* parent = nullptr);
 

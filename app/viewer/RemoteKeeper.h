@@ -19,7 +19,6 @@ class TracePage;
 /// it broke, and new states of a trace that is being recorded there.
 class RemoteKeeper : public QWidget {
     Q_OBJECT
-
   public:
     explicit RemoteKeeper(TracePage& page);
 

@@ -33,7 +33,6 @@ class AppSettings;
 /// and idle times to their places on the timeline.
 class RunGuide : public QObject {
     Q_OBJECT
-
   public:
     /// The page owns the widgets and places them.
     RunGuide(TracePtr trace, views::TimelineView& timeline, QWidget* page);

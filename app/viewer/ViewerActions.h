@@ -119,7 +119,6 @@ class ViewerActions : public QObject {
 /// write after the other. Each write also merges changes by other viewers.
 class NotesKeeper : public QObject {
     Q_OBJECT
-
   public:
     /// `store` outlives the keeper. `userFolder` is for traces in read-only folders.
     NotesKeeper(views::MarkStore& store, const std::filesystem::path& trace, const std::filesystem::path& userFolder,
@@ -151,7 +150,6 @@ class NotesKeeper : public QObject {
 /// The marks of one timeline.
 class PageMarks : public QObject {
     Q_OBJECT
-
   public:
     /// `timeline` outlives this; `trace` is its file.
     PageMarks(const std::filesystem::path& trace, views::TimelineView& timeline, QObject* parent);
@@ -181,7 +179,6 @@ class TracePage;
 /// The menu of marks, with commands for the front page.
 class MarkActions : public QObject {
     Q_OBJECT
-
   public:
     explicit MarkActions(QObject* parent = nullptr);
 

@@ -19,7 +19,6 @@ namespace lanescope::viewer {
 /// first shown. Tabs without data in the trace are hidden until requested by the menu.
 class TraceTables : public QTabWidget {
     Q_OBJECT
-
   public:
     explicit TraceTables(QWidget* parent = nullptr);
     ~TraceTables() override;
@@ -83,7 +82,6 @@ class TraceTables : public QTabWidget {
 /// that go through them. Tabs added later get none.
 class TableCommands : public QObject {
     Q_OBJECT
-
   public:
     /// `tables` outlives this and has its tabs.
     TableCommands(QTabWidget& tables, QObject* parent);

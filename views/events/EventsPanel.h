@@ -21,7 +21,6 @@ namespace lanescope::views {
 /// or a filtered or sorted list. GUI thread.
 class EventTableModel : public QAbstractTableModel {
     Q_OBJECT
-
   public:
     /// Max rows of a table; Qt's tables store data for each row.
     static constexpr int64_t maxRows = 1'000'000;
@@ -66,7 +65,6 @@ class EventTableModel : public QAbstractTableModel {
 /// from the first events of the range, and the panel reports how many. Inactive while hidden.
 class EventsPanel : public Panel {
     Q_OBJECT
-
   public:
     explicit EventsPanel(QWidget* parent = nullptr);
 

@@ -66,7 +66,6 @@ using FlameTreePtr = std::shared_ptr<const FlameTree>;
 /// drawing does not depend on the tree size, and the picture is cached.
 class FlameChart : public QAbstractScrollArea {
     Q_OBJECT
-
   public:
     explicit FlameChart(QWidget* parent = nullptr);
 

@@ -24,7 +24,6 @@ namespace lanescope::views {
 /// goes there. Frames in the middle that do not fit are omitted.
 class FlameTrail : public PaintedWidget {
     Q_OBJECT
-
   public:
     explicit FlameTrail(QWidget* parent = nullptr);
 
@@ -66,7 +65,6 @@ class FlameTrail : public PaintedWidget {
 /// the GUI thread and only while visible. Writes no files: the owner receives `fileRequested`.
 class FlamePanel : public ComputedPanel {
     Q_OBJECT
-
   public:
     explicit FlamePanel(QWidget* parent = nullptr);
 

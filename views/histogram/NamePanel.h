@@ -22,7 +22,6 @@ using NameOccurrencesPtr = std::shared_ptr<const NameOccurrences>;
 /// A click on either, or Enter, leads to an event; if several share a place, to the longest.
 class NameHistogram : public PaintedWidget {
     Q_OBJECT
-
   public:
     explicit NameHistogram(QWidget* parent = nullptr);
 
@@ -92,7 +91,6 @@ class NameHistogram : public PaintedWidget {
 /// Computed off the GUI thread.
 class NamePanel : public Panel {
     Q_OBJECT
-
   public:
     explicit NamePanel(QWidget* parent = nullptr);
 

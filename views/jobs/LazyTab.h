@@ -45,7 +45,6 @@ class ReportView;
 /// shown tab creates it in the next turn of the event loop, after the rest of the page was painted.
 class LazyTab : public QWidget {
     Q_OBJECT
-
   public:
     explicit LazyTab(QWidget* parent = nullptr);
 

@@ -12,7 +12,6 @@ namespace lanescope::views {
 /// The marks of one trace as shown. Changes by the user can be undone; external changes are merged. GUI thread.
 class MarkStore : public QObject {
     Q_OBJECT
-
   public:
     explicit MarkStore(QObject* parent = nullptr);
 

@@ -17,7 +17,6 @@ namespace lanescope::views {
 /// The marks as rows, ordered by time; their texts are editable. GUI thread.
 class MarksModel : public QAbstractTableModel {
     Q_OBJECT
-
   public:
     enum Column { Start, Duration, Track, Text, Count };
 
@@ -45,7 +44,6 @@ class MarksModel : public QAbstractTableModel {
 /// removes. Copies as tab-separated text or as a Markdown table.
 class MarksPanel : public Panel {
     Q_OBJECT
-
   public:
     /// `store` outlives the panel.
     explicit MarksPanel(MarkStore& store, QWidget* parent = nullptr);

@@ -20,7 +20,6 @@ struct Theme;
 /// A small window over the timeline to edit the text and colour of a mark. Enter and focus loss save, Escape cancels.
 class MarkEditor : public QFrame {
     Q_OBJECT
-
   public:
     explicit MarkEditor(QWidget* parent);
     /// Cancels the edit.
@@ -57,7 +56,6 @@ class TimelineView;
 /// opaque on this track and faint on the others. Ignores input.
 class MarkLines : public QWidget {
     Q_OBJECT
-
   public:
     MarkLines(MarkStore& store, TimelineView& timeline);
 
@@ -76,7 +74,6 @@ class MarkLines : public QWidget {
 /// double click edits; a double click elsewhere requests a new mark.
 class MarkStrip : public QWidget {
     Q_OBJECT
-
   public:
     static constexpr int stripHeight = 22;
 
@@ -124,7 +121,6 @@ class MarkStrip : public QWidget {
 /// them, and the commands about marks. The flags take no room without marks.
 class TimelineMarks : public QObject {
     Q_OBJECT
-
   public:
     /// `store` and `timeline` outlive this object.
     TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* parent = nullptr);

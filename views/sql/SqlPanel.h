@@ -29,7 +29,6 @@ struct Theme;
 /// column `start` leads to its place on the timeline.
 class SqlPanel : public Panel {
     Q_OBJECT
-
   public:
     explicit SqlPanel(QWidget* parent = nullptr);
     ~SqlPanel() override;

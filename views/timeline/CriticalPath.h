@@ -34,7 +34,6 @@ void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size
 /// of a piece, or the time of host code. Hidden without a path. GUI thread.
 class CriticalPathLane : public QWidget {
     Q_OBJECT
-
   public:
     explicit CriticalPathLane(TimelineState& state, QWidget* parent = nullptr);
 

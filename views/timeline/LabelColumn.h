@@ -40,7 +40,6 @@ QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t tr
 /// dragged. The keyboard operates the current track as in a tree.
 class LabelColumn : public QWidget {
     Q_OBJECT
-
   public:
     static constexpr int minWidthPx = 96;
     static constexpr int maxWidthPx = 640;

@@ -44,7 +44,6 @@ class OverviewPainter {
 /// The strip at the top that shows the visible part of the trace. Its window and edges can be dragged.
 class OverviewStrip : public QWidget {
     Q_OBJECT
-
   public:
     static constexpr int stripHeight = 44;
 

@@ -13,7 +13,6 @@ namespace lanescope::views {
 /// first. Both are folded, hidden, pinned, filtered, ordered and scrolled alike. GUI thread.
 class PairedRows : public QObject {
     Q_OBJECT
-
   public:
     /// The states outlive this. `pairs` belong to their traces.
     PairedRows(TimelineState& first, TimelineState& second, std::vector<compare::TrackPair> pairs,

@@ -25,7 +25,6 @@ struct TimelinePlace {
 /// of the same command for the selection.
 class SliceMenu : public QMenu {
     Q_OBJECT
-
   public:
     /// `state` outlives the menu.
     SliceMenu(TimelineState& state, const TimelinePlace& place, QWidget* parent = nullptr);

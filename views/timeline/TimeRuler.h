@@ -11,7 +11,6 @@ namespace lanescope::views {
 /// The time axis above the canvas. A drag selects a range; a click clears it.
 class TimeRuler : public QWidget {
     Q_OBJECT
-
   public:
     static constexpr int rulerHeight = 28;
 
@@ -50,7 +49,6 @@ class TimeRuler : public QWidget {
 /// The trace name, left of the overview and the ruler.
 class TimelineCorner : public QWidget {
     Q_OBJECT
-
   public:
     explicit TimelineCorner(TimelineState& state, QWidget* parent = nullptr);
 

@@ -24,7 +24,6 @@ namespace lanescope::views {
 /// axis: trace time minus the view's origin. GUI thread.
 class VisibleRange : public QObject {
     Q_OBJECT
-
   public:
     static constexpr int64_t minVisibleNs = 10;
 
@@ -69,7 +68,6 @@ class VisibleRange : public QObject {
 /// its own origin. GUI thread.
 class TimelineRange : public QObject {
     Q_OBJECT
-
   public:
     explicit TimelineRange(QObject* parent = nullptr);
     ~TimelineRange() override;
@@ -123,7 +121,6 @@ TimeRange withMargins(TimeRange range, double share);
 /// search hits, the time under the pointer and the highlighted name. In trace time. GUI thread.
 class TimelineSelection : public QObject {
     Q_OBJECT
-
   public:
     /// Both outlive this. The track of a selected event becomes the current one.
     TimelineSelection(const TraceLanes& lanes, TimelineTracks& tracks) : lanes_(lanes), tracks_(tracks) {}
@@ -185,7 +182,6 @@ class TimelineSelection : public QObject {
 /// The user's choices for a timeline: how it looks and what the wheel does. GUI thread.
 class TimelineOptions : public QObject {
     Q_OBJECT
-
   public:
     void setTheme(const Theme& theme);
     const Theme& theme() const { return theme_; }
@@ -214,7 +210,6 @@ class TimelineOptions : public QObject {
 /// setters, each of which emits its change. Times are trace time. GUI thread.
 class TimelineState : public QObject {
     Q_OBJECT
-
   public:
     using QObject::QObject;
 

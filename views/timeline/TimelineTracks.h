@@ -52,7 +52,6 @@ class TraceLanes {
 /// heights count from the top of the canvas, layout heights from the top of all rows. In pixels. GUI thread.
 class TrackScroll : public QObject {
     Q_OBJECT
-
   public:
     /// `layout` outlives this.
     explicit TrackScroll(const TrackLayout& layout) : layout_(layout) {}
@@ -101,7 +100,6 @@ class TrackScroll : public QObject {
 /// row height, the current track and the counterparts in another timeline. GUI thread.
 class TimelineTracks : public QObject {
     Q_OBJECT
-
   public:
     explicit TimelineTracks(QObject* parent = nullptr);
 

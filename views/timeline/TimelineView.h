@@ -28,7 +28,6 @@ enum class SliceStep : uint8_t;
 /// coordinates and in trace time. GUI thread.
 class TimelinePlaces : public QObject {
     Q_OBJECT
-
   public:
     /// Both outlive this. `canvas` is the widget of the slices.
     TimelinePlaces(const TimelineState& state, const QWidget& canvas, QObject* parent);
@@ -112,7 +111,6 @@ class TimelineCommands {
 /// the state is shown at once. `resources/manual/look.md` describes the mouse and the keys. GUI thread.
 class TimelineView : public QWidget {
     Q_OBJECT
-
   public:
     explicit TimelineView(QWidget* parent = nullptr);
     ~TimelineView() override;

@@ -18,7 +18,6 @@ namespace lanescope::views {
 /// until the view changes; hovering only copies changed parts from it.
 class TrackCanvas : public QWidget {
     Q_OBJECT
-
   public:
     explicit TrackCanvas(TimelineState& state, QWidget* parent = nullptr);
 

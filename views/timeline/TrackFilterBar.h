@@ -14,7 +14,6 @@ namespace lanescope::views {
 /// list to show them again. Escape clears the line and returns the focus.
 class TrackFilterBar : public QWidget {
     Q_OBJECT
-
   public:
     explicit TrackFilterBar(TimelineState& state, QWidget* parent = nullptr);
 

@@ -33,7 +33,6 @@ void unfoldOrEnter(TimelineState& state, bool isDeep);
 /// The commands for one track and for all tracks, for the labels. Each entry shows its key.
 class TrackMenu : public QMenu {
     Q_OBJECT
-
   public:
     /// `state` outlives the menu. If `track` is `noIndex`, contains only the commands for all tracks.
     TrackMenu(TimelineState& state, uint32_t track, QWidget* parent = nullptr);

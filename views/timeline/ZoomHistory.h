@@ -14,7 +14,6 @@ namespace lanescope::views {
 /// or one held key makes one entry. Cleared by a new trace. GUI thread.
 class ZoomHistory : public QObject {
     Q_OBJECT
-
   public:
     /// The view is at rest after this time without movement.
     static constexpr int restMs = 350;
@@ -63,7 +62,6 @@ class ZoomHistory : public QObject {
 /// scrolling cannot make up for them. GUI thread.
 class EmptyTrackHider : public QObject {
     Q_OBJECT
-
   public:
     explicit EmptyTrackHider(TimelineState& state, QObject* parent = nullptr);
 

@@ -24,7 +24,6 @@ inline constexpr int clickTolerance = 4;
 /// elapsed time, independent of the key repeat rate.
 class KeyMotion : public QObject {
     Q_OBJECT
-
   public:
     /// `anchor` returns the time to zoom around.
     KeyMotion(TimelineState& state, std::function<int64_t()> anchor, QObject* parent = nullptr);
