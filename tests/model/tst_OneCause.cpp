@@ -7,6 +7,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
 #include "tests/support/idleCauses.h"
+#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
