@@ -399,8 +399,9 @@ std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const ex
         int64_t ns = 0;
         for (const Contributor& each : worker.contributors)
             if (isIdle(each.part) && each.name.idle.activity.frame == cause.activity.frame) ns += each.exposedNs;
-        const std::string idle = fmt::format(", {} ms idle there", milliseconds(ns / std::ssize(worker.steps)));
-        return {cause.activity.frame.text(), (ns > 0 ? idle : "") + (caller.empty() ? "" : ", called at " + caller)};
+        const bool isPart = !finding.rule->isBetweenSteps && ns / std::ssize(worker.steps) < finding.maxGainNs / 2;
+        return {cause.activity.frame.text(),
+                (isPart ? ", partly" : "") + (caller.empty() ? "" : ", called at " + caller)};
     }
     if (cause.callClass() == CallClass::Allocation) {
         const std::string own = lineAfter(freed, "called at ");
@@ -453,7 +454,7 @@ Json causeTable(const RunSummary& run, const explain::Explanation& explained) {
         } else {
             names = table[row][1].get<std::string>() + " + " + names;
             const std::string first = table[row][4];
-            if (!evidence.starts_with(first)) evidence = first + "; " + evidence;
+            if (!evidence.starts_with(first)) evidence = first.starts_with(evidence) ? first : first + "; " + evidence;
         }
         table[row][0] = milliseconds(ns += finding.maxGainNs);
         table[row][1] = std::move(names);
