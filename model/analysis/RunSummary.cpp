@@ -240,10 +240,12 @@ void addPhases(const WorkerTimeline& timeline, const std::vector<TimeRange>& ste
 }
 
 /// Returns "memory.py:224 in empty_cache, called at train.py:34 in train" for a call with this stack.
-std::string freePlace(const Trace& trace, uint32_t stack) {
+CodePlace freePlace(const Trace& trace, uint32_t stack) {
     const uint32_t own = ownFrame(trace, stack);
-    return own == stack ? frameText(trace, own)
-                        : fmt::format("{}, called at {}", frameText(trace, stack), frameText(trace, own));
+    const std::string line = frameText(trace, stack);
+    if (own == stack) return {line, line};
+    const std::string caller = frameText(trace, own);
+    return {fmt::format("{}, called at {}", line, caller), line, caller};
 }
 
 bool isFree(std::string_view call) {

@@ -51,6 +51,14 @@ enum class ContributorTrait : uint8_t {
 /// For files and programs.
 std::string_view identifier(ContributorTrait trait);
 
+/// A place in Python: words about it, and the lines that they name, such as "train.py:88 in fetch". Empty if unknown.
+struct CodePlace {
+    std::string text = {}, line = {}, caller = {};
+
+    bool empty() const { return text.empty(); }
+    bool operator==(const CodePlace&) const = default;
+};
+
 /// A component of a part of one worker's steps, summed. The contributors of a part sum to it exactly (`exposedNs`).
 struct Contributor {
     StepPart part = StepPart::Compute;
@@ -82,7 +90,7 @@ struct Contributor {
     /// a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately ran and
     /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". For a thread without Python:
     /// "while the main thread was at ...". For a known line: "called at ...". Empty if there is no such line.
-    std::string launched;
+    CodePlace launched;
     /// `launched` is the line of a call for which a thread without Python worked, such as that of a backward pass.
     bool isOfCaller = false;
 
@@ -179,7 +187,7 @@ struct LaunchTimes {
     int64_t count = 0;     ///< Each call once, however many kernels it launched, such as a graph.
     int64_t medianNs = 0;  ///< Duration of a call; 0 without any.
     /// Origin of most, as `Contributor::launched`, and their number. Empty and 0 if no line made a fifth.
-    std::string place = {};
+    CodePlace place = {};
     int64_t placeCount = 0;
     bool operator==(const LaunchTimes&) const = default;
 };
@@ -188,7 +196,7 @@ struct LaunchTimes {
 struct AllocationTimes {
     int64_t allocations = 0, frees = 0;
     /// Origin of most frees, "memory.py:224 in empty_cache, called at train.py:34 in train"; empty if unknown.
-    std::string freedAt = {};
+    CodePlace freedAt = {};
     bool operator==(const AllocationTimes&) const = default;
 };
 

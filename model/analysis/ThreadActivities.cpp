@@ -70,12 +70,10 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     return text;
 }
 
-std::string lineOf(const IdleCause& cause, std::string_view launched) {
+std::string lineOf(const IdleCause& cause, const CodePlace& launched) {
     const FrameRef& frame = cause.activity.frame;
-    if (!frame.isEmpty()) return fmt::format("{}:{}", frame.file, frame.line);
-    constexpr std::string_view seen = "seen mostly at ";
-    if (!launched.starts_with(seen)) return {};
-    return std::string(launched.substr(seen.size(), launched.find(" in ") - seen.size()));
+    if (!frame.isEmpty()) return frame.text();
+    return cause.kind == CauseKind::None ? std::string() : launched.line;
 }
 
 std::vector<std::string_view> compilerFiles() {
@@ -286,7 +284,7 @@ class RanAndWaited {
             }
         }
         for (const auto& [contributor, count] : longCounts_) contributors[contributor].longCount = count;
-        for (const auto& [contributor, seen] : seenIn_) contributors[contributor].launched = seen.text(trace_);
+        for (const auto& [contributor, seen] : seenIn_) contributors[contributor].launched = seen.place(trace_);
         for (const auto& [contributor, ns] : gilNs_) contributors[contributor].gilNs = static_cast<int64_t>(ns);
     }
 
@@ -321,29 +319,30 @@ class RanAndWaited {
         }
         /// Returns the line of more than half of the time with a stack, or else such a function: "at serve.py:42 in
         /// collect", "in collect (serve.py)". Empty without either, or if stacks are known for less than a quarter.
-        std::string most(const Trace& trace, const Places& places) const {
+        CodePlace most(const Trace& trace, const Places& places) const {
             int64_t knownNs = 0;
             std::map<std::pair<StringIndex, StringIndex>, int64_t> functions;
             for (const auto& [place, spent] : places) knownNs += spent.first;
             if (4 * knownNs < ns) return {};
             for (const auto& [place, spent] : places) {
-                if (2 * spent.first > knownNs) return "at " + frameText(trace, spent.second);
+                if (const std::string line = frameText(trace, spent.second); 2 * spent.first > knownNs)
+                    return {"at " + line, line};
                 int64_t& sumNs = functions[{place.function, place.file}];
                 sumNs += spent.first;
                 const FrameRef frame = frameRef(trace, spent.second);
-                if (2 * sumNs > knownNs) return fmt::format("in {} ({})", frame.function, frame.file);
+                if (2 * sumNs > knownNs) return {fmt::format("in {} ({})", frame.function, frame.file)};
             }
             return {};
         }
-        std::string text(const Trace& trace) const {
-            const std::string at = most(trace, own), holder = most(trace, holders);
-            std::string text = at.empty() ? "" : "seen mostly " + at;
-            const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-            if (!holder.empty()) add("the holder mostly " + holder);
-            if (const std::string called = most(trace, callers); called.starts_with("at ")) add("called " + called);
-            if (const std::string there = most(trace, meanwhile); !there.empty())
-                add(fmt::format("while {} was {}", threadRef(trace, python).textWithArticle(), there));
-            return text;
+        CodePlace place(const Trace& trace) const {
+            const CodePlace at = most(trace, own), holder = most(trace, holders), called = most(trace, callers);
+            CodePlace made{at.empty() ? "" : "seen mostly " + at.text, at.line, called.line};
+            const auto add = [&made](const std::string& more) { made.text += (made.empty() ? "" : ", ") + more; };
+            if (!holder.empty()) add("the holder mostly " + holder.text);
+            if (!called.line.empty()) add("called " + called.text);
+            if (const CodePlace there = most(trace, meanwhile); !there.empty())
+                add(fmt::format("while {} was {}", threadRef(trace, python).textWithArticle(), there.text));
+            return made;
         }
     };
 

@@ -23,8 +23,8 @@ namespace lanescope::analysis {
 /// Returns "82 % waits for input, 11 % runs; at data.py:88 in load": a thread's activity. Empty if unknown.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
 
-/// Returns "train.py:88", the line of idle time, or that of `Contributor::launched` by samples; empty if unknown.
-std::string lineOf(const IdleCause& cause, std::string_view launched);
+/// Returns "train.py:88 in fetch", the line of idle time, or that of its `Contributor::launched`; empty if unknown.
+std::string lineOf(const IdleCause& cause, const CodePlace& launched);
 
 /// Returns the ends of the names of Python files in whose functions a thread compiles code.
 std::vector<std::string_view> compilerFiles();

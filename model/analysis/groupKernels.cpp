@@ -51,17 +51,18 @@ std::optional<uint32_t> WorkPlaces::keyOf(const PythonPlace& place) const {
 
 bool WorkPlaces::isOfCaller(uint32_t key) { return (key & lentBit) != 0; }
 
-std::string WorkPlaces::textOf(uint32_t key) const {
+CodePlace WorkPlaces::codeOf(uint32_t key) const {
     const bool isLent = (key & lentBit) != 0;
     const std::string_view relation = (key & capturedBit) != 0 ? (isLent ? "captured by a call from " : "captured at ")
                                       : isLent                 ? "called from "
                                                                : "launched at ";
-    return std::string(relation) + lineOf(key);
+    const std::string line = lineOf(key);
+    return {std::string(relation) + line, line};
 }
 
 std::string WorkPlaces::lineOf(uint32_t key) const { return frameText(trace_, key & frameBits); }
 
-std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
+std::pair<CodePlace, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
     std::unordered_map<uint32_t, int64_t> counts;
     for (const uint32_t call : calls)
         if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call)))) ++counts[*key];
@@ -70,7 +71,7 @@ std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> cal
         if (count > most.second || (count == most.second && key < most.first)) most = {key, count};
     const auto least = minLineShare * static_cast<double>(calls.size());
     if (most.second == 0 || static_cast<double>(most.second) < least) return {};
-    return {textOf(most.first), most.second};
+    return {codeOf(most.first), most.second};
 }
 
 void WorkPlaces::setLines(std::span<Contributor> contributors) const {
@@ -82,7 +83,7 @@ void WorkPlaces::setLines(std::span<Contributor> contributors) const {
         const int64_t overlappedNs = contributor.totalNs - exposedNs;
         // In the worst case all overlapped time belongs to this line.
         if (ns - overlappedNs <= exposedNs / 2) continue;
-        contributor.launched = textOf(static_cast<uint32_t>(key));
+        contributor.launched = codeOf(static_cast<uint32_t>(key));
         contributor.isOfCaller = isOfCaller(static_cast<uint32_t>(key));
     }
 }
@@ -220,7 +221,7 @@ class Grouper {
             }
             group.exposedNs = static_cast<int64_t>(exposedNs);
             const std::optional<uint32_t> place = mainPlace(ofPlace, exposedNs, sequence != KernelSequence::None);
-            if (place) group.launched = places_.textOf(*place);
+            if (place) group.launched = places_.codeOf(*place).text;
             std::map<StringIndex, double> ofName;
             for (const auto* each : uses)
                 if (!place || each->first.place == place)
@@ -459,7 +460,7 @@ std::vector<KernelGroup> kernelsOf(const WorkerSummary& worker) {
         group.count = each.count;
         group.exposedNs = each.exposedNs;
         group.name = each.name.work;
-        group.launched = each.launched;
+        group.launched = each.launched.text;
     }
     return groups;
 }

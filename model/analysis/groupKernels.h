@@ -25,16 +25,16 @@ class WorkPlaces {
     void add(const GpuWork& work);
     /// Returns the place of the launch. O(1), for a kernel of a CUDA graph O(log n).
     PythonPlace placeOf(const GpuWork& work) const;
-    /// Returns a number for the line of a place, for `textOf`; nullopt if unknown.
+    /// Returns a number for the line of a place, for `codeOf`; nullopt if unknown.
     std::optional<uint32_t> keyOf(const PythonPlace& place) const;
     /// Returns "launched at train.py:212 in GPT.forward".
-    std::string textOf(uint32_t key) const;
+    CodePlace codeOf(uint32_t key) const;
     /// Returns "train.py:212 in GPT.forward".
     std::string lineOf(uint32_t key) const;
     /// Returns true if the line is that of the caller of another thread, such as of a backward pass.
     static bool isOfCaller(uint32_t key);
     /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
-    std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
+    std::pair<CodePlace, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
     /// Sets `Contributor::launched` and `isOfCaller`: the origin of more than half of its time in the steps
     /// (`exposedNs`), whatever that of its overlapped time. Leaves those without such a line. O(contributors * lines).

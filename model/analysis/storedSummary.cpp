@@ -239,11 +239,12 @@ auto membersOf(Of<WorkerSummary> auto& s) {
         stored(t.loaderThreads, s.loaders.threads), stored(t.loaderKnownNs, s.loaders.knownNs),
         stored(t.loaderRanNs, s.loaders.ranNs), stored(t.loaderNoCoreNs, s.loaders.noCoreNs),
         stored(t.loaderInputNs, s.loaders.inputNs), stored(t.launches, s.launches.count),
-        stored(t.launchNs, s.launches.medianNs), stored(t.launchPlace, s.launches.place),
-        stored(t.launchesThere, s.launches.placeCount), stored(t.allocations, s.allocations.allocations),
-        stored(t.frees, s.allocations.frees), stored(t.freedAt, s.allocations.freedAt),
-        stored(t.recompiled, s.recompiled), stored(t.compilations, s.compilations),
-        stored(t.hasTensorFloat, s.hasTensorFloat), stored(t.drains, s.drains),
+        stored(t.launchNs, s.launches.medianNs), stored(t.launchPlace, s.launches.place.text),
+        stored(t.launchLine, s.launches.place.line), stored(t.launchesThere, s.launches.placeCount),
+        stored(t.allocations, s.allocations.allocations), stored(t.frees, s.allocations.frees),
+        stored(t.freedAt, s.allocations.freedAt.text), stored(t.freeLine, s.allocations.freedAt.line),
+        stored(t.freeCaller, s.allocations.freedAt.caller), stored(t.recompiled, s.recompiled),
+        stored(t.compilations, s.compilations), stored(t.hasTensorFloat, s.hasTensorFloat), stored(t.drains, s.drains),
         stored(t.orderedStreams, s.streams.streams), stored(t.defaultOperations, s.streams.operations),
         stored(t.delayedCopyNs, s.hostCopies.delayedNs), stored(t.awaitedStream, s.hostCopies.awaitedStream),
         stored(t.copiesWaitAt, s.hostCopies.waitsAt), stored(t.returnedBytes, s.hostCopies.returnedBytes),
@@ -287,7 +288,8 @@ auto membersOf(Of<Contributor> auto& s) {
                       stored(t.path, s.path), stored(t.count, s.count), stored(t.exposedNs, s.exposedNs),
                       stored(t.totalNs, s.totalNs), stored(t.bytes, s.bytes), stored(t.busBytes, s.busBytes),
                       stored(t.firstPlace, s.order), stored(t.waitedNs, s.waitedNs), stored(t.workedNs, s.workedNs),
-                      stored(t.longCount, s.longCount), stored(t.gilNs, s.gilNs), stored(t.launched, s.launched),
+                      stored(t.longCount, s.longCount), stored(t.gilNs, s.gilNs), stored(t.launched, s.launched.text),
+                      stored(t.launchedLine, s.launched.line), stored(t.caller, s.launched.caller),
                       stored(t.isOfCaller, s.isOfCaller));
 }
 

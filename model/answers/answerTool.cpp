@@ -383,18 +383,11 @@ Json stepTable(const RunSummary& run, const explain::Explanation& explained, boo
     return table;
 }
 
-/// Returns the line after some words in a text; empty without them.
-std::string lineAfter(const std::string& text, const std::string& words) {
-    const size_t at = text.find(words);
-    return at == std::string::npos ? "" : text.substr(at + words.size(), text.find(", ", at) - at - words.size());
-}
-
 /// Returns the program's line of idle time, and how it is known. A thread that alternately runs and waits has no
 /// certain place, but its launches have.
 std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const explain::Finding& finding) {
     const IdleCause& cause = finding.contributor.idle;
-    const LaunchTimes& launches = worker.launches;
-    const std::string caller = lineAfter(finding.launched, "called at "), &freed = worker.allocations.freedAt;
+    const std::string& caller = finding.launched.caller;
     if (!cause.activity.frame.isEmpty()) {
         int64_t ns = 0;
         for (const Contributor& each : worker.contributors)
@@ -404,15 +397,16 @@ std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const ex
                 (isPart ? ", partly" : "") + (caller.empty() ? "" : ", called at " + caller)};
     }
     if (cause.callClass() == CallClass::Allocation) {
-        const std::string own = lineAfter(freed, "called at ");
-        return {own.empty() ? freed : own, own.empty() ? "" : ", frees by " + freed.substr(0, freed.find(", "))};
+        const CodePlace& freed = worker.allocations.freedAt;
+        return freed.caller.empty() ? std::pair(freed.line, std::string())
+                                    : std::pair(freed.caller, ", frees by " + freed.line);
     }
-    const std::string sampled = lineAfter(finding.launched, "seen mostly at "), &place = launches.place;
-    const std::string launched = place.substr(place.find(' ', place.find(' ') + 1) + 1);
+    const LaunchTimes& launches = worker.launches;
+    const std::string sampled = finding.contributor.isIdle() ? finding.launched.line : "", &line = launches.place.line;
     const double share = explain::shareOf(launches.placeCount, launches.count);
-    if (!finding.rule->isOfLaunches || launched.empty() || share <= 0.5) return {sampled, ""};
-    return {launched, fmt::format(", {} of launches{}", explain::shareText(share),
-                                  sampled.empty() || sampled == launched ? "" : ", samples mostly at " + sampled)};
+    if (!finding.rule->isOfLaunches || line.empty() || share <= 0.5) return {sampled, ""};
+    return {line, fmt::format(", {} of launches{}", explain::shareText(share),
+                              sampled.empty() || sampled == line ? "" : ", samples mostly at " + sampled)};
 }
 
 std::string evidenceOf(const explain::Finding& finding) {

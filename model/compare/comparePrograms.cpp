@@ -283,7 +283,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
         }
         Contributor& sum = to.contributors[place->second];
         sum.add(each);
-        if (sum.launched != each.launched) sum.launched.clear();
+        if (sum.launched != each.launched) sum.launched = {};
     }
     to.contributors.insert(to.contributors.end(), std::make_move_iterator(added.begin()),
                            std::make_move_iterator(added.end()));

@@ -158,7 +158,7 @@ std::vector<std::string> causes(const WorkerSummary& worker, const Finding& find
         else
             add(cause.kind == CauseKind::OutsideCalls ? "host code" : cause.call);
     }
-    if (!finding.launched.empty()) add(shortContributorName(finding.launched, true));
+    if (!finding.launched.empty()) add(shortContributorName(finding.launched.text, true));
     return causes;
 }
 
@@ -452,7 +452,7 @@ class Words {
         const auto isComputing = [](const Contributor& each) { return each.part == StepPart::Compute; };
         const Contributor* most = RunFindings::greatestOf(worker(critical), isComputing);
         if (most == nullptr) return {};
-        const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
+        const std::string at = most->launched.empty() ? "" : ", " + shortContributorName(most->launched.text, true);
         return fmt::format("; the largest part is {}{}, {} of the {}", shortName(most->name), at,
                            shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())), made_.what);
     }

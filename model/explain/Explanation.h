@@ -40,8 +40,8 @@ struct Finding {
     /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.
     analysis::ContributorName contributor;
     std::string path;
-    std::string launched;     ///< Line of the launch, if it is work (`analysis::Contributor::launched`).
-    double countPerStep = 0;  ///< Count of the contributor; 0 if meaningless.
+    analysis::CodePlace launched;  ///< Line of the launch, if it is work (`analysis::Contributor::launched`).
+    double countPerStep = 0;       ///< Count of the contributor; 0 if meaningless.
     /// Time of an example on the clock of the trace: the longest step, if relevant.
     std::optional<int64_t> atNs;
     /// The affected steps if they form a pattern.

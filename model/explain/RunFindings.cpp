@@ -54,7 +54,7 @@ std::string FindingText::what() const { return shortName(finding_.contributor); 
 std::string FindingText::where() const {
     const std::string in = finding_.contributor.idle.isObserved() ? ", within " : " in ";
     return (finding_.path.empty() ? "" : in + shortPath(finding_.path)) +
-           (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched, true));
+           (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched.text, true));
 }
 
 std::string FindingText::times() const {
@@ -283,7 +283,7 @@ Finding* RunFindings::addKernels(IsOfGroup isOf, double least) {
         [most](const Contributor& each) { return each.part == StepPart::Compute && each.name.work == most->name; });
     found->contributor = most->name;
     found->path = main == nullptr ? std::string() : main->path;
-    found->launched = most->launched;
+    found->launched = {most->launched};
     found->countPerStep = static_cast<double>(count) / stepCount();
     return found;
 }

@@ -339,7 +339,7 @@ std::string sayHostSync(const FindingText& text) {
             "backward pass {}; no line of the program reads them itself. Late launches between them are not part of "
             "this time.",
             text.time(), text.main(), text.gaps(), countText(static_cast<double>(checks->count) / text.stepCount()),
-            text.per(), shortContributorName(checks->launched, true));
+            text.per(), shortContributorName(checks->launched.text, true));
     return fmt::format("The GPU is idle {} because the CPU waited for it before the next launch: mostly {}, {}.",
                        text.time(), text.main(), text.gaps());
 }

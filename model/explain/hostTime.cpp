@@ -254,9 +254,6 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
 
 namespace {
 
-/// "of the launches" already includes it.
-constexpr std::string_view launched = "launched ";
-
 struct Sum {
     int64_t count = 0, totalNs = 0, bytes = 0;
 };
@@ -315,9 +312,11 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
             : fmt::format(
                   ", {} % of the launches {}",
                   percentText(100 * static_cast<double>(launches.placeCount) / static_cast<double>(launches.count)),
-                  shortContributorName(
-                      launches.place.starts_with(launched) ? launches.place.substr(launched.size()) : launches.place,
-                      true));
+                  // "of the launches" already says it.
+                  shortContributorName(launches.place.text == "launched at " + launches.place.line
+                                           ? "at " + launches.place.line
+                                           : launches.place.text,
+                                       true));
     return fmt::format("; {} kernel{}{}, {} each{}", count, count == "1" ? "" : "s", per,
                        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
 }

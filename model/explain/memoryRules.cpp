@@ -45,13 +45,13 @@ std::string sayAllocations(const FindingText& text) {
         return countText(static_cast<double>(count) / static_cast<double>(text.worker().steps.size()));
     };
     said += fmt::format(" {} blocks{} are freed", perStep(all.frees), text.per());
-    if (!all.freedAt.empty()) said += fmt::format(", most at {}", printable(all.freedAt));
+    if (!all.freedAt.empty()) said += fmt::format(", most at {}", printable(all.freedAt.text));
     return said + fmt::format(", and {} are allocated.", perStep(all.allocations));
 }
 
 std::string adviseAllocations(const FindingText& text) {
     static constexpr std::array<std::string_view, 2> emptyCache{"empty", "cache"};
-    const std::vector<std::string> words = wordsOf(text.worker().allocations.freedAt);
+    const std::vector<std::string> words = wordsOf(text.worker().allocations.freedAt.text);
     if (!std::ranges::search(words, emptyCache).empty())
         return "Do not call torch.cuda.empty_cache() in the steps: it makes the caching allocator free its blocks and "
                "allocate them again.";

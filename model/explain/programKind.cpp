@@ -46,8 +46,8 @@ class KindFinder {
         see(run.pattern);
         for (const StepUnit& unit : run.units) see(unit.pattern);
         for (const WorkerSummary& worker : run.workers) {
-            see(worker.launches.place);
-            see(worker.allocations.freedAt);
+            see(worker.launches.place.text);
+            see(worker.allocations.freedAt.text);
             for (const Contributor& each : worker.contributors) see(each);
         }
     }
@@ -65,7 +65,7 @@ class KindFinder {
     void see(const Contributor& each) {
         see(each.name.work);
         see(each.path);
-        see(each.launched);
+        see(each.launched.text);
         if (const std::optional<KernelClass> kernel = classOf(each); kernel && kernel->origin != KernelOrigin::Unknown)
             (kernel->origin == KernelOrigin::Xla ? isJax_ : isTorch_) = true;
         const IdleCause& cause = each.name.idle;

@@ -45,7 +45,7 @@ struct ColumnInfo {
 /// `tables/`. All code that creates, fills, reads or documents tables uses it.
 class Table {
   public:
-    static constexpr size_t maxColumns = 52;
+    static constexpr size_t maxColumns = 56;
 
     constexpr Table(const char* tableName, const char* rowMeaning, Content content = Content::Facts)
         : tableName_(tableName), rowMeaning_(rowMeaning), content_(content) {}

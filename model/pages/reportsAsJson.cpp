@@ -399,7 +399,7 @@ Json explainedWorkerJson(const WorkerSummary& worker, const explain::WorkerParts
             {"launches",
              {{"count", worker.launches.count},
               {"medianNs", worker.launches.medianNs},
-              {"place", worker.launches.place},
+              {"place", worker.launches.place.text},
               {"placeCount", worker.launches.placeCount}}}};
 }
 
@@ -414,7 +414,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"recorderNs", finding.overheadNs},
             {"contributor", finding.contributor.text()},
             {"path", finding.path},
-            {"launched", finding.launched},
+            {"launched", finding.launched.text},
             {"countPerStep", finding.countPerStep},
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},

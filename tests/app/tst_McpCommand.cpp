@@ -247,9 +247,10 @@ class tst_McpCommand : public QObject {
         finding.rule = &explain::launchBoundRule;
         finding.maxGainNs = 43'306'000;
         finding.contributor = alternating;
-        finding.launched = "seen mostly at train.py:174 in loss";
+        finding.launched = {"seen mostly at train.py:174 in loss", "train.py:174 in loss"};
         analysis::WorkerSummary& worker = made.run().workers.front();
-        worker.launches = {.count = 100, .medianNs = 1, .place = "launched at train.py:177 in step", .placeCount = 64};
+        const analysis::CodePlace launched{"launched at train.py:177 in step", "train.py:177 in step"};
+        worker.launches = {.count = 100, .medianNs = 1, .place = launched, .placeCount = 64};
         QCOMPARE(answers::causeTable(made.run(), explained)[1].dump(),
                  std::string(R"([43.306,"1 launch_bound 43.306","line train.py:177 in step, 64.0 % of launches, )"
                              R"(samples mostly at train.py:174 in loss","unknown","samples: ran and waited"])"));
@@ -260,13 +261,14 @@ class tst_McpCommand : public QObject {
         // The line of a lock's holder, or of another thread meanwhile, is not that of the thread.
         for (const char* other :
              {"the holder mostly at train.py:9 in read", "while the main thread was at train.py:9"}) {
-            finding.launched = other;
+            finding.launched = {other};
             const std::string where = answers::causeTable(made.run(), explained)[1][2];
             QVERIFY2(!where.starts_with("line ") && where.ends_with(other), where.c_str());
         }
         finding.rule = &explain::allocationsRule;
         finding.contributor = analysis::idleIn("cuMemFree_v2");
-        worker.allocations.freedAt = "memory.py:224 in empty_cache, called at train.py:34 in train";
+        worker.allocations.freedAt = {"memory.py:224 in empty_cache, called at train.py:34 in train",
+                                      "memory.py:224 in empty_cache", "train.py:34 in train"};
         QCOMPARE(answers::causeTable(made.run(), explained)[1][2].get<std::string>(),
                  std::string("line train.py:34 in train, frees by memory.py:224 in empty_cache"));
     }

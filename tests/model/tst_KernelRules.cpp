@@ -387,7 +387,7 @@ class tst_KernelRules : public QObject {
         Contributor reductions = contributor(StepPart::Compute, ContributorKind::Kernel, anyReduction, 0);
         copies.count = reductions.count = count;
         copies.bytes = bytes;
-        copies.launched = reductions.launched = "called from train.py:9 in step";
+        copies.launched = reductions.launched = {"called from train.py:9 in step", "train.py:9 in step"};
         copies.isOfCaller = reductions.isOfCaller = isOfCaller;
         made.add(0, copies, ms);
         made.add(0, reductions, ms);

@@ -30,8 +30,10 @@ IdleCause runsAt(FrameRef frame, ThreadWork work = ThreadWork::Unknown) {
     return cause;
 }
 
+CodePlace seenAt(const std::string& line) { return {"seen mostly at " + line, line}; }
+
 /// Adds late launches, of which a part of each step is long host code.
-void addLate(MadeRun& made, const IdleCause& cause, int64_t ns, int64_t workedNs = 0, std::string launched = {}) {
+void addLate(MadeRun& made, const IdleCause& cause, int64_t ns, int64_t workedNs = 0, CodePlace launched = {}) {
     made.add(StepPart::LaunchBound, ContributorKind::Idle, cause, ns);
     Contributor& added = made.run().workers[0].contributors.back();
     added.workedNs = workedNs * MadeRun::steps;
@@ -44,7 +46,7 @@ const FrameRef sample{"replay.py", 58, "sample"};
 MadeRun replay(int64_t alternatingNs, int64_t collectingNs) {
     MadeRun made;
     addLate(made, onMain(idle(CauseKind::OutsideCalls, ThreadState::Lock, Observation::Alternating)), alternatingNs, 0,
-            "seen mostly at replay.py:112 in learn");
+            seenAt("replay.py:112 in learn"));
     addLate(made, runsAt(sample), 20 * ms, 8 * ms);
     addLate(made, runsAt(sample, ThreadWork::GarbageCollection), collectingNs, collectingNs);
     addLate(made, runsAt({"replay.py", 88, "forward"}), 25 * ms);
@@ -75,7 +77,7 @@ MadeRun epochs(const char* line) {
         contributor(StepPart::DataLoading, ContributorKind::Idle,
                     idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating), 3 * idleNs);
     loads.count = 6;
-    loads.launched = "seen mostly at train.py:89 in train_epoch";
+    loads.launched = seenAt("train.py:89 in train_epoch");
     Contributor works = contributor(StepPart::LaunchBound, ContributorKind::Idle,
                                     runsAt({line, 89, "train_epoch"}, ThreadWork::TorchData), idleNs);
     works.count = 6;
@@ -178,17 +180,19 @@ class tst_OneCause : public QObject {
     }
 
     void linesOfFramesAndOfSamplesAreEqual() {
-        QCOMPARE(lineOf(runsAt(sample), {}), std::string("replay.py:58"));
-        QCOMPARE(lineOf(IdleCause{CauseKind::OutsideCalls}, "seen mostly at replay.py:58 in sample, called at x.py:1"),
-                 std::string("replay.py:58"));
-        QVERIFY(lineOf(IdleCause{CauseKind::OutsideCalls}, "seen mostly in sample (replay.py)").empty());
-        QVERIFY(lineOf(IdleCause{CauseKind::OutsideCalls}, "called at replay.py:58 in sample").empty());
+        const std::string line = "replay.py:58 in sample";
+        const IdleCause unknown{CauseKind::OutsideCalls};
+        QCOMPARE(lineOf(runsAt(sample), {}), line);
+        QCOMPARE(lineOf(unknown, {"seen mostly at " + line + ", called at x.py:1 in f", line, "x.py:1 in f"}), line);
+        QVERIFY(lineOf(unknown, {"seen mostly in sample (replay.py)"}).empty());
+        QVERIFY(lineOf(unknown, {"called at " + line, {}, line}).empty());
+        QVERIFY(lineOf(IdleCause{}, {"launched at " + line, line}).empty());
     }
 
     void threadThatCannotHaveRunOnlyWaits() {
         MadeRun made;
         addLate(made, onMain(idle(CauseKind::OutsideCalls, ThreadState::Lock, Observation::Alternating)), 40 * ms, 0,
-                "seen mostly at a.py:1 in f");
+                seenAt("a.py:1 in f"));
         Contributor& added = made.run().workers[0].contributors.back();
         added.waitedNs = added.exposedNs * 9 / 10;
         const Explanation explanation = explain::explain(made.run());
@@ -222,7 +226,7 @@ class tst_OneCause : public QObject {
             made.add(StepPart::DataLoading, ContributorKind::Idle,
                      idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating), 34 * ms);
             WorkerSummary& worker = made.run().workers[0];
-            worker.contributors.back().launched = "seen mostly at serve.py:99 in collect";
+            worker.contributors.back().launched = seenAt("serve.py:99 in collect");
             made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, ThreadState::Lock),
                      6 * ms);
             made.add(StepPart::Compute, ContributorKind::Kernel, "void at::native::vectorized_elementwise_kernel<4>()",

@@ -206,7 +206,9 @@ class tst_RestOfRun : public QObject {
         }
         const AllocationTimes found = summarizeRun(*made.finish())->workers.at(0).allocations;
         QVERIFY(found.frees >= 9 && found.allocations >= 9);
-        QCOMPARE(found.freedAt, std::string("memory.py:224 in empty_cache, called at train.py:34 in train"));
+        QCOMPARE(found.freedAt.text, std::string("memory.py:224 in empty_cache, called at train.py:34 in train"));
+        QCOMPARE(found.freedAt.line, std::string("memory.py:224 in empty_cache"));
+        QCOMPARE(found.freedAt.caller, std::string("train.py:34 in train"));
     }
 
     void fp32ProductsNextToIdleTensorCores_data() {

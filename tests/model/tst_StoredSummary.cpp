@@ -106,6 +106,9 @@ class TestStoredSummary : public QObject {
         summary.workers[1].drains = 3;
         summary.workers[1].recompiled = "jit_step";
         summary.workers[1].compilations = 2;
+        summary.workers[1].launches.place = {"launched at a.py:1 in f", "a.py:1 in f"};
+        summary.workers[1].allocations = {3, 2, {"b.py:2 in g, called at a.py:1 in f", "b.py:2 in g", "a.py:1 in f"}};
+        summary.workers[1].contributors.front().launched = {"called at a.py:1 in f", {}, "a.py:1 in f"};
         summary.workers[1].contributors.front().isOfCaller = true;
         summary.workers[1].hostCopies = {7,       13, "cuStreamWaitEvent at data.py:92 in issue", 900, "a.py:2 in f",
                                          "a.py:3"};

@@ -617,7 +617,7 @@ class tst_hostTime : public QObject {
         QVERIFY(summary);
         std::map<std::string, std::string> launched;
         for (const Contributor& each : summary->workers.front().contributors)
-            launched[each.name.work.substr(0, each.name.work.find('<'))] = each.launched;
+            launched[each.name.work.substr(0, each.name.work.find('<'))] = each.launched.text;
         QCOMPARE(launched["void gemm"], std::string("launched at train.py:212 in forward"));
         QCOMPARE(launched["void mixed"], std::string());
         QCOMPARE(launched["void backward"], std::string("called from train.py:310 in step"));
@@ -625,7 +625,7 @@ class tst_hostTime : public QObject {
         const auto steps = static_cast<int64_t>(summary->workers.front().steps.size());
         QCOMPARE(launches.count, 5 * steps);
         QCOMPARE(launches.placeCount, 2 * steps);
-        QVERIFY(launches.place.starts_with("launched at train.py:"));
+        QVERIFY(launches.place.text.starts_with("launched at train.py:"));
     }
 
     /// Kernels overlap the copies of one line; the exposed time belongs to another line.
@@ -659,17 +659,17 @@ class tst_hostTime : public QObject {
         for (const Contributor& each : summary->workers.front().contributors) {
             if (each.part != StepPart::ExposedHtoD) continue;
             QVERIFY(each.exposedNs < each.totalNs / 2);
-            QVERIFY2(each.launched != "launched at train.py:7 in prefetch", each.launched.c_str());
+            QVERIFY2(each.launched.text != "launched at train.py:7 in prefetch", each.launched.text.c_str());
         }
     }
 
     void findingShowsWhereItsWorkWasLaunched() {
         MadeRun made;
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, copyKernel, 0);
-        copies.launched = "launched at train.py:104 in with_new";
+        copies.launched = {"launched at train.py:104 in with_new", "train.py:104 in with_new"};
         made.add(0, copies, 90 * ms);
         const Finding finding = findingOf(made, &dataMovementRule);
-        QCOMPARE(finding.launched, copies.launched);
+        QCOMPARE(finding.launched.text, copies.launched.text);
         QVERIFY2(finding.sentence.find("in forward, launched at train.py:104 in with_new, ") != std::string::npos,
                  finding.sentence.c_str());
     }
