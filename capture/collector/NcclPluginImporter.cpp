@@ -238,7 +238,7 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
         t.count = isTypeLost ? nothing : std::optional<int64_t>(request.count),
         t.bytes = bytesOf(request.count, ncclDatatypeBytes(datatype)),
         t.communicator = nullIfZero(request.communicator), t.rank = nullIfNegative(request.rank),
-        t.root = known && known->hasRoot ? nullIfNegative(request.root) : nothing,
+        t.root = known && known->root != NcclRoot::None ? nullIfNegative(request.root) : nothing,
         t.peer = task ? nullIfNegative(task->peer) : nothing,
         t.sequence = task ? nullIfNegative(task->sequence) : nothing, t.algorithm = nullIfEmpty(algorithm),
         t.protocol = nullIfEmpty(strings.text(task ? task->protocol : 0)),

@@ -16,7 +16,6 @@
 #include "model/analysis/IdleCauses.h"
 #include "model/analysis/RunSummary.h"
 #include "model/explain/RunFindings.h"
-#include "model/format/ncclFunctions.h"
 #include "model/format/text.h"
 #include "model/index/openTrace.h"
 #include "model/lod/SelectionStatistics.h"
@@ -466,18 +465,7 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
     const Result<StepSelection> steps = stepSelectionFor(*opened->trace, *selection);
     const Result<RunSummary> run = steps ? summarizeRun(*opened->trace, *steps) : fail(steps.error());
     if (!run) return fail(run.error());
-    explain::Explanation explained = explain::explain(*run);
-    for (const explain::WorkerParts& each : explained.workers) {
-        const WorkerSummary& worker = run->workers[each.worker];
-        int64_t ns = 0;
-        for (const Contributor& part : worker.contributors) {
-            const NcclFunction* const function = findNcclFunction(part.name.work);
-            if (part.part == StepPart::ExposedCommunication && function && function->hasRoot) ns += part.exposedNs;
-        }
-        if ((ns /= std::ssize(worker.steps)) * 100 >= each.meanNs)
-            explained.caveats.push_back(fmt::format("{}: {} ms of exposed_communication may be waits for a root",
-                                                    worker.label(), milliseconds(ns)));
-    }
+    const explain::Explanation explained = explain::explain(*run);
     Json answer =
         begun(fmt::format("lanescope explain {}{}", shellQuoted(opened->path.string()), stepsOption(arguments)),
               explained.caveats, unknownsOf(*opened->trace, *run), arguments,

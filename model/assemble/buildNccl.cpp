@@ -91,20 +91,19 @@ bool hasAllRanks(const Trace& trace, Collective collective, bool isWholeJob) {
     return rankCount > 0 ? static_cast<size_t>(rankCount) == collective.size() : isWholeJob;
 }
 
-bool doAllWait(const Trace& trace, Collective collective) {
-    const NcclFunction* function = findNcclFunction(trace.strings.at(collective.front().operation));
-    return function != nullptr && !function->hasRoot;
-}
-
-/// Returns the start of the work of the last rank. Returns nullopt if the work of any rank had ended by then.
-std::optional<int64_t> lastStart(const Trace& trace, Collective collective) {
-    int64_t lastNs = INT64_MIN, firstEndNs = INT64_MAX;
+/// Returns the time from which all data of a collective can move: the start of the last rank, or of a root that sends.
+/// Returns nullopt if the root is unknown, or if the work of a waiting rank had ended by then.
+std::optional<int64_t> movingFrom(const Trace& trace, Collective collective, NcclRoot kind) {
+    const int32_t root = trace.nccl.facts[collective.front().row].root;
+    int64_t fromNs = INT64_MIN, firstEndNs = INT64_MAX;
     for (const CollectiveCall& call : collective) {
-        const TimeRange gpu = trace.nccl.facts[call.row].gpu;
-        lastNs = std::max(lastNs, gpu.startNs);
-        firstEndNs = std::min(firstEndNs, gpu.endNs);
+        const NcclFacts facts = trace.nccl.facts[call.row];
+        if (kind != NcclRoot::None && (root < 0 || facts.root != root)) return std::nullopt;
+        const bool isRoot = facts.rank == root;
+        if (kind != NcclRoot::Sends || isRoot) fromNs = std::max(fromNs, facts.gpu.startNs);
+        if (kind != NcclRoot::Receives || isRoot) firstEndNs = std::min(firstEndNs, facts.gpu.endNs);
     }
-    return firstEndNs < lastNs ? std::nullopt : std::optional(lastNs);
+    return fromNs == INT64_MIN || firstEndNs < fromNs ? std::nullopt : std::optional(fromNs);
 }
 
 /// An NCCL operation with its number in its communicator.
@@ -192,13 +191,15 @@ void buildNcclWaits(Trace& trace, const std::stop_token& stop) {
     const bool isWholeJob = hasWholeJob(trace);
     for (size_t index = 0; index < collectives.size(); ++index) {
         const Collective collective = collectives.at(index);
-        if (!hasAllRanks(trace, collective, isWholeJob) || !doAllWait(trace, collective) || !isOnGpu(trace, collective))
-            continue;
-        const std::optional<int64_t> lastNs = lastStart(trace, collective);
-        if (!lastNs) continue;
+        const NcclFunction* function = findNcclFunction(trace.strings.at(collective.front().operation));
+        if (!function || !hasAllRanks(trace, collective, isWholeJob) || !isOnGpu(trace, collective)) continue;
+        const std::optional<int64_t> fromNs = movingFrom(trace, collective, function->root);
+        if (!fromNs) continue;
         for (const CollectiveCall& call : collective) {
             NcclFacts facts = trace.nccl.facts[call.row];
-            facts.waitedNs = *lastNs - facts.gpu.startNs;
+            // Some ranks that only send may finish before others begin.
+            if (function->root == NcclRoot::Receives && facts.rank != facts.root) continue;
+            facts.waitedNs = std::max<int64_t>(*fromNs - facts.gpu.startNs, 0);
             trace.nccl.facts.set(call.row, facts);
         }
     }

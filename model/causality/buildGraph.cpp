@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/causality/implicitOrder.h"
+#include "model/format/ncclFunctions.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/apiCalls.h"
 #include "model/trace/Column.h"
@@ -148,7 +149,8 @@ class GraphBuilder {
         const MatchedCollectives collectives(trace_);
         for (size_t index = 0; index < collectives.size(); ++index) {
             const Collective collective = collectives.at(index);
-            bool isKnown = isOnGpu(trace_, collective);
+            const NcclFunction* function = findNcclFunction(trace_.strings.at(collective.front().operation));
+            bool isKnown = function && function->root == NcclRoot::None && isOnGpu(trace_, collective);
             for (const CollectiveCall& call : collective) {
                 const NcclFacts& facts = trace_.nccl.facts[call.row];
                 isKnown = isKnown && facts.operationCount == 1 && facts.waitedNs >= 0 &&

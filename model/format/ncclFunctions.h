@@ -15,11 +15,14 @@ enum class NcclTrafficRule : uint8_t {
     PartOfEach,       ///< The bytes of each rank, over each link without the rank's own.
 };
 
+/// Rank of a collective with a part of its own.
+enum class NcclRoot : uint8_t { None, Sends, Receives };
+
 /// NCCL function that moves data.
 struct NcclFunction {
     std::string_view operation;  ///< Name without prefix, such as "AllReduce" of "ncclAllReduce".
     NcclTrafficRule traffic = NcclTrafficRule::Unknown;
-    bool hasRoot = false;
+    NcclRoot root = NcclRoot::None;
     bool isOfSends = false;       ///< Implemented by sends and receives, so the profiler plugin reports only those.
     std::string_view alias = {};  ///< Name in some versions.
 };
@@ -29,13 +32,13 @@ inline constexpr std::array ncclFunctions{
     NcclFunction{"AllReduce", NcclTrafficRule::ReduceAndGather},
     NcclFunction{"AllGather", NcclTrafficRule::PartOfEach},
     NcclFunction{"ReduceScatter", NcclTrafficRule::PartOfEach},
-    NcclFunction{"Broadcast", NcclTrafficRule::Once, true, false, "Bcast"},
+    NcclFunction{"Broadcast", NcclTrafficRule::Once, NcclRoot::Sends, false, "Bcast"},
     NcclFunction{"Send", NcclTrafficRule::Once},
-    NcclFunction{"Reduce", NcclTrafficRule::Once, true},
-    NcclFunction{"AlltoAll", NcclTrafficRule::PartOfEach, false, true, "AllToAll"},
-    NcclFunction{"AlltoAllv", NcclTrafficRule::Unknown, false, true, "AllToAllv"},
-    NcclFunction{"Gather", NcclTrafficRule::PartOfEach, true, true},
-    NcclFunction{"Scatter", NcclTrafficRule::PartOfEach, true, true},
+    NcclFunction{"Reduce", NcclTrafficRule::Once, NcclRoot::Receives},
+    NcclFunction{"AlltoAll", NcclTrafficRule::PartOfEach, NcclRoot::None, true, "AllToAll"},
+    NcclFunction{"AlltoAllv", NcclTrafficRule::Unknown, NcclRoot::None, true, "AllToAllv"},
+    NcclFunction{"Gather", NcclTrafficRule::PartOfEach, NcclRoot::Receives, true},
+    NcclFunction{"Scatter", NcclTrafficRule::PartOfEach, NcclRoot::Sends, true},
     NcclFunction{"Recv", NcclTrafficRule::Once},
 };
 

@@ -12,6 +12,7 @@
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "tests/support/Rows.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
@@ -357,9 +358,51 @@ class tst_Nccl : public QObject {
         }
     }
 
+    void waitsOfRootedCollectivesFollowTheirData_data() {
+        const test::Rows<QString, int, int64_t, int64_t> row;
+        // Rank 0 starts 60 us before rank 1.
+        row("Broadcast from the last", "Broadcast", 1, 60 * us, 0);
+        row("Broadcast from the first", "Broadcast", 0, 0, 0);
+        row("Scatter from the last", "Scatter", 1, 60 * us, 0);
+        row("Reduce to the first", "Reduce", 0, 60 * us, -1);
+        row("Reduce to the last", "Reduce", 1, -1, 0);
+        row("Gather to the first", "Gather", 0, 60 * us, -1);
+        row("unknown root", "Broadcast", -1, -1, -1);
+        row("root of another job", "Broadcast", 7, -1, -1);
+    }
+    void waitsOfRootedCollectivesFollowTheirData() {
+        const auto [operation, root, first, last] = test::row<QString, int, int64_t, int64_t>();
+        PlainJob job(2);
+        for (int rank = 0; rank < 2; ++rank) {
+            NcclFacts facts;
+            facts.rankCount = 2;
+            facts.rank = rank;
+            facts.root = root;
+            job.call(static_cast<size_t>(rank), operation.toStdString(), 0, {(rank == 0 ? 100 : 160) * us, 200 * us},
+                     facts);
+        }
+        const TracePtr trace = job.builder.finish();
+        QCOMPARE(trace->nccl.size(), 2u);
+        for (const NcclFacts facts : trace->nccl.facts) QCOMPARE(facts.waitedNs, facts.rank == 0 ? first : last);
+    }
+
+    void ranksThatReadARootEndAfterItBegins() {
+        NcclFacts facts;
+        facts.rankCount = 2;
+        PlainJob job(2);
+        // Rank 0 ends before the root sends: clocks or calls are wrong.
+        for (int rank = 0; rank < 2; ++rank) {
+            facts.rank = rank;
+            facts.root = 1;
+            job.call(static_cast<size_t>(rank), "Broadcast", 0,
+                     rank == 0 ? TimeRange{100 * us, 150 * us} : TimeRange{160 * us, 200 * us}, facts);
+        }
+        QCOMPARE(waits(*job.builder.finish()), unknown);
+    }
+
     void ambiguousCollectivesStayWhole() {
         QCOMPARE(waits(*reduced("AllReduce")), (std::vector<int64_t>{0, 60 * us}));
-        // The root may finish before others begin.
+        // The root is unknown.
         QCOMPARE(waits(*reduced("Broadcast")), unknown);
         QCOMPARE(waits(*reduced("Send")), unknown);
         NcclFacts third;
