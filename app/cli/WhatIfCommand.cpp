@@ -71,10 +71,14 @@ std::string asText(const analysis::ReplayedRun& run, const std::vector<causality
     if (!refusal.empty()) return text + "No forecast. " + refusal + "\n";
     if (changes.empty()) return text;
     const double savedNs = forecast.savedNs();
-    return text + fmt::format("With {}: {} ± {} per step, {} {} ({} % of the step).\n", changesText(changes),
-                              analysis::timeText(forecast.stepNs), analysis::timeText(forecast.marginNs),
-                              savedNs < 0 ? "longer by" : "saves", analysis::timeText(std::abs(savedNs)),
-                              analysis::percentText(100 * std::abs(savedNs) / forecast.recordedNs));
+    const std::string margin = analysis::timeText(forecast.marginNs), with = changesText(changes);
+    if (std::abs(savedNs) <= forecast.marginNs)
+        return text + fmt::format("Forecast with {}: {} per step, no change beyond the error of ±{}.\n", with,
+                                  analysis::timeText(forecast.stepNs), margin);
+    return text + fmt::format("Forecast with {}: {} ± {} per step, {} ({} %) {} than recorded.\n", with,
+                              analysis::timeText(forecast.stepNs), margin, analysis::timeText(std::abs(savedNs)),
+                              analysis::percentText(100 * std::abs(savedNs) / forecast.recordedNs),
+                              savedNs < 0 ? "longer" : "shorter");
 }
 
 std::string asJson(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,

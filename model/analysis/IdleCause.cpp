@@ -137,21 +137,24 @@ ThreadRef threadRef(const Trace& trace, uint32_t thread) {
     return {ThreadRole::Named, threadPattern(which.name)};
 }
 
-std::string activityText(const ThreadActivity& activity) {
-    std::string text = frameAndWork(activity);
+std::string stateText(const ThreadActivity& activity) {
     const std::string_view meaning = nameOf(activity.state).meaning;
     switch (activity.observation) {
-        case Observation::WithoutCore: return text + ", which alternately runs and waits for a core";
+        case Observation::WithoutCore: return "alternately runs and waits for a core";
         case Observation::Alternating:
             // A thread that samples saw running cannot have run all the time.
-            return text + fmt::format(", which alternately runs and {}{}",
-                                      activity.state == ThreadState::Running ? "waits" : meaning, holderText(activity));
-        case Observation::State:
-            if (activity.state == ThreadState::Running) return text + ", running";
-            return text + fmt::format(", which {}{}", meaning, holderText(activity));
+            return fmt::format("alternately runs and {}{}", activity.state == ThreadState::Running ? "waits" : meaning,
+                               holderText(activity));
+        case Observation::State: return std::string(meaning) + holderText(activity);
         case Observation::None: break;
     }
-    return text;
+    return {};
+}
+
+std::string activityText(const ThreadActivity& activity) {
+    const std::string text = frameAndWork(activity), state = stateText(activity);
+    if (activity.observation == Observation::State && activity.state == ThreadState::Running) return text + ", running";
+    return state.empty() ? text : text + ", which " + state;
 }
 
 std::optional<ThreadState> IdleCause::state() const {

@@ -93,6 +93,8 @@ struct ThreadActivity {
 
     auto operator<=>(const ThreadActivity&) const = default;
 };
+/// Returns "waits for input" or "alternately runs and waits"; empty if the state is unknown.
+std::string stateText(const ThreadActivity& activity);
 /// Returns " at data.py:88 in load, which waits for input"; empty if nothing is known.
 std::string activityText(const ThreadActivity& activity);
 

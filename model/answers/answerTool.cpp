@@ -434,7 +434,7 @@ Json causeTable(const RunSummary& run, const explain::Explanation& explained) {
                               !rule.isBetweenSteps;
         auto& [row, ns] = places[{finding.worker, isSummed ? line : std::to_string(index)}];
         std::string names = fmt::format("{} {} {}", index + 1, rule.id, milliseconds(finding.maxGainNs));
-        const std::string place = line.empty() ? text.main() : "line " + line + how;
+        const std::string place = line.empty() ? text.what() + text.where() : "line " + line + how;
         std::string evidence = evidenceOf(finding), where = rule.isOfSingleSteps() ? finding.brief : place;
         const StepPauses& pauses = text.worker().pauses;
         if (rule.isBetweenSteps && pauses.count > 0)

@@ -67,8 +67,8 @@ struct UseSum {
     double mean(double sum, size_t count) const { return sum / static_cast<double>(count); }
 };
 
-/// Returns the MFU of the workers of an explanation as a clause: "MFU 41.2 % of the measured bf16 peak, by tensor
-/// activity in 12 steps". Empty if no worker has one, or if all are below `minReportedMfu`.
+/// Returns the MFU of the workers of an explanation as a clause: "MFU 41.2 % of the measured bf16 peak, computed from
+/// counted operations in 12 steps". Empty if no worker has one, or if all are below `minReportedMfu`.
 std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& workers) {
     UseSum sum;
     for (const WorkerParts& each : workers) {
@@ -85,14 +85,15 @@ std::string useClause(const RunSummary& run, const std::vector<WorkerParts>& wor
     const bool isHfu =
         !sum.areCounted && sum.withShapes > 0 && sum.mean(sum.repeated, sum.withShapes) >= minHfuDifference;
     std::string text =
-        fmt::format("{} {}{} of the {}{}peak{}, by {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
+        fmt::format("{} {}{} of the {}{}peak{}, {}", isHfu ? "HFU" : "MFU", shareText(mfu), of,
                     sum.areMeasured ? "measured " : "", precision, sum.areMeasured ? "" : " in the data sheet",
-                    sum.areCounted ? "counted operations" : "tensor activity");
+                    sum.areCounted ? "computed from counted operations"
+                                   : "estimated from the measured activity of the tensor cores");
     std::string more;
     if (sum.areCounted && hfu - mfu >= minHfuDifference)
-        more = fmt::format("HFU {} with repeated ones", shareText(hfu));
+        more = fmt::format("HFU {} with repeated operations", shareText(hfu));
     if (sum.areCounted && sum.withCounters > 0)
-        more += fmt::format("{}{} by tensor activity", more.empty() ? "" : ", ",
+        more += fmt::format("{}{} by the activity of the tensor cores", more.empty() ? "" : ", ",
                             shareText(sum.mean(sum.byCounters, sum.withCounters)));
     if (!sum.areCounted && sum.withShapes > 0)
         more = fmt::format("{}{} by operations counted in {} steps", isHfu ? "MFU " : "",
@@ -218,6 +219,13 @@ std::string pausesSentence(const WorkerSummary& of) {
                        spanText(of.pauses.ns), spanText(workNs));
 }
 
+/// Returns "on the main thread at serve.py:10 in take (the thread waits for input)".
+std::string idleText(const IdleCause& cause) {
+    const std::string state = stateText(cause.activity);
+    return shortContributorName(causeText(cause.withoutState()), true) +
+           (state.empty() ? "" : fmt::format(" (the thread {})", printable(state)));
+}
+
 /// Returns why steps are called requests, and the activity between them; empty for steps.
 std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.kind != StepKind::Request) return {};
@@ -225,8 +233,8 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.source != StepSource::NvtxRange || !isRequestName(run.pattern))
         text = " They count as requests, because the trace shows no training and the program waited between them.";
     if (of.rest.ns > 0)
-        text += fmt::format(" Between requests, samples show the program waiting {}: at least {} in all.",
-                            printable(causeText(of.rest.most)), spanText(of.rest.ns));
+        text += fmt::format(" Between requests, samples show the program waiting for at least {} in all: {}.",
+                            spanText(of.rest.ns), idleText(of.rest.most));
     return text;
 }
 
@@ -261,14 +269,17 @@ std::string stepsSentence(const RunSummary& run, bool hasShare) {
     std::string text = fmt::format("Explained: {} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
     text += patternText(run, of);
     if (const auto share = of.coverage(); share && hasShare)
-        text += fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
-    if (of.warmUpSteps > 0) text += fmt::format(", {} skipped as warm-up", of.warmUpSteps);
-    if (of.isLastLeftOut) text += ", the last skipped (its end is unknown)";
+        text += fmt::format(", in all {} of the time from the first to the last GPU work", shareText(*share));
+    std::vector<std::string> skipped;
+    if (of.warmUpSteps > 0) skipped.push_back(fmt::format("{} as warm-up", of.warmUpSteps));
+    if (of.isLastLeftOut) skipped.push_back("the last (its end is unknown)");
     const int64_t between =
         of.steps.back().number - of.steps.front().number + 1 - static_cast<int64_t>(of.steps.size());
     if (between > 0 && between <= of.foundSteps - static_cast<int64_t>(of.steps.size()))
-        text += fmt::format(", {} between them skipped (without work, or other work follows)", between);
-    text += ".";
+        skipped.push_back(
+            fmt::format("{} in between (no GPU work, or other work, such as an evaluation, before the next {})",
+                        between, identifier(run.kind)));
+    text += skipped.empty() ? "." : fmt::format(". Skipped: {}.", fmt::join(skipped, ", "));
     if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
         text += fmt::format(" The CPU runs ahead of the GPU: the CPU needs {} for a {}.", spanText(*onCpuNs),
                             identifier(run.kind));
@@ -389,11 +400,12 @@ class Words {
         std::string text;
         for (size_t index = 0; index < std::min(rest.size(), maxReportedRest); ++index) {
             const auto& [phase, each] = rest[index];
-            text += text.empty() ? "Largest times outside of the steps: " : "; ";
-            if (index == 0 || phase != rest[index - 1].first) text += phaseText(phase) + " ";
-            text += spanText(each->exposedNs);
+            const bool isWork = !each->name.isIdle();
+            text += fmt::format("{}({}) GPU {} for {} {}", text.empty() ? "Largest times outside of the steps: " : "; ",
+                                index + 1, isWork ? "at work" : "idle", spanText(each->exposedNs), phaseText(phase));
             if (each->name.idle.kind == CauseKind::NoWorkAround) continue;
-            text += ", " + shortName(each->name) + (each->path.empty() ? "" : " in " + printable(each->path));
+            text += ", " + (isWork ? shortName(each->name) : idleText(each->name.idle));
+            if (!each->path.empty()) text += fmt::format(" in the range \"{}\"", printable(each->path));
         }
         return text + (text.empty() ? "" : ".");
     }

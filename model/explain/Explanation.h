@@ -71,8 +71,8 @@ struct WorkerParts {
 struct Explanation {
     std::string sentence;       ///< The answer in one sentence.
     std::string what = "step";  ///< Unit of all times: "step", or "run" for a run without steps.
-    /// The explained steps and their share of the run: "59 of 60 steps "step #", 71 % of the time from the first to the
-    /// last GPU work, 1 skipped as warm-up.". Empty without steps, and for a run that is explained as a whole.
+    /// The explained steps and their share of the run: "59 of 60 steps "step #", in all 71 % of the time from the first
+    /// to the last GPU work. Skipped: 1 as warm-up.". Empty without steps, and for a run that is explained as a whole.
     std::string steps;
     /// "The GPU computes: matrix products 61 % (bf16), elementwise 21 %." Empty unless compute is the largest part.
     std::string compute;

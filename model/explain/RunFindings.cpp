@@ -57,12 +57,39 @@ std::string FindingText::where() const {
            (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched.text, true));
 }
 
+std::string FindingText::main() const {
+    if (!finding_.contributor.isIdle()) return what() + where();
+    IdleCause cause = finding_.contributor.idle;
+    cause.activity = {.work = cause.activity.work};
+    const std::string onThread = cause.thread.isEmpty() ? "" : "on " + printable(cause.thread.textWithArticle());
+    const std::string range = finding_.path.empty() ? "" : fmt::format("\"{}\"", shortPath(finding_.path));
+    if (cause.kind == CauseKind::LoadingRange && !range.empty())
+        return fmt::format("in the NVTX range {} (data loading){}{}", range, onThread.empty() ? "" : " ", onThread);
+    return (cause.kind == CauseKind::LoadingThread ? onThread : shortName(cause)) +
+           (range.empty() ? "" : " in the range " + range);
+}
+
+std::string FindingText::place(bool hasState) const {
+    if (!finding_.contributor.isIdle()) return {};
+    const ThreadRef& thread = finding_.contributor.idle.thread;
+    const ThreadActivity& activity = finding_.contributor.idle.activity;
+    std::string at = activity.frame.isEmpty() ? "" : activity.frame.text();
+    if (!finding_.launched.empty()) at += (at.empty() ? "" : ", ") + finding_.launched.text;
+    const std::string state = hasState ? stateText(activity) : "";
+    const bool isNamed = thread.role == ThreadRole::Main || thread.role == ThreadRole::Named;
+    return (at.empty() ? "" : " Place: " + shortContributorName(at, true) + ".") +
+           (state.empty()
+                ? ""
+                : fmt::format(" {} {} {}.", activity.frame.isEmpty() ? "Meanwhile" : "There",
+                              printable(isNamed ? thread.textWithArticle() : "the thread"), printable(state)));
+}
+
 std::string FindingText::times() const {
     return fmt::format("{} {}", countText(finding_.countPerStep), isWhole() ? "in all" : "per " + unit());
 }
 
 std::string FindingText::taking(std::string_view subject) const {
-    return fmt::format("{} {}: mostly {}, {}.", subject, time(), main(), times());
+    return fmt::format("{} {}: mostly {}, {}.{}", subject, time(), main(), times(), place());
 }
 
 std::string FindingText::gaps() const {

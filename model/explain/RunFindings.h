@@ -39,8 +39,10 @@ class FindingText {
     std::string what() const;
     /// Returns " in forward, train.py:88": ranges and line of the contributor, as far as known.
     std::string where() const;
-    /// Returns name and place of the contributor.
-    std::string main() const { return what() + where(); }
+    /// Returns name and place of work; for idle time the cause and its ranges: "in host code on the main thread".
+    std::string main() const;
+    /// Returns the rest about idle time: " Place: a.py:3 in f. There the main thread waits for input."; else empty.
+    std::string place(bool hasState = true) const;
     /// Returns "12.1 per step", or "12 in all" for a run without steps.
     std::string times() const;
     /// Returns "Copies take 3.100 ms of a step (4.2 %): mostly DtoD in forward, 12.1 per step." for "Copies take".

@@ -33,7 +33,7 @@ void findInputData(RunFindings& run) {
 }
 
 std::string sayInputData(const FindingText& text) {
-    return inputDataSentence(text.worker(), text.time(), text.main() + text.rarely()) +
+    return inputDataSentence(text.worker(), text.time(), text.main() + text.rarely() + "." + text.place()) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -182,8 +182,8 @@ Evidence idleEvidence(const FindingText& text) {
             sumNs(text.worker(), [](const Contributor& each) { return isIdle(each.part); })};
 }
 
-/// Returns ", 12 times per step for 500.0 us or more" by the long gaps of contributors, which samples and ranges do not
-/// divide, or the pauses of a rare main cause; empty without either.
+/// Returns ", in 12 intervals per step, each of 500.0 us or more" by the long gaps of contributors, which samples and
+/// ranges do not divide, or the pauses of a rare main cause; empty without either.
 template <class IsOf>
 std::string longGaps(const FindingText& text, IsOf isOf) {
     double count = 0;
@@ -192,9 +192,9 @@ std::string longGaps(const FindingText& text, IsOf isOf) {
     if (const std::string rare = text.rarely(); !rare.empty() || 2 * count < text.stepCount()) return rare;
     const double times = count / text.stepCount();
     const std::string often = times < 1
-                                  ? fmt::format("{:.0f} times in {:.0f} {}s", count, text.stepCount(), text.unit())
-                                  : countText(times) + (times == 1 ? " time" : " times") + text.per();
-    return fmt::format(", {} for {} or more", often, timeText(static_cast<double>(minWorkNs)));
+                                  ? fmt::format("{:.0f} intervals in {:.0f} {}s", count, text.stepCount(), text.unit())
+                                  : countText(times) + (times == 1 ? " interval" : " intervals") + text.per();
+    return fmt::format(", in {}, each of {} or more", often, timeText(static_cast<double>(minWorkNs)));
 }
 
 /// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have run.
@@ -210,7 +210,7 @@ void findHostWaits(RunFindings& run) {
 /// Returns the thread's activity instead of launching, in short; the contributor has the details.
 std::string_view notLaunching(const Finding& finding) {
     const IdleCause& cause = finding.contributor.idle;
-    if (cause.isMostlyWithoutCore()) return "waits for a core for most of it";
+    if (cause.isMostlyWithoutCore()) return "waits for a core for most of that time";
     if (cause.runsAndWaits()) return "cannot have run meanwhile, by the kernel's count of its CPU time";
     const std::optional<ThreadState> state = cause.state();
     if (state == ThreadState::Sleep) return "sleeps of its own accord";
@@ -222,9 +222,9 @@ std::string sayHostWaits(const FindingText& text) {
         return isHostWaiting(each) && each.name == text.finding().contributor;
     };
     const IdleCause& cause = text.finding().contributor.idle;
-    const std::string main = cause.runsAndWaits() ? causeText(cause.withoutState()) + text.where() : text.main();
-    return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}{}.", text.time(),
-                       notLaunching(text.finding()), main, longGaps(text, isOfMain)) +
+    return fmt::format("The GPU waits {} for work to be launched. Mostly, the launching thread {}: {}{}.{}",
+                       text.time(), notLaunching(text.finding()), text.main(), longGaps(text, isOfMain),
+                       text.place(!cause.runsAndWaits())) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -266,12 +266,13 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, bool (Id
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
-            " In {} of this wait, it is unknown whether the thread ran or waited. If it waited, fewer "
-            "launches will not help.",
+            " For {} of the GPU's wait, it is unknown whether the launching thread ran or waited. If the thread "
+            "waited, fewer launches will not help.",
             shareText(shareOf(unknownNs, allNs)));
     if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(
-        " For {} of it the thread alternately ran and waited. Whether running or waiting kept the GPU idle is "
+        " For {} of the GPU's wait, the thread alternately ran and waited. Whether running or waiting kept the GPU "
+        "idle is "
         "unknown{}.",
         shareText(shareOf(alternatingNs, allNs)), consequence);
 }
@@ -291,17 +292,19 @@ std::string sayHostWork(const FindingText& text) {
     const auto workedNs = [isReported = text.has(compilingRule)](const Contributor& each) {
         return isReported && isCompilation(each) ? int64_t{0} : each.workedNs;
     };
-    std::string said = fmt::format(
-        "The GPU waits {} while the thread that launches its work {}{}, for long intervals: mostly {}{}", text.time(),
-        cause.isSeenRunning() ? "is busy with something else on the CPU" : "runs something else or waits",
-        cause.isInPython() ? " (Python, or code that it calls)" : "", text.main(),
-        longGaps(text, [&](const Contributor& each) { return workedNs(each) > 0; }));
+    const std::string gaps = longGaps(text, [&](const Contributor& each) { return workedNs(each) > 0; });
+    std::string said =
+        fmt::format("The GPU waits {}{}. The launching thread then {}{}, mostly {}.{}", text.time(),
+                    gaps.empty() ? " in long intervals" : gaps,
+                    cause.isSeenRunning() ? "is busy with something else on the CPU" : "runs something else or waits",
+                    cause.isInPython() ? " (Python, or code called by Python)" : "", text.main(), text.place());
     const Contributor* seen = mainOfLine(text.worker(), [&](const Contributor& each) {
         return placeText(each.name.idle).empty() ? int64_t{0} : workedNs(each);
     });
     if (seen != nullptr && cause.activity.frame.isEmpty() && text.finding().launched.empty())
-        said += fmt::format("; when seen running, it was mostly {}", placeText(seen->name.idle));
-    return said + "." + alternatingSentence(text.worker(), workedNs, &IdleCause::runsAndWaits) +
+        said +=
+            fmt::format(" Running code was seen mostly {}.", shortContributorName(placeText(seen->name.idle), true));
+    return said + alternatingSentence(text.worker(), workedNs, &IdleCause::runsAndWaits) +
            coresSentence(text.run(), text.finding().worker);
 }
 
@@ -334,14 +337,15 @@ void findHostSync(RunFindings& run) {
 std::string sayHostSync(const FindingText& text) {
     if (const Contributor* const checks = gradientChecks(text.worker()))
         return fmt::format(
-            "Checks of gradients cost {}: the GPU is idle because the CPU waited for it before the next launch, mostly "
-            "{}, {}, and it runs their kernels and copies. {} copies{} of one byte read results of \"any\" within the "
-            "backward pass {}; no line of the program reads them itself. Late launches between them are not part of "
-            "this time.",
-            text.time(), text.main(), text.gaps(), countText(static_cast<double>(checks->count) / text.stepCount()),
-            text.per(), shortContributorName(checks->launched.text, true));
-    return fmt::format("The GPU is idle {} because the CPU waited for it before the next launch: mostly {}, {}.",
-                       text.time(), text.main(), text.gaps());
+            "Checks of gradients cost {}. The cost is the GPU time of the checks' kernels and copies, and idle time of "
+            "the GPU because the CPU waited for the GPU before the next launch: mostly {}, {}.{} {} copies{} of one "
+            "byte read results of \"any\" within the backward pass {}; no line of the program itself reads these "
+            "results. The cost excludes GPU idle time between the checks by late launches.",
+            text.time(), text.main(), text.gaps(), text.place(),
+            countText(static_cast<double>(checks->count) / text.stepCount()), text.per(),
+            shortContributorName(checks->launched.text, true));
+    return fmt::format("The GPU is idle {} because the CPU waited for the GPU before the next launch: mostly {}, {}.{}",
+                       text.time(), text.main(), text.gaps(), text.place());
 }
 
 std::string adviseHostSync(const FindingText& text) {
@@ -381,9 +385,9 @@ std::string sayLaunchBound(const FindingText& text) {
     const Contributor* main = mainOf(text.run(), text.finding());
     const double mainNs = main == nullptr ? 0 : static_cast<double>(ofLaunches(*main)) / text.stepCount();
     const double share = mainNs / static_cast<double>(text.finding().maxGainNs);
-    return fmt::format("The GPU waits {} for work to be launched: {} {}{}{}.", text.time(),
+    return fmt::format("The GPU waits {} for work to be launched: {} {}{}{}.{}", text.time(),
                        main == nullptr || share >= 0.5 ? "mostly" : shareText(share) + " of it", text.main(),
-                       text.rarely(), launchedWork(text.worker(), text.per())) +
+                       text.rarely(), launchedWork(text.worker(), text.per()), text.place()) +
            (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
                                ", so fewer launches may not help") +
@@ -427,7 +431,8 @@ Evidence graphGapsEvidence(const FindingText& text) {
 }
 
 std::string sayQueuedIdle(const FindingText& text) {
-    return fmt::format("The GPU is idle {} though its work was launched in time: mostly {}.", text.time(), text.main());
+    return fmt::format("The GPU is idle {} though its work was launched in time: mostly {}.{}", text.time(),
+                       text.main(), text.place());
 }
 
 /// Adds idle time of several kinds that are each too small to be reported, but large together.
@@ -448,9 +453,8 @@ void findGpuIdle(RunFindings& run) {
 }
 
 std::string sayGpuIdle(const FindingText& text) {
-    const std::string what = text.what();
-    return fmt::format("The GPU has no work for {} for causes that are each too small for a rule of their own{}.",
-                       text.time(), what.empty() ? "" : ": mostly " + what + text.where()) +
+    return fmt::format("The GPU has no work for {} for causes that are each too small for a rule of their own{}.{}",
+                       text.time(), text.what().empty() ? "" : ": mostly " + text.main(), text.place()) +
            overheadSentence(text.worker(), text.finding().overheadNs, text.per());
 }
 

@@ -241,13 +241,14 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
     const double guessed = guessedDataShare(worker);
     if (guessed > minGuessedShare)
         return fmt::format(
-            "The GPU waits {} for a batch, mostly {}. {} is a guess that the CPU loaded data meanwhile: samples "
-            "show no wait for data.{}",
-            time, mostly, guessed >= minAllGuessedShare ? "It" : fmt::format("For {} of it, it", shareText(guessed)),
+            "The GPU waits {} for a batch, mostly {} {} is a guess that the CPU loaded data meanwhile: samples show no "
+            "wait for data.{}",
+            time, mostly,
+            guessed >= minAllGuessedShare ? "It" : fmt::format("For {} of the GPU's wait, it", shareText(guessed)),
             loaderSentence(worker));
-    std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
+    std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}", time, mostly);
     if (guessed >= minReportedShare)
-        text += fmt::format(" For {} % of this time, this is a guess: no sample shows the wait.",
+        text += fmt::format(" For {} % of the GPU's wait, data loading is a guess: no sample shows a wait for data.",
                             percentText(100 * guessed));
     return text + loaderSentence(worker);
 }

@@ -86,7 +86,7 @@ bool isInPageableCopy(const analysis::Contributor& each);
 inline constexpr double minReportedShare = 0.03;
 
 /// Returns "The GPU waits 14 ms of a step (42 %) for the next batch: mostly ...", and the guessed
-/// part of it, for which only the following work is evidence that the CPU was getting data.
+/// part of it, for which only the following work is evidence that the CPU was getting data. `mostly` ends a sentence.
 std::string inputDataSentence(const analysis::WorkerSummary& worker, const std::string& time,
                               const std::string& mostly);
 

@@ -37,8 +37,8 @@ bool isAllocatedAgain(const WorkerSummary& worker) {
 }
 
 std::string sayAllocations(const FindingText& text) {
-    std::string said = fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.", text.time(),
-                                   text.main(), text.gaps());
+    std::string said = fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.{}", text.time(),
+                                   text.main(), text.gaps(), text.place());
     if (!isAllocatedAgain(text.worker())) return said;
     const AllocationTimes& all = text.worker().allocations;
     const auto perStep = [&](int64_t count) {
@@ -70,8 +70,8 @@ void putAllocationsBeforeLaunches(const RunSummary& run, std::vector<Finding>& f
 
 /// `calls`: "copies", "memsets".
 std::string waitingCalls(const FindingText& text, std::string_view calls) {
-    return fmt::format("The GPU is idle {} while the CPU is in blocking {}: mostly {}, {}.", text.time(), calls,
-                       text.main(), text.gaps());
+    return fmt::format("The GPU is idle {} while the CPU is in blocking {}: mostly {}, {}.{}", text.time(), calls,
+                       text.main(), text.gaps(), text.place());
 }
 
 /// The copies themselves and the idle time in their calls, which later rules ignore.

@@ -58,11 +58,11 @@ void findLateRank(RunFindings& run) {
 }
 
 std::string sayLateRank(const FindingText& text) {
-    const std::string what = text.what();
     const std::string_view in = text.finding().contributor.isIdle() ? "" : "in ";  // Its name contains its place.
-    return fmt::format("{} comes last, so the other ranks wait and exchange data at least {} longer{}.",
+    return fmt::format("{} comes last, so the other ranks wait and exchange data at least {} longer{}.{}",
                        capitalized(text.worker().label()), text.time(),
-                       what.empty() ? "" : fmt::format(", mostly for its extra time {}{}{}", in, what, text.where())) +
+                       text.what().empty() ? "" : fmt::format(", mostly for its extra time {}{}", in, text.main()),
+                       text.place()) +
            text.onlyThere();
 }
 
@@ -186,7 +186,8 @@ namespace {
 void findCompiling(RunFindings& run) { run.addKind(isCompilation); }
 
 std::string sayCompiling(const FindingText& text) {
-    return fmt::format("The GPU waits {} while the program compiles code: mostly {}.", text.time(), text.main()) +
+    return fmt::format("The GPU waits {} while the program compiles code: mostly {}.{}", text.time(), text.main(),
+                       text.place()) +
            recompiledSentence(text.worker());
 }
 
@@ -200,8 +201,8 @@ void findGilWaits(RunFindings& run) {
 std::string sayGilWaits(const FindingText& text) {
     return fmt::format(
         "The GPU waits about {} for a thread that cannot launch while another thread has the GIL, as samples suggest: "
-        "mostly {}.",
-        text.time(), text.main());
+        "mostly {}.{}",
+        text.time(), text.main(), text.place());
 }
 
 /// Returns the late launches at which the layer "seen" of the trace has samples. The time between samples counts to the
@@ -249,8 +250,8 @@ const Rule graphCapturesRule{
     .find = [](RunFindings& run) { run.addKind(isCapturing); },
     .say =
         [](const FindingText& text) {
-            return fmt::format("The GPU waits {} while CUDA graphs are captured and instantiated: mostly {}.",
-                               text.time(), text.main());
+            return fmt::format("The GPU waits {} while CUDA graphs are captured and instantiated: mostly {}.{}",
+                               text.time(), text.main(), text.place());
         },
     .evidence = captureEvidence,
     .order = putCapturesBeforeLaunches,

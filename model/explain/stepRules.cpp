@@ -70,9 +70,10 @@ std::string sayOddSteps(const FindingText& text) {
         odd.outliers.size() == 1 ? "s" : "", text.time(), text.unit(), longest.number,
         timeText(static_cast<double>(longest.excessNs)), name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
+    said += "." + text.place();
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
-        said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());
-    return said + "." + text.onlyThere();
+        said += fmt::format(" The long {}s are every {} {}.", text.unit(), ordinalText(every), text.unit());
+    return said + text.onlyThere();
 }
 
 Evidence oddStepsEvidence(const FindingText& text) {
@@ -175,10 +176,11 @@ std::string sayStepPattern(const FindingText& text) {
                     timeText(static_cast<double>(found.excessNs)),
                     timeText(static_cast<double>(text.finding().maxGainNs)), text.per(), name(found.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
+    said += "." + text.place();
     for (const Finding& each : text.finding().merged)
-        said += fmt::format(". The pauses are most of {} ({})", each.rule->id,
+        said += fmt::format(" The pauses are most of {} ({}).", each.rule->id,
                             timeText(static_cast<double>(each.maxGainNs)));
-    return said + "." + text.onlyThere();
+    return said + text.onlyThere();
 }
 
 std::string adviseStepPattern(const FindingText& text) {
@@ -368,9 +370,9 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
                               : every >= 2   ? fmt::format("{} pauses between {}s, one every {:.0f} {}s", all.count,
                                                            text.unit(), every, text.unit())
                                              : fmt::format("{} pauses between {}s", all.count, text.unit());
-    return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.",
+    return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.{}",
                        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(),
-                       many, all.count == 1 ? "" : longestPauseText(text), where) +
+                       many, all.count == 1 ? "" : longestPauseText(text), where, text.place()) +
            recompiledSentence(text.worker());
 }
 

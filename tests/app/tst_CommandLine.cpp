@@ -290,7 +290,9 @@ class TestCommandLine : public QObject {
         QVERIFY2(slopes.startsWith("Saves at -10 % (ns),Saves Without It (ns),Slope (%),"), slopes);
         const Ended added = run({"whatif", fast_, "--add", "launch=20us"});
         QVERIFY2(added.status == 0 && added.out.contains("launch+20.00 \u00b5s: "), added.out + added.err);
-        QVERIFY2(added.out.contains("longer by"), added.out);
+        QVERIFY2(added.out.contains("20.00 \u00b5s (2.0 %) longer than recorded."), added.out);
+        const Ended same = run({"whatif", fast_, "--scale", "launch=1"});
+        QVERIFY2(same.out.contains(" per step, no change beyond the error of \u00b1"), same.out + same.err);
         verifyFailure(run({"whatif", fast_, "--add", "kernels=20us"}), 2, "only calls take an added time");
         verifyFailure(run({"whatif", fast_, "--add", "launch=20"}), 2, "is no time to add");
         verifyFailure(run({"whatif", fast_, "--verify"}), 2, "--verify tests one --add");

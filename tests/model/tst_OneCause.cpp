@@ -162,10 +162,11 @@ class tst_OneCause : public QObject {
     void lineWithMostTimeComesBeforeLaunches() {
         const Explanation made = explain::explain(replay(30 * ms, 15 * ms).run());
         QCOMPARE(rulesOf(made), (std::vector{&hostWorkRule, &launchBoundRule}));
-        HAS(made.findings[0].sentence, "at replay.py:58 in sample, running");
+        HAS(made.findings[0].sentence, " Place: replay.py:58 in sample. There the main thread runs.");
         // Of 92 ms without the long host code.
         HAS(made.findings[1].sentence, "for work to be launched: 32.6 % of it in host code");
-        HAS(made.findings[1].sentence, "seen mostly at replay.py:112 in learn");
+        HAS(made.findings[1].sentence, " Place: seen mostly at replay.py:112 in learn.");
+        HAS(made.findings[1].sentence, " Meanwhile the main thread alternately runs and waits for a lock");
         // Another line has more.
         QCOMPARE(rulesOf(explain::explain(replay(40 * ms, 15 * ms).run())),
                  (std::vector{&launchBoundRule, &hostWorkRule}));
@@ -198,9 +199,19 @@ class tst_OneCause : public QObject {
         const Explanation explanation = explain::explain(made.run());
         const Finding* found = findingOf(explanation, &hostWaitsRule);
         QVERIFY(found != nullptr);
-        HAS(found->sentence, "mostly for a thread that cannot have run meanwhile");
-        HAS(found->sentence, "on the main thread in forward, seen mostly at a.py:1 in f");
+        HAS(found->sentence, "Mostly, the launching thread cannot have run meanwhile");
+        HAS(found->sentence, " on the main thread in the range \"forward\"");
+        HAS(found->sentence, " Place: seen mostly at a.py:1 in f.");
         HAS_NO(found->sentence, "alternately runs");
+    }
+
+    void rangeOfDataLoadingIsQuoted() {
+        MadeRun made;
+        made.add(StepPart::DataLoading, ContributorKind::Idle, onMain(idle(CauseKind::LoadingRange)), 30 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* found = findingOf(explanation, &inputDataRule);
+        QVERIFY(found != nullptr);
+        HAS(found->sentence, ": mostly in the NVTX range \"forward\" (data loading) on the main thread.");
     }
 
     /// Both may be true of a thread that ran and waited, so that the advice begins with a way to find out.
@@ -235,7 +246,7 @@ class tst_OneCause : public QObject {
             const Explanation explanation = explain::explain(made.run());
             const Finding* found = findingOf(explanation, &inputDataRule);
             QVERIFY(found != nullptr);
-            HAS(found->sentence, "For 85.0 % of it, it is a guess that the CPU loaded data meanwhile");
+            HAS(found->sentence, "For 85.0 % of the GPU's wait, it is a guess that the CPU loaded data meanwhile");
             QCOMPARE(has(found->advice, "If the thread waits for a batch to fill, shorten this wait."), !hasLoaders);
             QCOMPARE(has(found->advice, "ore loader workers"), hasLoaders);
         }
@@ -285,9 +296,10 @@ class tst_OneCause : public QObject {
         worker.isLastLeftOut = true;
         for (size_t step = 5; step < worker.steps.size(); ++step) worker.steps[step].number += 2;
         HAS(explain::explain(made.run()).steps, "Explained: 10 of 13 steps");
-        HAS(explain::explain(made.run()).steps, ", 2 between them skipped (without work, or other work follows)");
+        HAS(explain::explain(made.run()).steps,
+            "2 in between (no GPU work, or other work, such as an evaluation, before the next step).");
         worker.foundSteps -= 2;
-        HAS_NO(explain::explain(made.run()).steps, "between them");
+        HAS_NO(explain::explain(made.run()).steps, "in between");
     }
 
     /// One odd step has many lines that hardly any other step has.

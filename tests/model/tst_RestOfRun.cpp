@@ -82,7 +82,7 @@ class tst_RestOfRun : public QObject {
         const Explanation explained = explain::explain(*summarizeRun(*trace));
         HAS(explained.sentence, " of the 1.000 s of the run.");
         HAS(explained.steps, "Largest times outside of the steps: ");
-        HAS(explained.steps, "before the first step 498.0 ms, in host code");
+        HAS(explained.steps, "(1) GPU idle for 498.0 ms before the first step, in host code");
     }
 
     void stepsOfMostOfTheRunNeedNoRemark() {
@@ -95,7 +95,8 @@ class tst_RestOfRun : public QObject {
         made.run().workers[0].phases[0].contributors[0].exposedNs = 9'000 * ms;
         const Explanation explained = explain::explain(made.run());
         HAS(explained.sentence, "The explained steps are 10.0 % of the 10.00 s of the run.");
-        HAS(explained.steps, "Largest times outside of the steps: before the first step 9.000 s, in host code");
+        HAS(explained.steps,
+            "Largest times outside of the steps: (1) GPU idle for 9.000 s before the first step, in host code");
         HAS_NO(explained.steps, "from the first to the last GPU work");
     }
 
@@ -116,7 +117,7 @@ class tst_RestOfRun : public QObject {
                             at + kernel * 20 * us + 14 * us);
         }
         const std::string steps = explain::explain(*summarizeRun(*made.finish())).steps;
-        HAS(steps, "Largest times outside of the steps: before the first step 560.0 ms, in hipLaunchKernel");
+        HAS(steps, "Largest times outside of the steps: (1) GPU idle for 560.0 ms before the first step, in hipLaunch");
     }
 
     void deferredWorkHasNoSteps() {
@@ -486,10 +487,10 @@ class tst_RestOfRun : public QObject {
         for (const int64_t number : {10, 20, 40, 50, 70, 90, 100, 120})
             worker.outliers.push_back({number, "", 0, 200 * ms, 100 * ms, StepPart::Compute, 100 * ms, {}, {}});
         const auto sentence = [&] { return findingOf(explain::explain(made.run()), &oddStepsRule)->sentence; };
-        HAS(sentence(), "They are every 10th step");
+        HAS(sentence(), "The long steps are every 10th step.");
         HAS(sentence(), "At least 8 of 10 steps");
         worker.outliers.pop_back();
-        HAS_NO(sentence(), "They are every");
+        HAS_NO(sentence(), "The long steps are");
     }
 
     /// A cause that only some steps have is a fact, late launches are usual.

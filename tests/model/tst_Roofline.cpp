@@ -488,7 +488,7 @@ class tst_Roofline : public QObject {
         QCOMPARE(worker.shaped.size(), size_t{1});
         QCOMPARE(worker.shaped.front().shape, std::string("8192 x 8192 x 8192"));
         const std::string sentence = explain::explain(*summary).sentence;
-        QVERIFY2(sentence.find("MFU 1.1 % of the bf16 peak in the data sheet, by counted operations in ") !=
+        QVERIFY2(sentence.find("MFU 1.1 % of the bf16 peak in the data sheet, computed from counted operations in ") !=
                      std::string::npos,
                  sentence.c_str());
     }

@@ -143,7 +143,7 @@ class tst_ThreadCauses : public QObject {
         QVERIFY2(std::abs(found.maxGainNs - 20 * ms * 29 / 30) < ms, found.sentence.c_str());
         QVERIFY(findingOf(made, launchBoundRule) == nullptr && findingOf(made, hostWaitsRule) == nullptr);
         for (const char* part : {"runs something else or waits", "seen mostly at own.py:3 in prepare",
-                                 " per step for 500.0 µs or more", "the thread alternately ran and waited"})
+                                 " per step, each of 500.0 µs or more", "the thread alternately ran and waited"})
             QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
         QVERIFY(found.sql.find("g.e - g.s >= 500000") != std::string::npos);
     }
@@ -152,7 +152,7 @@ class tst_ThreadCauses : public QObject {
         const Explanation made = explained({.state = ThreadState::Lock, .ranShare = 0.9, .isOfRuntime = true});
         const Finding& found = made.findings.front();
         QCOMPARE(found.rule, &hostWorkRule);
-        for (const char* part : {", while the main thread was at own.py:3 in prepare", "on the thread runtime"})
+        for (const char* part : {" Place: while the main thread was at own.py:3 in prepare", "on the thread runtime"})
             QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
         // A thread with samples in Python has its own place.
         QVERIFY(

@@ -261,7 +261,7 @@ class tst_causes : public QObject {
                  10 * ms);
         const std::string sentence = explain::explain(half.run()).findings.front().sentence;
         QVERIFY2(sentence.find("for the next batch: mostly ") != std::string::npos &&
-                     sentence.find("For 50.0 % of this time, this is a guess") != std::string::npos,
+                     sentence.find("For 50.0 % of the GPU's wait, data loading is a guess") != std::string::npos,
                  sentence.c_str());
     }
 
@@ -310,9 +310,8 @@ class tst_causes : public QObject {
         QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
         const std::string_view advice = finding.advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
-        const QString said = does == "runs" ? QStringLiteral("running") : "which " + does;
-        QVERIFY2(finding.sentence.find("train.py:9 in pause, " + said.toStdString()) != std::string::npos,
-                 finding.sentence.c_str());
+        const std::string said = " Place: train.py:9 in pause. There the main thread " + does.toStdString() + ".";
+        QVERIFY2(finding.sentence.find(said) != std::string::npos, finding.sentence.c_str());
     }
 
     void stepsReportTheirShareOfTheRun() {
@@ -322,8 +321,8 @@ class tst_causes : public QObject {
         made.run().workers[0].foundSteps = 11;
         report::ExplanationReport report{made.run(), explain::explain(made.run())};
         QCOMPARE(report.explanation.steps,
-                 std::string("Explained: 10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
-                             "last GPU work, 1 skipped as warm-up."));
+                 std::string("Explained: 10 of 11 steps \"step #\", in all 80.0 % of the time from the first to the "
+                             "last GPU work. Skipped: 1 as warm-up."));
         QVERIFY(report.explanation.caveats.empty());
         const auto json = nlohmann::json::parse(explanationAsJson(report));
         QCOMPARE(json["steps"]["coverage"].get<double>(), 0.8);
@@ -340,7 +339,7 @@ class tst_causes : public QObject {
 
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
         QCOMPARE(explain::explain(made.run()).steps,
-                 std::string("Explained: 10 of 11 steps \"step #\", 1 skipped as warm-up."));
+                 std::string("Explained: 10 of 11 steps \"step #\". Skipped: 1 as warm-up."));
     }
 
     void runWithoutStepsIsReported() {

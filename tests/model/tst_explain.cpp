@@ -585,7 +585,7 @@ class tst_explain : public QObject {
         const Explanation starved = rulesWith(50 * ms, 140 * ms);
         const Finding* found = findingOf(starved, &hostWaitsRule);
         QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
-        QVERIFY2(has(found->sentence, "waits for a core for most of it"), found->sentence.c_str());
+        QVERIFY2(has(found->sentence, "waits for a core for most of that time"), found->sentence.c_str());
         const Explanation running = rulesWith(180 * ms, 10 * ms);
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
         QVERIFY(findingOf(running, &hostWorkRule) != nullptr);

@@ -93,9 +93,9 @@ class tst_hostTime : public QObject {
         // No waiting: the thread is late because it computes 30 ms where the GPU needs 20.
         const Explanation busy = explained({.busyNs = 30 * ms});
         QCOMPARE(busy.findings.front().rule, &hostWorkRule);
-        QVERIFY2(
-            has(busy.findings.front().sentence, "at own.py:3 in prepare, running, called at train.py:7 in outer, "),
-            busy.findings.front().sentence.c_str());
+        QVERIFY2(has(busy.findings.front().sentence,
+                     " Place: own.py:3 in prepare, called at train.py:7 in outer. There the main thread runs."),
+                 busy.findings.front().sentence.c_str());
         // Thirty steps have 29 pauses.
         QVERIFY2(std::abs(busy.findings.front().maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings.front().sentence.c_str());
@@ -113,7 +113,8 @@ class tst_hostTime : public QObject {
             return explained({.busyNs = 30 * ms, .file = file}).findings.front().sentence;
         };
         QVERIFY2(has(sentence("/x/torch/_dynamo/convert_frame.py"),
-                     "at own.py:3 in prepare, compiling (torch._dynamo), running"),
+                     "on the main thread, compiling (torch._dynamo). Place: own.py:3 in prepare. There the main thread "
+                     "runs."),
                  sentence("/x/torch/_dynamo/convert_frame.py").c_str());
         QVERIFY(has(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)"));
         // Compiled code is called through this frame, too.
@@ -164,8 +165,8 @@ class tst_hostTime : public QObject {
             if (work == nullptr) continue;
             QVERIFY2(std::abs(work->maxGainNs - 12 * ms) < 600 * us, work->sentence.c_str());
             QVERIFY2(std::abs(launches->maxGainNs - 50 * 66 * us) < 1 * ms, launches->sentence.c_str());
-            QVERIFY(has(work->sentence, "at own.py:3 in step, running"));
-            QVERIFY2(has(work->sentence, " per step for 500.0 µs or more"), work->sentence.c_str());
+            QVERIFY(has(work->sentence, " Place: own.py:3 in step. There the main thread runs."));
+            QVERIFY2(has(work->sentence, " per step, each of 500.0 µs or more"), work->sentence.c_str());
         }
     }
 
@@ -188,7 +189,8 @@ class tst_hostTime : public QObject {
             QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us, waits->sentence.c_str());
             QVERIFY2(std::abs(work->maxGainNs - 28 * ms * 29 / 30) < 200 * us, work->sentence.c_str());
             for (const Finding* each : {waits, work})
-                QVERIFY2(has(each->sentence, "at own.py:3 in step, which alternately runs and waits for a core"),
+                QVERIFY2(has(each->sentence,
+                             " Place: own.py:3 in step. There the main thread alternately runs and waits for a core."),
                          each->sentence.c_str());
         }
     }
@@ -383,12 +385,12 @@ class tst_hostTime : public QObject {
         MadeRun few = made(14);
         const Explanation odd = explain::explain(few.run());
         const Finding* found = findingOf(odd, &oddStepsRule);
-        QVERIFY(found != nullptr && has(found->sentence, "They are every 14th step."));
+        QVERIFY(found != nullptr && has(found->sentence, "The long steps are every 14th step."));
         for (OutlierStep& each : few.run().workers[0].outliers)
             if (each.number == 17) each.number = 18;
         const Explanation uneven = explain::explain(few.run());
         found = findingOf(uneven, &oddStepsRule);
-        QVERIFY(found != nullptr && !has(found->sentence, "They are every"));
+        QVERIFY(found != nullptr && !has(found->sentence, "The long steps are"));
     }
 
     /// Two ranks, of which one has loaders that run all the time.
