@@ -55,8 +55,8 @@ std::string changesText(const std::vector<causality::Change>& changes) {
 std::string asText(const analysis::ReplayedRun& run, const std::vector<causality::Change>& changes,
                    const causality::Scales& scales, const causality::Forecast& forecast, const std::string& refusal) {
     const causality::StepReplay& replay = run.replay;
-    std::string text = fmt::format("{}: {}, mean {}. A replay of the recorded causes is off by {} %.\n", run.worker,
-                                   replay.stepsText(), analysis::timeText(replay.recordedNs()),
+    std::string text = fmt::format("{}: {}, recorded mean {}. A replay of the recorded causes is off by {} %.\n",
+                                   run.worker, replay.stepsText(), analysis::timeText(replay.recordedNs()),
                                    analysis::percentDifferenceText(100 * replay.error()));
     for (size_t each = 0; each < changes.size(); ++each) {
         constexpr size_t maxShown = 8;

@@ -303,7 +303,7 @@ std::string textOf(const PatternDifference& one) {
                         timeDifferenceText(static_cast<double>(pattern.costNs)), name(pattern.part));
     if (!one.contributor.empty())
         text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in", shortName(one.contributor));
-    if (!one.path.empty()) text += fmt::format(", in {}", printable(one.path));
+    if (!one.path.empty()) text += fmt::format(", in the range \"{}\"", printable(one.path));
     return text;
 }
 

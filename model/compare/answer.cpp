@@ -85,10 +85,10 @@ std::string changeText(const Cause& cause, const std::string& time) {
     return fmt::format("{} in the mean step for {}{}{}", time, kindAndName(main), matchText(main), bandwidthText(main));
 }
 
-/// "in cudaLaunchKernel, in forward", "in kernel gemm", "in NCCL AllReduce".
+/// 'in cudaLaunchKernel in the range "forward"', "in kernel gemm", "in NCCL AllReduce".
 std::string contributorText(const ContributorDifference& one) {
     if (one.kind != ContributorKind::Idle) return "in " + kindAndName(one);
-    return shortName(one.name()) + (one.path.empty() ? "" : " in " + printable(one.path));
+    return shortName(one.name()) + (one.path.empty() ? "" : fmt::format(" in the range \"{}\"", printable(one.path)));
 }
 
 /// Minimum share of a change for its offset to be mentioned.
@@ -205,7 +205,7 @@ std::string outlierText(const RunOutlier& outlier) {
                                    formatDuration(step.excessNs), name(step.part));
     if (!step.contributor.empty())
         text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ", shortName(step.contributor));
-    if (!step.path.empty()) text += fmt::format(", in {}", printable(step.path));
+    if (!step.path.empty()) text += fmt::format(", in the range \"{}\"", printable(step.path));
     return text;
 }
 

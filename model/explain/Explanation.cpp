@@ -231,7 +231,7 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.kind != StepKind::Request) return {};
     std::string text;
     if (run.source != StepSource::NvtxRange || !isRequestName(run.pattern))
-        text = " They count as requests, because the trace shows no training and the program waited between them.";
+        text = " Steps count as requests, because the trace shows no training and the program waited between steps.";
     if (of.rest.ns > 0)
         text += fmt::format(" Between requests, samples show the program waiting for at least {} in all: {}.",
                             spanText(of.rest.ns), idleText(of.rest.most));
@@ -486,7 +486,7 @@ class Words {
         for (const Finding& above : made_.findings) {
             if (&above == &finding) break;
             if (above.worker == finding.worker && above.rule->isOfSingleSteps() != isSingle && partIn(above) == part)
-                return fmt::format(" Part of this time {} also {}in {}.", isSingle ? "may" : "is",
+                return fmt::format(" Part of this finding's time {} also {}in {}.", isSingle ? "may" : "is",
                                    isSingle ? "be " : "", above.rule->id);
         }
         return {};
@@ -497,12 +497,12 @@ class Words {
         if (finding.rule->isOfSingleSteps()) return {};
         const Finding* const same = FindingText(run_, made_, finding).ofSameCause();
         if (same != nullptr && same < &finding)
-            return fmt::format(" Its place is that of {}. ({}).", same - made_.findings.data() + 1, same->rule->id);
+            return fmt::format(" Same place as finding {} ({}).", same - made_.findings.data() + 1, same->rule->id);
         const FrameRef& frame = finding.contributor.idle.activity.frame;
         for (size_t place = 0; !frame.isEmpty() && &made_.findings[place] != &finding; ++place) {
             const Finding& above = made_.findings[place];
             if (above.worker == finding.worker && above.contributor.idle.activity.frame == frame)
-                return fmt::format(" It is the same line as in {}. ({}).", place + 1, above.rule->id);
+                return fmt::format(" Same line as finding {} ({}).", place + 1, above.rule->id);
         }
         return {};
     }

@@ -272,8 +272,7 @@ std::string alternatingSentence(const WorkerSummary& worker, NsOf nsOf, bool (Id
     if (shareOf(alternatingNs, allNs) < alternatingShareThreshold) return {};
     return fmt::format(
         " For {} of the GPU's wait, the thread alternately ran and waited. Whether running or waiting kept the GPU "
-        "idle is "
-        "unknown{}.",
+        "idle is unknown{}.",
         shareText(shareOf(alternatingNs, allNs)), consequence);
 }
 
@@ -302,8 +301,7 @@ std::string sayHostWork(const FindingText& text) {
         return placeText(each.name.idle).empty() ? int64_t{0} : workedNs(each);
     });
     if (seen != nullptr && cause.activity.frame.isEmpty() && text.finding().launched.empty())
-        said +=
-            fmt::format(" Running code was seen mostly {}.", shortContributorName(placeText(seen->name.idle), true));
+        said += fmt::format(" Running was seen mostly {}.", shortContributorName(placeText(seen->name.idle), true));
     return said + alternatingSentence(text.worker(), workedNs, &IdleCause::runsAndWaits) +
            coresSentence(text.run(), text.finding().worker);
 }

@@ -104,8 +104,8 @@ std::string powerCapSentence(const RunSummary& run, uint32_t worker) {
     const std::optional<ClockLoss> loss = powerCapLoss(run, worker);
     if (!loss) return {};
     return fmt::format(
-        "{} is at its power cap for {} % of the time of the steps, at {} where {} is the highest seen. This is normal "
-        "for a busy GPU, but steps of another run or GPU may be a little longer or shorter.",
+        "{} is at its power cap for {} % of the time of the steps, with its SM clock at {} where {} is the highest "
+        "seen. This is normal for a busy GPU, but steps of another run or GPU may be a little longer or shorter.",
         run.workers[worker].label(), percentText(100 * loss->heldShare), clockText(loss->smClockHz),
         clockText(loss->referenceHz()));
 }
@@ -352,8 +352,8 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     const auto isWait = [](const Contributor& each) { return each.part == StepPart::Synchronization; };
     const Contributor* most = RunFindings::greatestOf(worker, isWait);
     return fmt::format(
-        " {} times{} the GPU runs out of work because the thread waits for it{}. Nothing can be launched ahead of "
-        "these waits, so remove them first.",
+        " {} times{} the GPU runs out of work because the launching thread waits for the GPU{}. Nothing can be "
+        "launched ahead of these waits, so remove them first.",
         countText(drainsPerStep(worker)), per, most == nullptr ? "" : ", mostly " + most->name.text());
 }
 

@@ -106,8 +106,8 @@ bool hasFewLaunches(const analysis::WorkerSummary& worker);
 bool isDispatchedSingly(const analysis::WorkerSummary& worker);
 /// Returns true if the GPU runs dry in so many waits of the thread that it can never launch far ahead.
 bool isDrained(const analysis::WorkerSummary& worker);
-/// Returns " 75.2 times per step the GPU runs out of work because the thread waits for it ..." if it waits so often
-/// that it can never launch far ahead. Else empty. `per` is " per step", or empty for a run as a whole.
+/// Returns " 75.2 times per step the GPU runs out of work because the launching thread waits for the GPU ..." if it
+/// waits so often that it can never launch far ahead. Else empty. `per` is " per step", or empty for a run as a whole.
 std::string drainedSentence(const analysis::WorkerSummary& worker, std::string_view per);
 
 /// Measured duration of a launch without profiler, back to back: the call alone takes no longer (limits.md).

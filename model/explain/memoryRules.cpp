@@ -185,14 +185,15 @@ std::string sayExposedCopies(const FindingText& text) {
     if (const StreamOrder& order = text.worker().streams; order.streams > 0) {
         const std::string count = countText(static_cast<double>(order.operations) / text.stepCount());
         said += fmt::format(
-            " Work of {} streams hardly overlaps. {} operation{}{} on the default stream wait{} for all of them, and "
-            "they for it, unless they are non-blocking.",
+            " Work of {} streams hardly overlaps. {} operation{}{} on the default stream wait{} for the other streams, "
+            "and "
+            "the other streams wait for the default stream, unless these streams are non-blocking.",
             order.streams, count, count == "1" ? "" : "s", text.per(), count == "1" ? "s" : "");
     } else if (isRoundTrip(text.worker(), isOtherCopy)) {
         said += sayRoundTrip(text);
     } else if (isDelayedByWait(text)) {
         const HostCopies& copies = text.worker().hostCopies;
-        said += fmt::format(" Most of these copies have another stream than most kernels, but wait for stream {}: {}.",
+        said += fmt::format(" Most of these copies use another stream than most kernels, but wait for stream {}: {}.",
                             copies.awaitedStream, printable(copies.waitsAt));
     }
     return said;

@@ -64,11 +64,13 @@ int64_t distanceOf(const std::vector<OutlierStep>& odd) {
 std::string sayOddSteps(const FindingText& text) {
     const WorkerSummary& odd = text.worker();
     const OutlierStep& longest = odd.outliers.front();
+    const std::string_view many = odd.outliers.size() == 1 ? "s" : "";
     std::string said = fmt::format(
-        "{}{} of {} {}s take{} far longer than the others, which costs {} in the mean; {} {} takes {} longer: {}",
-        odd.outliers.size() == maxOutliers ? "At least " : "", odd.outliers.size(), odd.steps.size(), text.unit(),
-        odd.outliers.size() == 1 ? "s" : "", text.time(), text.unit(), longest.number,
-        timeText(static_cast<double>(longest.excessNs)), name(longest.part));
+        "{}{} of {} {}s take{} far longer than the others and cost{} {} in the mean. The longest, {} {}, takes {} more "
+        "than the median {}: {}",
+        odd.outliers.size() == maxOutliers ? "At least " : "", odd.outliers.size(), odd.steps.size(), text.unit(), many,
+        many, text.time(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)), text.unit(),
+        name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     said += "." + text.place();
     if (const int64_t every = distanceOf(odd.outliers); every > 1)
@@ -352,12 +354,12 @@ void findIdleBetweenSteps(RunFindings& run) {
     }
 }
 
-/// Returns "; the longest takes 1.268 s, before step 33".
+/// Returns " The longest pause takes 1.268 s, before step 33."
 std::string longestPauseText(const FindingText& text) {
     const StepPauses& all = text.worker().pauses;
     const std::vector<StepSummary>& steps = text.worker().steps;
     const auto next = std::ranges::upper_bound(steps, all.longestStartNs, {}, &StepSummary::startNs);
-    return fmt::format("; the longest takes {}{}", timeText(static_cast<double>(all.longestNs)),
+    return fmt::format(" The longest pause takes {}{}.", timeText(static_cast<double>(all.longestNs)),
                        next == steps.end() ? "" : fmt::format(", before {} {}", text.unit(), next->number));
 }
 
@@ -370,9 +372,9 @@ std::string sayIdleBetweenSteps(const FindingText& text) {
                               : every >= 2   ? fmt::format("{} pauses between {}s, one every {:.0f} {}s", all.count,
                                                            text.unit(), every, text.unit())
                                              : fmt::format("{} pauses between {}s", all.count, text.unit());
-    return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}{}.{}",
+    return fmt::format("The GPU has no work for {} in {}, {} of the time of {}s and pause{}{}.{}{}",
                        timeText(static_cast<double>(all.idleNs)), which, shareText(text.finding().share), text.unit(),
-                       many, all.count == 1 ? "" : longestPauseText(text), where, text.place()) +
+                       many, where, text.place(), all.count == 1 ? "" : longestPauseText(text)) +
            recompiledSentence(text.worker());
 }
 

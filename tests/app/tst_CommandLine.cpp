@@ -272,7 +272,7 @@ class TestCommandLine : public QObject {
         QVERIFY(made["stepNs"].toDouble() > 0 && made["replayError"].isDouble());
         QCOMPARE(made["changes"].toArray()[0].toObject()["kernels"].toArray(), QJsonArray{"gemm"});
         const QByteArray text = run({"whatif", fast_, "--scale", "kernel:g*=0.5"}).out;
-        QVERIFY2(text.contains("kernel:g*=0.5 matches gemm.\n") && text.contains(" steps, mean "), text);
+        QVERIFY2(text.contains("kernel:g*=0.5 matches gemm.\n") && text.contains(" steps, recorded mean "), text);
         const Ended none = run({"whatif", fast_, "--scale", "kernel:conv=0.5"});
         QCOMPARE(none.status, 3);
         QVERIFY2(none.out.contains("No forecast. kernel:conv=0.5: no such part"), none.out);

@@ -371,7 +371,7 @@ class tst_CompareCommand : public QObject {
         QVERIFY2(text.startsWith("In these two runs steps are alike"), text);
         QVERIFY2(text.contains("but only in the candidate, every third step of PID"), text);
         QVERIFY2(text.contains("takes 13.91 ms longer than the other steps (+4.5"), text);
-        QVERIFY2(text.contains("in tokenizer"), text);
+        QVERIFY2(text.contains("in the range \"tokenizer\""), text);
         const QJsonArray patterns = candidateOf(jsonOf(files))["patterns"].toArray();
         QCOMPARE(patterns.size(), 1);
         const QJsonObject one = patterns[0].toObject();

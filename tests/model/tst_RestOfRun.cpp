@@ -307,8 +307,8 @@ class tst_RestOfRun : public QObject {
         const Finding* found = findingOf(made, &idleBetweenStepsRule);
         QVERIFY(found != nullptr);
         HAS(found->sentence, "The GPU has no work for 9.000 s in 9 pauses between steps, ");
-        HAS(found->sentence,
-            "% of the time of steps and pauses; the longest takes 1.000 s, before step 1: mostly in host code");
+        HAS(found->sentence, "% of the time of steps and pauses: mostly in host code");
+        HAS(found->sentence, " The longest pause takes 1.000 s, before step 1.");
         RunSummary rare = withPauses(inFunction("train.py", 34, "save"));
         rare.workers[0].pauses.count = 2;
         HAS(findingOf(explain::explain(rare), &idleBetweenStepsRule)->sentence,
@@ -436,10 +436,10 @@ class tst_RestOfRun : public QObject {
             const Explanation explanation = explain::explain(made.run());
             QCOMPARE(explanation.findings.front().rule, isCause ? &graphCapturesRule : &oddStepsRule);
             const std::string odd = findingOf(explanation, &oddStepsRule)->sentence;
-            QCOMPARE(has(odd, " Part of this time may also be in graph_captures."), isCause);
+            QCOMPARE(has(odd, " Part of this finding's time may also be in graph_captures."), isCause);
             if (!isCause) continue;
             QCOMPARE(rulesOf(explanation), (std::vector{&graphCapturesRule, &oddStepsRule, &allocationsRule}));
-            HAS(explanation.findings[2].sentence, " Part of this time is also in odd_steps.");
+            HAS(explanation.findings[2].sentence, " Part of this finding's time is also in odd_steps.");
         }
     }
 
@@ -476,8 +476,8 @@ class tst_RestOfRun : public QObject {
         made.add(StepPart::Synchronization, ContributorKind::Idle, wait, 20 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), (std::vector{&hostWorkRule, &hostSyncRule}));
-        HAS(explanation.findings[0].sentence, ", 12 times per step for 500.0 µs or more.");
-        HAS(explanation.findings[1].sentence, " It is the same line as in 1. (host_work).");
+        HAS(explanation.findings[0].sentence, ", in 12 intervals per step, each of 500.0 µs or more.");
+        HAS(explanation.findings[1].sentence, " Same line as finding 1 (host_work).");
     }
 
     /// Outliers beyond the reported ones lie between these.

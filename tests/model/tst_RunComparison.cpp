@@ -291,7 +291,7 @@ class tst_RunComparison : public QObject {
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
         QVERIFY(says(comparison, "but step 7 of the candidate"));
         QVERIFY(says(comparison, "waiting for launches"));
-        QVERIFY(says(comparison, "in forward"));
+        QVERIFY(says(comparison, "in the range \"forward\""));
         QCOMPARE(comparison.outliers.size(), size_t{1});
         QCOMPARE(outlierTable(comparison, Wording::Wide).rows.size(), size_t{1});
     }

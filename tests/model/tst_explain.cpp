@@ -466,8 +466,8 @@ class tst_explain : public QObject {
         QVERIFY(findingOf(capped, &gpuThrottledRule) == nullptr);
         const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
             return has(each,
-                       "is at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
-                       "where 1.98 GHz is the highest seen");
+                       "is at its power cap for 95.0 % of the time of the steps, with its SM clock "
+                       "at 1.58 GHz where 1.98 GHz is the highest seen");
         });
         QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
         // Heat in addition to it is not normal.
@@ -667,7 +667,7 @@ class tst_explain : public QObject {
         QCOMPARE(finding.maxGainNs, 10 * ms);
         QVERIFY2(has(finding.sentence,
                      "100.0 ms in 2 pauses between steps, one every 5 steps, 10.0 % of the time of "
-                     "steps and pauses; the longest takes 80.00 ms"),
+                     "steps and pauses. The longest pause takes 80.00 ms"),
                  finding.sentence.c_str());
         QVERIFY(has(finding.sql, "step = 0 AND busy = 0"));
         const Result<FindingPlace> place = placeOf(*Program().finish(), made.run(), finding);

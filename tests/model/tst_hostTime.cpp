@@ -225,8 +225,8 @@ class tst_hostTime : public QObject {
             return launches == nullptr ? std::string() : launches->sentence;
         };
         QVERIFY2(has(sentenceOf(10),
-                     " 10 times per step the GPU runs out of work because the "
-                     "thread waits for it, mostly after cudaStreamSynchronize on the main "
+                     " 10 times per step the GPU runs out of work because the launching "
+                     "thread waits for the GPU, mostly after cudaStreamSynchronize on the main "
                      "thread at own.py:3 in step"),
                  sentenceOf(10).c_str());
         QVERIFY(has(sentenceOf(1), "for work to be launched"));
@@ -379,7 +379,7 @@ class tst_hostTime : public QObject {
         const Explanation period = explain::explain(made(10).run());
         QCOMPARE(rulesOf(period), (std::vector{&stepPatternRule, &hostWorkRule}));
         QVERIFY(has(period.findings[0].sentence, "every 10th step"));
-        QVERIFY2(has(period.findings[1].sentence, "Part of this time is also in step_pattern."),
+        QVERIFY2(has(period.findings[1].sentence, "Part of this finding's time is also in step_pattern."),
                  period.findings[1].sentence.c_str());
         // Too few steps for a pattern of this period.
         MadeRun few = made(14);
