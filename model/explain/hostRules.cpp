@@ -383,9 +383,9 @@ std::string sayLaunchBound(const FindingText& text) {
     const Contributor* main = mainOf(text.run(), text.finding());
     const double mainNs = main == nullptr ? 0 : static_cast<double>(ofLaunches(*main)) / text.stepCount();
     const double share = mainNs / static_cast<double>(text.finding().maxGainNs);
-    return fmt::format("The GPU waits {} for work to be launched: {} {}{}{}.{}", text.time(),
+    return fmt::format("The GPU waits {} for work to be launched: {} {}{}.{}{}", text.time(),
                        main == nullptr || share >= 0.5 ? "mostly" : shareText(share) + " of it", text.main(),
-                       text.rarely(), launchedWork(text.worker(), text.per()), text.place()) +
+                       text.rarely(), text.place(), launchedWork(text.worker(), text.per())) +
            (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
                                ", so fewer launches may not help") +

@@ -302,7 +302,7 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
     const Sum copies = sumOf(worker, [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
     if (copies.count > kernels.count)
         return fmt::format(
-            "; {} copies{}{}, more than kernels", perStep(copies), per,
+            " Launched work: {} copies{}{}, more than kernels.", perStep(copies), per,
             copies.bytes > 0 ? fmt::format(" of {} each", formatBytes(copies.bytes / copies.count)) : "");
     if (kernels.count == 0) return {};
     const std::string count = perStep(kernels);
@@ -318,7 +318,7 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
                                            ? "at " + launches.place.line
                                            : launches.place.text,
                                        true));
-    return fmt::format("; {} kernel{}{}, {} each{}", count, count == "1" ? "" : "s", per,
+    return fmt::format(" Launched work: {} kernel{}{}, {} each{}.", count, count == "1" ? "" : "s", per,
                        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
 }
 

@@ -44,9 +44,9 @@ std::string sayAllocations(const FindingText& text) {
     const auto perStep = [&](int64_t count) {
         return countText(static_cast<double>(count) / static_cast<double>(text.worker().steps.size()));
     };
-    said += fmt::format(" {} blocks{} are freed", perStep(all.frees), text.per());
-    if (!all.freedAt.empty()) said += fmt::format(", most at {}", printable(all.freedAt.text));
-    return said + fmt::format(", and {} are allocated.", perStep(all.allocations));
+    said += fmt::format(" {} blocks{} are freed and {} allocated.", perStep(all.frees), text.per(),
+                        perStep(all.allocations));
+    return all.freedAt.empty() ? said : said + fmt::format(" Most frees are at {}.", printable(all.freedAt.text));
 }
 
 std::string adviseAllocations(const FindingText& text) {

@@ -330,8 +330,9 @@ class tst_hostTime : public QObject {
             made.add(0, copy, 100 * us);
             return explain::explain(made.run()).findings.front().sentence;
         };
-        QVERIFY2(has(sentence(400), "; 40 copies per step of 2.00 KiB each, more than kernels"), sentence(400).c_str());
-        QVERIFY2(has(sentence(10), "; 2 kernels per step, "), sentence(10).c_str());
+        QVERIFY2(has(sentence(400), " Launched work: 40 copies per step of 2.00 KiB each, more than kernels."),
+                 sentence(400).c_str());
+        QVERIFY2(has(sentence(10), " Launched work: 2 kernels per step, "), sentence(10).c_str());
     }
 
     void onePauseAfterTheFirstStepIsStartUp() {
