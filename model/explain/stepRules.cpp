@@ -171,7 +171,7 @@ std::string sayStepPattern(const FindingText& text) {
         case PatternKind::TwoModes:
             which = fmt::format("{} of the {}s, in no order, take", shareText(found.share), unit);
             break;
-        case PatternKind::Drift: which = unit + "s grow all the way, at the end they take"; break;
+        case PatternKind::Drift: which = unit + "s grow all the way and at the end take"; break;
     }
     std::string said =
         fmt::format("{}: {} {} longer, {}{} in the mean: {}", text.worker().label(), which,
