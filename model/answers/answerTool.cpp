@@ -19,6 +19,7 @@
 #include "model/format/text.h"
 #include "model/index/openTrace.h"
 #include "model/lod/SelectionStatistics.h"
+#include "model/numbers/Statistics.h"
 #include "model/pages/makeComparison.h"
 #include "model/query/TraceQuery.h"
 #include "model/reports/describeTrace.h"
@@ -206,35 +207,37 @@ using namespace analysis;
 
 namespace {
 
-/// Returns frequent questions that the trace cannot answer for lack of data: "question: reason. Remedy." O(tables).
-std::vector<std::string> unknownsOf(const Trace& trace, const RunSummary& run) {
+/// Returns frequent questions that the trace cannot answer for lack of data: "question: reason", with the remedy if the
+/// answer is detailed. O(tables).
+std::vector<std::string> unknownsOf(const Trace& trace, const RunSummary& run, bool hasRemedies) {
     std::vector<std::string> unknowns;
-    const auto add = [&](const std::string& question, const std::string& reason) {
+    const auto add = [&](const std::string& question, const std::string& reason, const char* remedy = "") {
         unknowns.push_back(question + ": " + reason);
+        if (hasRemedies && *remedy != 0) unknowns.back() += fmt::format(". {}", remedy);
     };
     const bool hasNoSteps = run.source == StepSource::WholeRun || run.criticalWorker() == noIndex;
     if (run.isEmpty()) add("GPU time", "no GPU work");
     if (const HealthNote* damage = run.facts.damage()) add("exact totals", damage->sentence);
     if (run.facts.isTruncated) add("the end of the run", "a process ended abnormally or its log was truncated");
     if (hasNoSteps)
-        add("time per step", "no steps were found. Add NVTX ranges or name them with --range.");
+        add("time per step", "no steps were found", "Add NVTX ranges or name them with --range.");
     else if (std::ranges::any_of(run.workers, [](const WorkerSummary& worker) { return worker.steps.size() < 5; }))
         add("outlier steps", "fewer than five steps");
-    if (trace.stacks.size() == 0) add("Python line", "no Python stacks. Record with lanescope, without --no-python.");
+    if (trace.stacks.size() == 0) add("Python line", "no Python stacks", "Record with lanescope, without --no-python.");
     if (trace.cpuStates.size() == 0)
-        add("activity and line of host threads between CUDA calls",
-            "no thread states. Record with lanescope, without --no-threads.");
+        add("activity and line of host threads between CUDA calls", "no thread states",
+            "Record with lanescope, without --no-threads.");
     if (!run.facts.hasApiCalls) add("launch delays and CPU waits", "no CUDA API calls");
     const auto ranks = static_cast<int64_t>(run.workers.size());
     if (run.facts.worldSize > ranks)
         add("late rank", fmt::format("{} of {} ranks recorded", ranks, run.facts.worldSize));
     else if (ranks < 2)
         add("late rank", "one rank");
-    if (trace.memoryEvents.size() == 0) add("memory allocations", "not recorded. Use --memory.");
+    if (trace.memoryEvents.size() == 0) add("memory allocations", "not recorded", "Use --memory.");
     if (std::ranges::none_of(run.workers, [](const WorkerSummary& worker) { return worker.use.mfu().has_value(); }))
         add("MFU and tensor core use", "no shapes or counters");
     if (run.nvlink.evidence == LinkEvidence::None) add("NVLink traffic", "no counters, copies or collectives");
-    add("whether the program is slower", "one run. Compare several runs per side.");
+    add("whether the program is slower", "one run", "Compare several runs per side.");
     return unknowns;
 }
 
@@ -253,14 +256,11 @@ Json arrayOf(const auto& all, auto jsonOf) {
 
 bool isDetailed(const Json& arguments) { return arguments.value("detail", false); }
 
-/// Returns the begin of an answer. One that lacks the parts `omitted` without detail has first sentences only.
+/// Returns the begin of an answer, which lacks the parts `omitted` without detail.
 Json begun(const std::string& command, const Json& caveats, const std::vector<std::string>& unknowns,
            const Json& arguments = {}, const std::string& omitted = {}) {
-    const bool isShort = !omitted.empty() && !isDetailed(arguments);
-    const auto brief = [&](const std::string& text) { return isShort ? text.substr(0, text.find(". ")) : text; };
-    Json answer{{"command", command}, {"note", untrusted}, {"caveats", arrayOf(caveats, brief)}};
-    answer["cannot_answer"] = arrayOf(unknowns, brief);
-    if (isShort) answer["truncated"] = Json::array({"detail: " + omitted});
+    Json answer{{"command", command}, {"note", untrusted}, {"caveats", caveats}, {"cannot_answer", unknowns}};
+    if (!omitted.empty() && !isDetailed(arguments)) answer["truncated"] = Json::array({"detail: " + omitted});
     return answer;
 }
 
@@ -340,8 +340,9 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
     const Result<RunSummary> run = summarizeRun(trace);
     if (!run) return fail(run.error());
     const DescribedTrace described = describeTrace(trace);
-    Json answer = begun(fmt::format("lanescope info {}", shellQuoted(path->string())), warningsOf(*run),
-                        unknownsOf(trace, *run), arguments, "GPUs, processes, counts, machine, whole caveats");
+    Json answer =
+        begun(fmt::format("lanescope info {}", shellQuoted(path->string())), warningsOf(*run),
+              unknownsOf(trace, *run, isDetailed(arguments)), arguments, "GPUs, processes, counts, machine, remedies");
     const auto textOf = [](const Property& each) { return each.name + ": " + each.value; };
     answer["range"] = fmt::format("{:.6f}s:{:.6f}s", static_cast<double>(trace.range.startNs) / 1e9,
                                   static_cast<double>(trace.range.endNs) / 1e9);
@@ -361,7 +362,10 @@ Json stepTable(const RunSummary& run, const explain::Explanation& explained, boo
     std::vector<StepPart> parts;
     Json table = Json::array({Json::array({"worker", "mean"})});
     for (const StepPart part : allStepParts) {
-        const auto isLarge = [&](const auto& each) { return (isAll ? 10'000 : 100) * each.parts[part] >= each.meanNs; };
+        const double minShare = isAll ? 0.0001 : 0.01;
+        const auto isLarge = [&](const auto& each) {
+            return explain::shareOf(each.parts[part], each.meanNs) >= minShare;
+        };
         if (std::ranges::none_of(explained.workers, isLarge)) continue;
         parts.push_back(part);
         table[0].push_back(identifier(part));
@@ -374,7 +378,7 @@ Json stepTable(const RunSummary& run, const explain::Explanation& explained, boo
     for (const explain::WorkerParts& each : explained.workers) {
         if (isAll || table.size() <= maxShortWorkers || each.worker == run.criticalWorker())
             add(run.workers[each.worker].label(), each);
-        sum.meanNs += each.meanNs;
+        sum.meanNs = saturatingSum(sum.meanNs, each.meanNs);
         sum.parts += each.parts;
     }
     const size_t count = explained.workers.size();
@@ -408,9 +412,10 @@ std::pair<std::string, std::string> lineOf(const WorkerSummary& worker, const ex
                               sampled.empty() || sampled == line ? "" : ", samples mostly at " + sampled)};
 }
 
-std::string evidenceOf(const explain::Finding& finding) {
+std::string evidenceOf(const WorkerSummary& worker, const explain::Finding& finding) {
     const IdleCause& cause = finding.contributor.idle;
-    std::string text = cause.kind == CauseKind::BeforeBatchCopy ? "guessed by the next copy" : "measured";
+    const bool isGuess = cause.kind == CauseKind::BeforeBatchCopy && 2 * explain::guessedDataShare(worker) > 1;
+    std::string text = isGuess ? "guessed by the next copy" : finding.rule->isEstimate ? "estimated" : "measured";
     if (cause.kind == CauseKind::OutsideCalls)
         text = !cause.isObserved()    ? "unknown if it ran or waited"
                : cause.runsAndWaits() ? "samples: ran and waited"
@@ -430,12 +435,17 @@ Json causeTable(const RunSummary& run, const explain::Explanation& explained) {
         const explain::FindingText text(run, explained, finding);
         const auto [line, how] = lineOf(text.worker(), finding);
         const auto part = explain::partOf(run, finding);
-        const bool isSummed = !line.empty() && part && isIdle(*part) && !rule.isOfSingleSteps() && !rule.isOfLateRank &&
-                              !rule.isBetweenSteps;
+        // The time of gradient checks includes their kernels.
+        const bool isOfIdleTime =
+            part && isIdle(*part) &&
+            finding.maxGainNs <= text.worker().totalParts()[*part] / std::ssize(text.worker().steps);
+        const bool isSummed =
+            !line.empty() && isOfIdleTime && !rule.isOfSingleSteps() && !rule.isOfLateRank && !rule.isBetweenSteps;
         auto& [row, ns] = places[{finding.worker, isSummed ? line : std::to_string(index)}];
         std::string names = fmt::format("{} {} {}", index + 1, rule.id, milliseconds(finding.maxGainNs));
         const std::string place = line.empty() ? text.what() + text.where() : "line " + line + how;
-        std::string evidence = evidenceOf(finding), where = rule.isOfSingleSteps() ? finding.brief : place;
+        std::string evidence = evidenceOf(text.worker(), finding),
+                    where = rule.isOfSingleSteps() ? finding.brief : place;
         const StepPauses& pauses = text.worker().pauses;
         if (rule.isBetweenSteps && pauses.count > 0)
             where += fmt::format(", {} pauses of {:.1f} ms", pauses.count, milliseconds(pauses.idleNs / pauses.count));
@@ -468,10 +478,11 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
     const explain::Explanation explained = explain::explain(*run);
     Json answer =
         begun(fmt::format("lanescope explain {}{}", shellQuoted(opened->path.string()), stepsOption(arguments)),
-              explained.caveats, unknownsOf(*opened->trace, *run), arguments,
-              "sentences, advice, parts below 1 %, whole caveats");
-    answer["explained"] =
-        explained.steps.substr(0, isDetailed(arguments) ? explained.steps.size() : explained.steps.find(". "));
+              explained.caveats, unknownsOf(*opened->trace, *run, isDetailed(arguments)), arguments,
+              "sentences, advice, parts below 1 %, remedies");
+    if (const size_t workers = explained.workers.size(); !isDetailed(arguments) && workers > maxShortWorkers)
+        answer["truncated"].push_back(fmt::format("at most {} of {} workers shown", maxShortWorkers + 1, workers));
+    answer["explained"] = explained.steps;
     answer["mean_" + explained.what + "_ms"] = stepTable(*run, explained, isDetailed(arguments));
     answer["causes"] = causeTable(*run, explained);
     if (!isDetailed(arguments)) return answer;
@@ -541,8 +552,8 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
     if (!run) return fail(run.error());
     Json answer = begun(fmt::format("lanescope stats {} --range {}ns:{}ns", shellQuoted(opened->path.string()),
                                     range.startNs, range.endNs),
-                        warningsOf(*run), unknownsOf(trace, *run), arguments,
-                        "three times as many causes and names, whole caveats");
+                        warningsOf(*run), unknownsOf(trace, *run, isDetailed(arguments)), arguments,
+                        "three times as many causes and names, remedies");
     const size_t most = isDetailed(arguments) ? maxNames : maxShortNames;
     answer["range_ms"] = milliseconds(range.durationNs());
     Json gpus = Json::array();
@@ -590,9 +601,10 @@ Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     if (!table) return fail(table.error());
     const Result<RunSummary> run = summarizeRun(*opened->trace);
     if (!run) return fail(run.error());
-    Json answer = begun(fmt::format("lanescope stats {} -r {}{}", shellQuoted(opened->path.string()), shellQuoted(name),
-                                    wanted.empty() ? "" : " --range " + shellQuoted(wanted)),
-                        warningsOf(*run), unknownsOf(*opened->trace, *run), arguments, "whole caveats");
+    Json answer =
+        begun(fmt::format("lanescope stats {} -r {}{}", shellQuoted(opened->path.string()), shellQuoted(name),
+                          wanted.empty() ? "" : " --range " + shellQuoted(wanted)),
+              warningsOf(*run), unknownsOf(*opened->trace, *run, isDetailed(arguments)), arguments, "remedies");
     answer["notes"] = table->notes;
     addTable(*table, rowsAsked(arguments, defaultReportRows), answer);
     return answer;
@@ -606,14 +618,20 @@ Result<Json> answerSql(const Json& arguments, const FolderGate& gate) {
     const std::string doubt = query->doubt();
     const Json caveats = doubt.empty() ? Json::array() : Json::array({doubt});
     if (sql.empty()) {
+        const auto quotedName = [](const std::string& name) {
+            std::string quoted = "\"";
+            for (const char each : name) quoted += each == '"' ? "\"\"" : std::string(1, each);
+            return quoted + "\"";
+        };
         Result<std::vector<QueryTable>> tables = query->tables();
         if (!tables) return fail(tables.error());
         Json answer =
             begun(fmt::format("lanescope sql {} \"SELECT name FROM sqlite_master\"", shellQuoted(path->string())),
                   caveats, {}, arguments, "empty tables, columns");
+        answer["tables"] = Json::array();
         for (const QueryTable& table : *tables) {
             std::string text = table.name + (isDetailed(arguments) ? ":" : "");
-            const auto rows = query->run(fmt::format("SELECT 1 FROM \"{}\" LIMIT 1", table.name));
+            const auto rows = query->run(fmt::format("SELECT 1 FROM {} LIMIT 1", quotedName(table.name)));
             if (!isDetailed(arguments) && rows && rows->table.rows.empty()) continue;
             for (const QueryTable::Column& column : table.columns)
                 text += isDetailed(arguments) ? " " + column.name : "";

@@ -197,8 +197,9 @@ void buildNcclWaits(Trace& trace, const std::stop_token& stop) {
         if (!fromNs) continue;
         for (const CollectiveCall& call : collective) {
             NcclFacts facts = trace.nccl.facts[call.row];
-            // Some ranks that only send may finish before others begin.
-            if (function->root == NcclRoot::Receives && facts.rank != facts.root) continue;
+            // A rank that only sends may end before others begin, or wait for those that receive.
+            if (function->root != NcclRoot::None && (function->root == NcclRoot::Sends) == (facts.rank == facts.root))
+                continue;
             facts.waitedNs = std::max<int64_t>(*fromNs - facts.gpu.startNs, 0);
             trace.nccl.facts.set(call.row, facts);
         }

@@ -77,8 +77,9 @@ void buildNcclWork(Trace& trace, const std::stop_token& stop);
 
 /// Splits the GPU work of each collective into waiting, until the work of the last rank begins, and transfer. Applies
 /// to collectives that all ranks of the communicator join and wait for. Sets `waitedNs` of their facts.
-/// - In a Broadcast or Scatter, the other ranks wait for the root. In a Reduce or Gather, only the root waits, and the
-///   value of the others stays unknown.
+/// - In a Broadcast or Scatter, the other ranks wait for the root. In a Reduce or Gather, only the root waits. The
+/// value
+///   of ranks that only send stays unknown.
 /// - It stays unknown if the trace lacks a rank, its work or the root.
 /// - It stays unknown if a rank ends before the last one begins, since clocks or calls are then
 ///   wrong.

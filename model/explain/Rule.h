@@ -60,6 +60,7 @@ struct Rule {
     bool isForNcclOnly = false;   ///< Also valid if only NCCL's kernels are known.
     bool isBetweenSteps = false;  ///< The time of a finding is between the steps.
     bool namesWorker = false;     ///< The sentence of a finding names its worker, or is about several.
+    bool isEstimate = false;      ///< Cause or time of a finding are estimated, not measured.
 
     /// Returns true for findings about single steps instead of all.
     bool isOfSingleSteps() const { return longerPart != nullptr; }

@@ -85,6 +85,7 @@ const Rule gpuThrottledRule{
     .say = sayGpuThrottled,
     .place = longestThrottledTime,
     .namesWorker = true,
+    .isEstimate = true,
 };
 
 const Rule longKernelRule{

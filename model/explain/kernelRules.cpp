@@ -445,6 +445,7 @@ const Rule attentionMaskRule{
     .find = findAttentionMask,
     .say = sayAttentionMask,
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isAttention); },
+    .isEstimate = true,
 };
 
 const Rule unfusedChainsRule{

@@ -384,6 +384,7 @@ const Rule denseEmbeddingsRule{
                 text.time(), text.main());
         },
     .evidence = [](const FindingText& text) { return evidenceByName(text, isTableUpdate); },
+    .isEstimate = true,
 };
 
 }  // namespace lanescope::explain

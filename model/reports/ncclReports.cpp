@@ -133,7 +133,8 @@ ReportTable ncclSummary(const ReportQuery& query) {
     }
     if (knownWaits > 0)
         table.notes.push_back(
-            fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} calls with GPU work; "
+            fmt::format("\"Waited\" is GPU time before the last rank, or a sending root, started, known for {} of {} "
+                        "calls with GPU work; "
                         "bandwidths of these exclude it.",
                         knownWaits, calls));
     if (!table.rows.empty())

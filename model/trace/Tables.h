@@ -390,7 +390,7 @@ struct NcclFacts {
     TimeRange gpu;                       ///< Work on the GPU, if `operationCount` is not 0.
     uint32_t operationCount = 0;         ///< Kernels and copies on the GPU.
     uint32_t sharedBy = 1;               ///< Number of calls that share this work.
-    /// Part of `gpu` before the last rank's work began; -1 if unknown (`buildNcclWaits`).
+    /// Part of `gpu` before the work of the last rank, or of a sending root, began; -1 if unknown (`buildNcclWaits`).
     int64_t waitedNs = -1;
 
     /// Returns the part of `gpu` after the wait, when data moves; all of it if the wait is unknown.

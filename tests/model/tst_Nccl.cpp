@@ -361,9 +361,9 @@ class tst_Nccl : public QObject {
     void waitsOfRootedCollectivesFollowTheirData_data() {
         const test::Rows<QString, int, int64_t, int64_t> row;
         // Rank 0 starts 60 us before rank 1.
-        row("Broadcast from the last", "Broadcast", 1, 60 * us, 0);
-        row("Broadcast from the first", "Broadcast", 0, 0, 0);
-        row("Scatter from the last", "Scatter", 1, 60 * us, 0);
+        row("Broadcast from the last", "Broadcast", 1, 60 * us, -1);
+        row("Broadcast from the first", "Broadcast", 0, -1, 0);
+        row("Scatter from the last", "Scatter", 1, 60 * us, -1);
         row("Reduce to the first", "Reduce", 0, 60 * us, -1);
         row("Reduce to the last", "Reduce", 1, -1, 0);
         row("Gather to the first", "Gather", 0, 60 * us, -1);
