@@ -734,10 +734,13 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "launches" INTEGER NOT NULL,
     "launchNs" INTEGER NOT NULL,
     "launchPlace" TEXT NOT NULL,
+    "launchLine" TEXT NOT NULL,
     "launchesThere" INTEGER NOT NULL,
     "allocations" INTEGER NOT NULL,
     "frees" INTEGER NOT NULL,
     "freedAt" TEXT NOT NULL,
+    "freeLine" TEXT NOT NULL,
+    "freeCaller" TEXT NOT NULL,
     "recompiled" TEXT NOT NULL,
     "compilations" INTEGER NOT NULL,
     "hasTensorFloat" INTEGER NOT NULL,
@@ -799,6 +802,8 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "longCount" INTEGER NOT NULL,
     "gilNs" INTEGER NOT NULL,
     "launched" TEXT NOT NULL,
+    "launchedLine" TEXT NOT NULL,
+    "caller" TEXT NOT NULL,
     "isOfCaller" INTEGER NOT NULL,
     "phase" TEXT
 );
