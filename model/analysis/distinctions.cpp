@@ -134,14 +134,21 @@ class MarkGatherer {
 
     void addLines() {
         std::unordered_map<uint32_t, Named> known;
+        std::unordered_map<StringIndex, bool> startsByName;
+        std::unordered_map<uint32_t, bool> startsByStack;
         const CpuStateTable& states = trace_.cpuStates;
         const auto isStart = [&](uint32_t frame) {
-            return trace_.strings.at(trace_.stacks.function[frame]) == "_MultiProcessingDataLoaderIter.__init__";
+            const StringIndex function = trace_.stacks.function[frame];
+            const auto [found, isNew] = startsByName.try_emplace(function);
+            if (isNew) found->second = trace_.strings.at(function) == "_MultiProcessingDataLoaderIter.__init__";
+            return found->second;
         };
         for (uint32_t row = 0; row < states.size(); ++row) {
             const uint32_t stack = states.stack[row];
             if (stack == noIndex) continue;
-            if (std::ranges::any_of(framesOf(trace_, stack), isStart))
+            const auto [starts, isNewStack] = startsByStack.try_emplace(stack);
+            if (isNewStack) starts->second = std::ranges::any_of(framesOf(trace_, stack), isStart);
+            if (starts->second)
                 add(DistinctionKind::Loader, states.thread[row], states.startNs[row], states.endNs[row], [] {
                     return Named{"data loaders", "data loaders"};
                 });
@@ -185,11 +192,12 @@ Distinction distinction(DistinctionOf of, const std::string& key, const Mark& ma
     return {of, mark.kind, mark.names.size() == 1 ? *mark.names.begin() : key, steps, ns / steps, 0, others};
 }
 
-/// Returns the mark with most time among those that most affected steps have and few other steps. Starts of loaders
-/// come first, then marks that no other step has. Returns nullopt without such a mark.
+/// Returns the mark with most time among those that most affected steps have and few other steps. Marks that no other
+/// step has come first. Without such a mark, returns starts of loaders in a few of the steps, else nullopt.
 std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const std::set<uint32_t>& affected,
                                    size_t stepCount, int64_t excessNs) {
     std::optional<Distinction> best;
+    std::tuple<bool, bool, double, bool> bestRank;
     if (affected.empty() || affected.size() >= stepCount || excessNs <= 0) return best;
     for (const auto& [key, mark] : marks) {
         int64_t ns = 0, within = 0;
@@ -203,17 +211,16 @@ std::optional<Distinction> ofSteps(DistinctionOf of, const Marks& marks, const s
         const bool isLoader = mark.kind == DistinctionKind::Loader;
         // A single step has many lines by chance that hardly any other has.
         const bool isChance = within == 0 || (affected.size() == 1 && others > 0);
-        if (isChance || static_cast<double>(within) < (isLoader ? minLoaderSteps : minAffectedShare * affectedCount) ||
+        const bool isCause = static_cast<double>(within) >= minAffectedShare * affectedCount &&
+                             static_cast<double>(ns) >= minCauseShare * static_cast<double>(excessNs) * affectedCount;
+        if (isChance || (!isCause && (!isLoader || static_cast<size_t>(within) < minLoaderSteps)) ||
             static_cast<double>(others) > maxOtherShare * static_cast<double>(stepCount - affected.size()))
             continue;
-        const Distinction found = distinction(of, key.second, mark, ns, within, others);
-        if (!isLoader && static_cast<double>(ns) < minCauseShare * static_cast<double>(excessNs) * affectedCount)
-            continue;
-        const auto rank = [](const Distinction& each) {
-            return std::tuple(each.kind == DistinctionKind::Loader, each.others == 0,
-                              static_cast<double>(each.ns) * static_cast<double>(each.steps));
-        };
-        if (!best || rank(found) > rank(*best)) best = found;
+        // A line that starts loaders has the same time.
+        const std::tuple rank(isCause, others == 0, static_cast<double>(ns), isLoader);
+        if (best && rank <= bestRank) continue;
+        best = distinction(of, key.second, mark, ns, within, others);
+        bestRank = rank;
     }
     return best;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/runConditions.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"
@@ -311,20 +313,64 @@ uint32_t operationStream(const Trace& trace, EventRef event) {
     return noIndex;
 }
 
+/// Time of a run that a compilation may have lengthened: between its steps, and that of late launches within.
+class LateTime {
+  public:
+    explicit LateTime(const std::vector<StepSummary>& steps) : steps_(steps) {
+        double sumNs = 0;
+        for (size_t step = 0; step < steps.size(); ++step) {
+            if (step > 0) sumNs += lateNs(step - 1, steps[step].startNs);
+            beforeNs_.push_back(sumNs);
+        }
+    }
+    /// Returns the time up to `ns`, 0 at the first step. The late launches of a step are spread evenly. O(log steps).
+    double at(int64_t ns) const {
+        const auto next = std::ranges::upper_bound(steps_, ns, {}, &StepSummary::startNs);
+        if (next == steps_.begin()) return 0;
+        const auto step = static_cast<size_t>(next - steps_.begin()) - 1;
+        return beforeNs_[step] + lateNs(step, ns);
+    }
+
+  private:
+    double lateNs(size_t step, int64_t untilNs) const {
+        const StepSummary& in = steps_[step];
+        const auto ns = static_cast<double>(untilNs - in.startNs), wallNs = static_cast<double>(in.wallNs);
+        const double share = wallNs > 0 ? std::min(ns / wallNs, 1.0) : 1;
+        // Time after the last step is no pause between steps.
+        return share * static_cast<double>(in.parts[StepPart::LaunchBound]) +
+               (step + 1 < steps_.size() ? std::max(ns - wallNs, 0.0) : 0);
+    }
+
+    const std::vector<StepSummary>& steps_;
+    std::vector<double> beforeNs_;
+};
+
 }  // namespace
 
 void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worker) {
-    std::map<std::string_view, std::pair<int64_t, int64_t>> programs;
+    const LateTime late(worker.steps);
     const NvtxTable& ranges = trace.nvtx;
+    std::unordered_map<StringIndex, std::string_view> programOf;
+    std::map<std::string_view, std::pair<int64_t, double>> programs;
     for (uint32_t row = 0; row < ranges.size() && !worker.steps.empty(); ++row) {
-        const std::string_view name = trace.strings.at(ranges.text[row]);
-        if (!isXlaCompilation(name) || trace.threads[ranges.thread[row]].process != process) continue;
-        const std::string_view program = xlaAnnotation(name).value_or(XlaAnnotation()).module;
-        auto& [count, lateNs] = programs[program];
+        if (ranges.isOpen[row] != 0 || trace.threads[ranges.thread[row]].process != process) continue;
+        const auto [known, isNew] = programOf.try_emplace(ranges.text[row]);
+        if (isNew) {
+            const std::string_view name = trace.strings.at(ranges.text[row]);
+            if (isXlaCompilation(name)) known->second = xlaAnnotation(name).value_or(XlaAnnotation()).module;
+        }
+        if (known->second.empty()) continue;
+        auto& [count, lateNs] = programs[known->second];
         ++count;
-        if (ranges.startNs[row] < worker.steps[0].startNs) continue;
-        lateNs = saturatingSum(lateNs, ranges.endNs[row] - ranges.startNs[row]);
-        if (count < 2 || count < worker.compilations || lateNs < worker.pauses.idleNs / 2) continue;
+        // Compilations at the start are no reason for late work.
+        if (ranges.startNs[row] >= worker.steps.front().startNs)
+            lateNs += late.at(ranges.endNs[row]) - late.at(ranges.startNs[row]);
+    }
+    double mostNs = 0;
+    for (const auto& [program, found] : programs) {
+        const auto& [count, lateNs] = found;
+        if (count < 2 || lateNs <= mostNs || lateNs < static_cast<double>(worker.pauses.idleNs) / 2) continue;
+        mostNs = lateNs;
         worker.recompiled = program;
         worker.compilations = count;
     }

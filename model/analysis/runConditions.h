@@ -67,7 +67,8 @@ int64_t worldSizeOf(const Trace& trace);
 /// Returns a trace's warnings about losses and corruption: `SummaryFacts::healthWarnings`. O(n log n) in the notes.
 std::vector<HealthNote> warningsOf(const Trace& trace);
 
-/// Sets the program compiled again after the first step, most often, if that took half of the idle pauses. O(ranges).
+/// Sets the program that was compiled again after the first step began, by most time between steps and in late
+/// launches, if that is half of the idle pauses. O(ranges * log(steps)).
 void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worker);
 
 /// Returns the order in steps, which are sorted and do not overlap. O(work).
