@@ -403,6 +403,10 @@ Json explainedWorkerJson(const WorkerSummary& worker, const explain::WorkerParts
               {"placeCount", worker.launches.placeCount}}}};
 }
 
+Json mergedJson(const explain::Finding& finding) {
+    return {{"rule", finding.rule->id}, {"mostGainNs", finding.maxGainNs}, {"share", finding.share}};
+}
+
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
     return {{"rule", finding.rule->id},
             {"worker", report.run.workers[finding.worker].label()},
@@ -420,7 +424,8 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"sentence", finding.sentence},
             {"advice", finding.advice},
             {"sql", finding.sql},
-            {"evidenceNs", finding.evidenceNs}};
+            {"evidenceNs", finding.evidenceNs},
+            {"merged", arrayOf(finding.merged, mergedJson)}};
 }
 
 }  // namespace
