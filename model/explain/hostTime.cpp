@@ -143,7 +143,7 @@ std::string coresSentence(const RunSummary& run, uint32_t worker) {
                            shareText(cores));
     return fmt::format(
         " Meanwhile {} threads of the process waited for a core, each for {} of the time on average. Fewer threads may "
-        "help.",
+        "help, unless another program uses the cores.",
         waits.threads, shareText(cores / static_cast<double>(waits.threads)));
 }
 
@@ -163,8 +163,9 @@ bool isCompilation(const Contributor& each) {
 
 std::string recompiledSentence(const WorkerSummary& worker) {
     if (worker.recompiled.empty()) return {};
-    return fmt::format(" {} was compiled {} times: most likely the shapes of its inputs change.",
-                       printable(worker.recompiled), worker.compilations);
+    return fmt::format(
+        " {} was compiled {} times: for example because shapes or static arguments of its inputs change.",
+        printable(worker.recompiled), worker.compilations);
 }
 
 int64_t gilWaitNs(const Contributor& each) { return each.part == StepPart::LaunchBound ? each.gilNs : 0; }
@@ -375,7 +376,7 @@ std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
         " Up to {}{} more may be the cost of recording: {}.", timeText(static_cast<double>(ns)), per,
-        isAll ? fmt::format("{} at {} each, where {} is usual without a profiler", launches,
+        isAll ? fmt::format("{} at {} each, where {} was measured without a profiler", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
               : fmt::format("at most {} for each of {}", timeText(static_cast<double>(maxOverheadNs)), launches));

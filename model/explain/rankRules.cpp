@@ -60,8 +60,8 @@ void findLateRank(RunFindings& run) {
 std::string sayLateRank(const FindingText& text) {
     const std::string_view in = text.finding().contributor.isIdle() ? "" : "in ";  // Its name contains its place.
     return fmt::format(
-               "{} comes last, so the other ranks wait and exchange data at least {} longer.{}{}",
-               capitalized(text.worker().label()), text.time(),
+               "{} comes last, so the other ranks wait and exchange data at least {} longer than {}.{}{}",
+               capitalized(text.worker().label()), text.time(), text.worker().label(),
                text.what().empty() ? "" : fmt::format(" This rank's extra time is mostly {}{}.", in, text.main()),
                text.place()) +
            text.onlyThere();
