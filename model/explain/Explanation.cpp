@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -148,8 +149,10 @@ std::vector<std::string> causes(const WorkerSummary& worker, const Finding& find
     const auto add = [&](const std::string& text) {
         if (!text.empty()) causes.push_back(elideMiddle(printable(text), maxNameColumns));
     };
-    if (const Distinction* only = distinctionOf(worker, finding); only != nullptr)
-        add(only->kind == DistinctionKind::Loader ? "data loaders start" : only->name);
+    // Samples may show starts of loaders in few of the steps.
+    const Distinction* only = distinctionOf(worker, finding);
+    const bool isLoader = only != nullptr && only->kind == DistinctionKind::Loader;
+    if (only != nullptr && (!isLoader || only->count > 0)) add(isLoader ? "data loaders start" : only->name);
     if (!finding.contributor.isIdle() && !finding.contributor.empty()) add(shortName(finding.contributor));
     if (!finding.path.empty()) add(finding.path.substr(finding.path.rfind('/') + 1));
     if (finding.contributor.isIdle()) {
@@ -273,12 +276,14 @@ std::string stepsSentence(const RunSummary& run, bool hasShare) {
     std::vector<std::string> skipped;
     if (of.warmUpSteps > 0) skipped.push_back(fmt::format("{} as warm-up", of.warmUpSteps));
     if (of.isLastLeftOut) skipped.push_back("the last (its end is unknown)");
-    const int64_t between =
-        of.steps.back().number - of.steps.front().number + 1 - static_cast<int64_t>(of.steps.size());
-    if (between > 0 && between <= of.foundSteps - static_cast<int64_t>(of.steps.size()))
+    // Not by numbers, which are the program's own and may have gaps.
+    const int64_t others =
+        of.foundSteps - static_cast<int64_t>(of.steps.size()) - of.warmUpSteps - (of.isLastLeftOut ? 1 : 0);
+    if (others > 0)
         skipped.push_back(
-            fmt::format("{} in between (no GPU work, or other work, such as an evaluation, before the next {})",
-                        between, identifier(run.kind)));
+            fmt::format("{} more (not selected, not all recorded, no GPU work, or other work, such as an evaluation, "
+                        "before the next {})",
+                        others, identifier(run.kind)));
     text += skipped.empty() ? "." : fmt::format(". Skipped: {}.", fmt::join(skipped, ", "));
     if (const std::optional<int64_t> onCpuNs = of.aheadNs(); onCpuNs)
         text += fmt::format(" The CPU runs ahead of the GPU: the CPU needs {} for a {}.", spanText(*onCpuNs),
@@ -295,6 +300,9 @@ constexpr size_t minSteps = 4;
 constexpr double maxReportedCoverage = 0.25, minReportedRestShare = 0.05;
 constexpr size_t maxReportedRest = 3;
 
+/// Returns true if a replay forecasts no saving beyond its error.
+bool savesNothing(const Finding& finding) { return finding.saving && finding.saving->ns <= finding.saving->marginNs; }
+
 class Words {
   public:
     Words(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {}
@@ -308,7 +316,8 @@ class Words {
         addFamilies();
         for (Finding& finding : made_.findings) {
             finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
-                               sharedTimeSentence(finding) + sameCauseSentence(finding);
+                               sharedTimeSentence(finding) + sameCauseSentence(finding) +
+                               (savesNothing(finding) ? " A replay forecasts no saving beyond its error." : "");
             finding.brief = briefFinding(run_, finding);
             Evidence evidence{std::string(finding.rule->sql)};
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
@@ -562,7 +571,7 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
         const WorkerSummary& worker = run.workers[finding.worker];
         const auto forecast = std::ranges::find(worker.forecasts, finding.rule->subject, &StepForecast::subject);
-        if (!finding.rule->subject || forecast == worker.forecasts.end()) continue;
+        if (!finding.rule->subject || !finding.isOnlyOfSubject || forecast == worker.forecasts.end()) continue;
         // The saving of several findings is not that of each.
         const auto isAlike = [&](const Finding& each) {
             return each.worker == finding.worker && each.rule->subject == finding.rule->subject;
@@ -576,15 +585,18 @@ void addSavings(const RunSummary& run, std::vector<Finding>& findings) {
     }
 }
 
-/// Sorts findings by saving or time, but a cause before its consequences (`Rule::order`).
+/// Sorts findings by saving or time, but a cause before its consequences (`Rule::order`), and those that save nothing
+/// last.
 void orderFindings(const RunSummary& run, RuleList rules, std::vector<Finding>& findings) {
     const auto gainNs = [](const Finding& each) { return each.saving ? each.saving->ns : each.maxGainNs; };
     std::ranges::stable_sort(findings, std::ranges::greater(), [gainNs](const Finding& each) { return gainNs(each); });
     for (const Rule* rule : rules)
         if (rule->order != nullptr) rule->order(run, findings);
+    std::ranges::stable_partition(findings, std::not_fn(savesNothing));
 }
 
 /// Merges rare pauses to the finding about the period of steps that contain most of them, at the same line: one cause.
+/// Time that the other steps have, too, is no pause.
 void mergePauses(const RunSummary& run, Explanation& made) {
     constexpr double minMergedShare = 0.75;
     const auto line = [](const Finding& each) { return lineOf(each.contributor.idle, each.launched); };
@@ -594,14 +606,17 @@ void mergePauses(const RunSummary& run, Explanation& made) {
     if (found == made.findings.end()) return;
     const Finding whole = *found;
     const WorkerSummary& worker = run.workers[whole.worker];
+    const std::set<uint32_t> affected(whole.pattern->affected.begin(), whole.pattern->affected.end());
     const auto isOfIt = [&](const Finding& each) {
         const std::optional<StepPart> part = each.rule->part;
         if (each.worker != whole.worker || each.rule->isOfSingleSteps() || line(each) != line(whole) || !part ||
             FindingText(run, made, each).rarely().empty())
             return false;
-        double longerNs = 0;
-        for (const uint32_t step : whole.pattern->affected)
-            longerNs += static_cast<double>(worker.steps[step].parts[*part]);
+        std::vector<int64_t> affectedNs, othersNs;
+        for (uint32_t step = 0; step < worker.steps.size(); ++step)
+            (affected.contains(step) ? affectedNs : othersNs).push_back(worker.steps[step].parts[*part]);
+        double longerNs = -medianOf(othersNs) * static_cast<double>(affectedNs.size());
+        for (const int64_t ns : affectedNs) longerNs += static_cast<double>(ns);
         return longerNs >=
                minMergedShare * static_cast<double>(each.maxGainNs) * static_cast<double>(worker.steps.size());
     };
@@ -642,11 +657,6 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
             if (!isNcclOnly || rule->isForNcclOnly) found.evaluate(*rule, muted.contains(rule));
     addSavings(run, made.findings);
     orderFindings(run, rules, made.findings);
-    // Savings that are small with all of their interval are noise.
-    std::erase_if(made.findings, [](const Finding& each) {
-        return each.saving && static_cast<double>(each.saving->ns + each.saving->marginNs) * each.share <
-                                  minShare * static_cast<double>(each.maxGainNs);
-    });
     mergePauses(run, made);
     distinguishPlaces(run, made.findings);
     Words(run, made).say();

@@ -34,7 +34,8 @@ struct Finding {
     double share = 0;  ///< Share of the mean step.
     /// Saving by the replay of the recorded causes (`StepForecast`); nullopt if there is none.
     std::optional<Saving> saving;
-    int64_t forecastNs = 0;  ///< Saving per step by measured rates; 0 if there is no forecast.
+    bool isOnlyOfSubject = true;  ///< Its time is only of its rule's subject, so a replay can forecast the saving.
+    int64_t forecastNs = 0;       ///< Saving per step by measured rates; 0 if there is no forecast.
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t overheadNs = 0;
     /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.
@@ -42,6 +43,7 @@ struct Finding {
     std::string path;
     analysis::CodePlace launched;  ///< Line of the launch, if it is work (`analysis::Contributor::launched`).
     double countPerStep = 0;       ///< Count of the contributor; 0 if meaningless.
+    int64_t mainNs = 0;            ///< Contributor's part of the time, overhead included; 0 if unknown.
     /// Time of an example on the clock of the trace: the longest step, if relevant.
     std::optional<int64_t> atNs;
     /// The affected steps if they form a pattern.

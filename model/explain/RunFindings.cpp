@@ -275,7 +275,9 @@ Finding* RunFindings::addPart(StepPart part, double least, int64_t overheadNs) {
     const Contributor* main =
         largestBy(worker(), [&](const Contributor& each) { return each.part == part ? unreportedNs(each) : -1; });
     Finding* found = isIdle(part) ? addIdleTime(restNs, least, main) : add(restNs, least, main);
-    if (found != nullptr) found->overheadNs = overheadNs;
+    if (found == nullptr) return nullptr;
+    found->overheadNs = overheadNs;
+    found->mainNs = main == nullptr ? 0 : std::max<int64_t>(perStep(unreportedNs(*main)), 0);
     return found;
 }
 
@@ -319,7 +321,20 @@ bool RunFindings::isReportedWork(const Contributor& each) const {
     if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel) return false;
     const KernelClass is = kernelClass(each.name.work);
     KernelGroup group{.family = is.family, .precision = is.precision, .trait = is.trait};
-    return isReportedWork(group);
+    return accounted.contributors.contains(&each) || isReportedWork(group);
+}
+
+void RunFindings::account(const Contributor& each) {
+    accounted.contributors.insert(&each);
+    if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel) return;
+    const KernelClass is = kernelClass(each.name.work);
+    int64_t restNs = each.exposedNs;
+    for (KernelGroup& group : kernels_) {
+        if (group.family != is.family || group.precision != is.precision || group.trait != is.trait) continue;
+        const int64_t ns = std::clamp<int64_t>(restNs, 0, std::max<int64_t>(group.exposedNs, 0));
+        group.exposedNs -= ns;
+        restNs -= ns;
+    }
 }
 
 void RunFindings::setContributor(Finding& finding, const Contributor& main) const {
@@ -338,7 +353,8 @@ void RunFindings::remove(const Rule& rule, uint32_t worker) {
 }
 
 bool RunFindings::isReported(const Contributor& each) const {
-    return std::ranges::any_of(accounted.kinds, [&](auto isOf) { return isOf(each); });
+    return accounted.contributors.contains(&each) ||
+           std::ranges::any_of(accounted.kinds, [&](auto isOf) { return isOf(each); });
 }
 
 /// Returns the same for a contributor; negative if none. Launches have no part in waits, nor in work that is a finding.

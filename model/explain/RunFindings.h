@@ -109,6 +109,7 @@ struct AccountedTime {
     bool hasGilWaits = false;  ///< The same of `gilWaitNs`.
     /// Kinds of compute work that already are a finding.
     std::vector<IsOfGroup> work;
+    std::set<const analysis::Contributor*> contributors;  ///< Contributors that already are part of a finding.
 };
 
 /// A run while its rules are evaluated in order: the numbers of the critical worker, and the findings so far.
@@ -177,6 +178,9 @@ class RunFindings {
     /// Returns true if an earlier rule accounts for a kernel, as far as its name shows.
     bool isReportedWork(const analysis::Contributor& each) const;
     bool isReportedWork(const analysis::KernelGroup& group) const;
+
+    /// Accounts for all time of a contributor. That of a kernel is subtracted from the groups of its class.
+    void account(const analysis::Contributor& each);
 
     /// Adds a finding of the evaluated rule about the critical worker if it takes at least `least` of the mean step.
     /// Returns null if not, or if the rule is muted. Valid until the next change of the findings. `main` may be null.

@@ -324,24 +324,30 @@ void findHostSync(RunFindings& run) {
     Finding* const found = run.addPart(StepPart::Synchronization, minShare);
     const Contributor* const checks = gradientChecks(run.worker());
     if (found == nullptr || checks == nullptr) return;
-    found->maxGainNs += run.exposedNs([&](const Contributor& each) {
-        const bool isTest = isAnyReduction(each.name.work) || isEqualityTest(each.name.work);
-        return &each == checks || (each.isOfCaller && isTest);
-    });
+    int64_t workNs = 0;
+    for (const Contributor& each : run.worker().contributors) {
+        const bool isTest = each.isOfCaller && (isAnyReduction(each.name.work) || isEqualityTest(each.name.work));
+        if ((&each != checks && !isTest) || run.isReported(each) || run.isReportedWork(each)) continue;
+        workNs = saturatingSum(workNs, each.exposedNs);
+        run.account(each);
+    }
+    found->maxGainNs += run.perStep(workNs);
     found->share = shareOf(found->maxGainNs, run.mean().meanNs);
-    run.accounted.work.push_back([](const KernelGroup& group) { return isAnyReduction(group.name); });
+    found->isOnlyOfSubject = false;
 }
 
 std::string sayHostSync(const FindingText& text) {
-    if (const Contributor* const checks = gradientChecks(text.worker()))
+    if (const Contributor* const checks = gradientChecks(text.worker())) {
+        const bool isCopyReported = isPageable(*checks) && text.has(pageableCopiesRule);
         return fmt::format(
-            "Checks of gradients cost {}. The cost is the GPU time of the checks' kernels and copies, and idle time of "
-            "the GPU because the CPU waited for the GPU before the next launch: mostly {}, {}.{} {} copies{} of one "
+            "Checks of gradients cost {}. The cost is the GPU time of the checks' kernels{}, and idle time of the GPU "
+            "because the CPU waited for the GPU before the next launch: mostly {}, {}.{} {} copies{} of one "
             "byte read results of \"any\" within the backward pass {}; no line of the program itself reads these "
             "results. The cost excludes GPU idle time between the checks by late launches.",
-            text.time(), text.main(), text.gaps(), text.place(),
+            text.time(), isCopyReported ? "" : " and copies", text.main(), text.gaps(), text.place(),
             countText(static_cast<double>(checks->count) / text.stepCount()), text.per(),
             shortContributorName(checks->launched.text, true));
+    }
     return fmt::format("The GPU is idle {} because the CPU waited for the GPU before the next launch: mostly {}, {}.{}",
                        text.time(), text.main(), text.gaps(), text.place());
 }
@@ -380,12 +386,14 @@ std::string sayLaunchBound(const FindingText& text) {
     const auto ofLaunches = [isReported = text.has(hostWorkRule)](const Contributor& each) {
         return ranNs(each) - (isReported ? each.workedNs : 0);
     };
-    const Contributor* main = mainOf(text.run(), text.finding());
-    const double mainNs = main == nullptr ? 0 : static_cast<double>(ofLaunches(*main)) / text.stepCount();
-    const double share = mainNs / static_cast<double>(text.finding().maxGainNs);
-    return fmt::format("The GPU waits {} for work to be launched: {} {}{}.{}{}", text.time(),
-                       main == nullptr || share >= 0.5 ? "mostly" : shareText(share) + " of it", text.main(),
-                       text.rarely(), text.place(), launchedWork(text.worker(), text.per())) +
+    const Finding& found = text.finding();
+    const double share = shareOf(found.mainNs, saturatingSum(found.maxGainNs, found.overheadNs));
+    return fmt::format("The GPU waits {} for work to be launched{}{}{}.{}{}", text.time(),
+                       share <= 0    ? ""
+                       : share > 0.5 ? ": mostly "
+                                     : fmt::format(": {} of it ", shareText(share)),
+                       share > 0 ? text.main() : "", text.rarely(), text.place(),
+                       launchedWork(text.worker(), text.per())) +
            (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
                                ", so fewer launches may not help") +

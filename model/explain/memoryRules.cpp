@@ -78,7 +78,7 @@ std::string waitingCalls(const FindingText& text, std::string_view calls) {
 void findPageableCopies(RunFindings& run) {
     const int64_t idleNs = run.exposedNs(isInPageableCopy);
     if (run.add(run.exposedNs(isPageable), minShare, run.greatest(isPageable)) == nullptr) return;
-    run.accounted.kinds.push_back(isInPageableCopy);
+    run.accounted.kinds.push_back(isPageable);
     run.accounted.idleNs += idleNs;
 }
 
@@ -186,8 +186,7 @@ std::string sayExposedCopies(const FindingText& text) {
         const std::string count = countText(static_cast<double>(order.operations) / text.stepCount());
         said += fmt::format(
             " Work of {} streams hardly overlaps. {} operation{}{} on the default stream wait{} for the other streams, "
-            "and "
-            "the other streams wait for the default stream, unless these streams are non-blocking.",
+            "and the other streams wait for the default stream, unless these streams are non-blocking.",
             order.streams, count, count == "1" ? "" : "s", text.per(), count == "1" ? "s" : "");
     } else if (isRoundTrip(text.worker(), isOtherCopy)) {
         said += sayRoundTrip(text);
@@ -320,7 +319,11 @@ const Rule exposedCopiesRule{
     .title = "Copies without overlap",
     .finds = "Copies from or to a GPU without overlap take at least 3 % of the step.",
     .advice = "Copy the next batch on a stream of its own while this one is computed.",
-    .find = [](RunFindings& run) { run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy)); },
+    .find =
+        [](RunFindings& run) {
+            const auto isOwn = [&run](const Contributor& each) { return isOtherCopy(each) && !run.isReported(each); };
+            run.add(run.exposedNs(isOwn), minShare, run.greatest(isOwn));
+        },
     .say = sayExposedCopies,
     .evidence = copiesEvidence,
     .advise = adviseExposedCopies,

@@ -403,6 +403,34 @@ class tst_KernelRules : public QObject {
         QCOMPARE(found->advice.find("set_detect_anomaly") != std::string::npos, isReported);
     }
 
+    /// Copies and kernels of the checks are part of one finding, which a replay without waits does not forecast.
+    void checksOfGradientsCountOnce() {
+        for (const bool isPageable : {false, true}) {
+            MadeRun made;
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cuStreamSynchronize"), 30 * ms);
+            Contributor copies = contributor(StepPart::ExposedDtoH, ContributorKind::Copy, "DtoH", 0,
+                                             isPageable ? ContributorTrait::Pageable : ContributorTrait::None);
+            Contributor tests = contributor(StepPart::Compute, ContributorKind::Kernel, anyReduction, 0);
+            copies.count = copies.bytes = tests.count = 1'000;
+            Contributor own = tests;
+            copies.launched = tests.launched = {"called from train.py:9 in step", "train.py:9 in step"};
+            copies.isOfCaller = tests.isOfCaller = true;
+            made.add(0, copies, 10 * ms);
+            made.add(0, tests, 60 * ms);
+            // The program's own reduction is no check.
+            made.add(0, own, 5 * ms);
+            made.run().workers[0].forecasts = {{causality::Subject::Sync, 20 * ms, ms}};
+            const Explanation explanation = explain::explain(made.run());
+            const Finding* found = findingOf(explanation, &hostSyncRule);
+            QVERIFY(found != nullptr && !found->saving);
+            QCOMPARE(found->maxGainNs, isPageable ? 90 * ms : 100 * ms);
+            QCOMPARE(found->sentence.find("the checks' kernels and copies, and idle") == std::string::npos, isPageable);
+            QVERIFY(findingOf(explanation, &exposedCopiesRule) == nullptr);
+            QCOMPARE(findingOf(explanation, &pageableCopiesRule) != nullptr, isPageable);
+            for (const Finding& each : explanation.findings) QVERIFY(each.contributor != ContributorName(anyReduction));
+        }
+    }
+
     void adviceFitsTheFramework() {
         const auto adviceOf = [](const char* elementwise) {
             MadeRun made;

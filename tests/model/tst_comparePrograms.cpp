@@ -502,7 +502,7 @@ class tst_comparePrograms : public QObject {
         QVERIFY2(found->share > 0.34 && found->share < 0.36, found->sentence.c_str());
         QVERIFY2(has(found->sentence,
                      "Up to 500.0 µs per step more may be the cost of recording: 100 launches at 7.450 µs each, where "
-                     "2.450 µs is usual without a profiler."),
+                     "2.450 µs was measured without a profiler."),
                  found->sentence.c_str());
     }
 
