@@ -164,7 +164,7 @@ bool isCompilation(const Contributor& each) {
 std::string recompiledSentence(const WorkerSummary& worker) {
     if (worker.recompiled.empty()) return {};
     return fmt::format(
-        " {} was compiled {} times: for example because shapes or static arguments of its inputs change.",
+        " {} was compiled {} times, for example because shapes or static arguments of its inputs change.",
         printable(worker.recompiled), worker.compilations);
 }
 

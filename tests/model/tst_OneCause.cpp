@@ -447,7 +447,7 @@ class tst_OneCause : public QObject {
         const Explanation explanation = explain::explain(run);
         QVERIFY(!explanation.findings.empty());
         HAS(explanation.findings[0].sentence,
-            " jit_train_step was compiled 3 times: for example because shapes or static arguments of its inputs "
+            " jit_train_step was compiled 3 times, for example because shapes or static arguments of its inputs "
             "change.");
         HAS(explanation.findings[0].advice, "constant shapes");
     }
