@@ -291,7 +291,7 @@ bool isOfInference(const FindingText& text) {
     };
     const auto isProductThere = [&](const Contributor& each) {
         const std::optional<KernelClass> is = classOf(each);
-        return is && is->family == KernelFamily::MatrixProduct && each.launched == text.finding().launched;
+        return is && is->family == KernelFamily::MatrixProduct && each.launched.text == text.finding().launched.text;
     };
     // Without lines, the work of a backward pass may have any name. Weights are converted where they are used.
     return !text.finding().launched.empty() && std::ranges::any_of(text.worker().contributors, isProductThere) &&

@@ -116,7 +116,7 @@ Explanation growing(int64_t percent) {
     const auto add = [&](const char* name, int64_t ns) {
         worker.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel, name, ns));
     };
-    add("sorts", computeNs / 100 * percent);
+    add("stencil", computeNs / 100 * percent);
     add("attends", computeNs / 300 * (100 - percent));
     add("multiplies", computeNs / 300 * (100 - percent));
     return explain::explain(made.run());

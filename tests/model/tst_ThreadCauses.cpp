@@ -142,8 +142,9 @@ class tst_ThreadCauses : public QObject {
         QCOMPARE(found.rule, &hostWorkRule);
         QVERIFY2(std::abs(found.maxGainNs - 20 * ms * 29 / 30) < ms, found.sentence.c_str());
         QVERIFY(findingOf(made, launchBoundRule) == nullptr && findingOf(made, hostWaitsRule) == nullptr);
-        for (const char* part : {"runs something else or waits", "seen mostly at own.py:3 in prepare",
-                                 " per step, each of 500.0 µs or more", "the thread alternately ran and waited"})
+        for (const char* part :
+             {"runs something else or waits", "seen mostly at own.py:3 in prepare",
+              "in 29 intervals in 30 steps, each of 500.0 µs or more", "the thread alternately ran and waited"})
             QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
         QVERIFY(found.sql.find("g.e - g.s >= 500000") != std::string::npos);
     }
@@ -155,9 +156,9 @@ class tst_ThreadCauses : public QObject {
         for (const char* part : {" Place: while the main thread was at own.py:3 in prepare", "on the thread runtime"})
             QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
         // A thread with samples in Python has its own place.
-        QVERIFY(
-            explained({.state = ThreadState::Lock, .ranShare = 0.9}).findings.front().sentence.find("while the main") ==
-            std::string::npos);
+        QVERIFY(explained({.state = ThreadState::Lock, .ranShare = 0.9})
+                    .findings.front()
+                    .sentence.find(" while the main") == std::string::npos);
     }
 
     void processesThatStartInLongStepsAreFound() {
