@@ -123,12 +123,13 @@ std::string sayRoundTrip(const FindingText& text) {
 
 std::string adviseRoundTrip(const RunSummary& run) {
     return adviceFor(
-        run, {"If the host does not change this data, keep it on the GPU. For arrays of another framework: "
-              "torch.from_dlpack. For tensors saved for the backward pass: torch.utils.checkpoint, or hooks that omit "
-              "parameters, which stay on the GPU anyway.",
-              "If the host does not change this data, keep it on the GPU: jax.dlpack.from_dlpack passes arrays between "
-              "frameworks without a copy.",
-              "If the host does not change this data, keep it on the GPU. Libraries can share its memory (DLPack)."});
+        run,
+        {"If the host does not change this data, keep it on the GPU. For arrays of another framework, "
+         "use torch.from_dlpack. For tensors saved for the backward pass, use torch.utils.checkpoint, or hooks that "
+         "omit parameters, which stay on the GPU anyway.",
+         "If the host does not change this data, keep it on the GPU: jax.dlpack.from_dlpack passes arrays between "
+         "frameworks without a copy.",
+         "If the host does not change this data, keep it on the GPU. Libraries can share its memory (DLPack)."});
 }
 
 /// Returns true if pageable copies are round trips that `exposed_copies` does not report.

@@ -180,8 +180,8 @@ std::string sayStepPattern(const FindingText& text) {
     if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
     said += "." + text.place();
     for (const Finding& each : text.finding().merged)
-        said += fmt::format(" The pauses are most of {} ({}).", each.rule->id,
-                            timeText(static_cast<double>(each.maxGainNs)));
+        said += fmt::format(" These pauses are most of the {} of {}.", timeText(static_cast<double>(each.maxGainNs)),
+                            each.rule->id);
     return said + text.onlyThere();
 }
 

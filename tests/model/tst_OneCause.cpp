@@ -281,7 +281,8 @@ class tst_OneCause : public QObject {
         QCOMPARE(rulesOf(made), std::vector{&stepPatternRule});
         HAS(made.findings[0].sentence, "every 10th step");
         HAS(made.findings[0].sentence,
-            ". The pauses are most of input_data (30.00 ms). The pauses are most of host_work (10.00 ms).");
+            ". These pauses are most of the 30.00 ms of input_data. These pauses are most of the 10.00 ms of "
+            "host_work.");
         // A condition about a merged finding holds as before.
         for (const char* condition : {"input_data > 10%", "host_work > 5ms", "any > 10%"})
             QVERIFY(test::orFail(parseRuleCondition(condition)).isMetBy(made.findings[0]));
