@@ -58,12 +58,12 @@ inline constexpr struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"launches"> launches{this, "number of calls that launched kernels of the steps"};
     Integer<"launchNs"> launchNs{this, "median duration of the launching calls, ns; 0 without calls"};
     Text<"launchPlace"> launchPlace{this, "place in Python with the most launching calls; may be empty"};
-    Text<"launchLine"> launchLine{this, "its line; may be empty"};
+    Text<"launchLine"> launchLine{this, "line of launchPlace; may be empty"};
     Integer<"launchesThere"> launchesThere{this, "number of launching calls at launchPlace"};
     Integer<"allocations"> allocations{this, "number of allocating calls in the steps"};
     Integer<"frees"> frees{this, "number of deallocating calls in the steps"};
     Text<"freedAt"> freedAt{this, "place in Python with the most deallocating calls; may be empty"};
-    Text<"freeLine"> freeLine{this, "its line; may be empty"};
+    Text<"freeLine"> freeLine{this, "line of freedAt; may be empty"};
     Text<"freeCaller"> freeCaller{this, "line of the program that called it; may be empty"};
     Text<"recompiled"> recompiled{this, "XLA program compiled again after the first step; may be empty"};
     Integer<"compilations"> compilations{this, "number of compilations of recompiled in the run; 0 without"};
@@ -149,7 +149,7 @@ inline constexpr struct StoredContributors : TableOf<StoredContributors> {
     Integer<"gilNs"> gilNs{
         this, "part of exposedNs spent waiting for the GIL of a thread without launches (estimated from samples), ns"};
     Text<"launched"> launched{this, "place in Python of most launches, or of the idle thread in samples; may be empty"};
-    Text<"launchedLine"> launchedLine{this, "its line; may be empty"};
+    Text<"launchedLine"> launchedLine{this, "line of launched; may be empty"};
     Text<"caller"> caller{this, "line of the program that called it; may be empty"};
     Integer<"isOfCaller"> isOfCaller{
         this, "1: launched is the line of a call for which a thread without Python worked, as in a backward pass"};
