@@ -197,10 +197,10 @@ std::string stepText(const OutlierStep& step) {
                       : fmt::format("{} {}", step.name.empty() ? "step" : printable(step.name), step.number);
 }
 
-/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than its median: waiting for launches in host code ...".
+/// "step 6 of the candidate (rank 0, GPU 0) took 5.1 ms longer than the median: waiting for launches in host code ...".
 std::string outlierText(const RunOutlier& outlier) {
     const OutlierStep& step = outlier.step;
-    std::string text = fmt::format("{} of the {} ({}) took {} longer than its median: {}", stepText(step),
+    std::string text = fmt::format("{} of the {} ({}) took {} longer than the median: {}", stepText(step),
                                    outlier.isCandidate ? "candidate" : "baseline", outlier.worker,
                                    formatDuration(step.excessNs), name(step.part));
     if (!step.contributor.empty())

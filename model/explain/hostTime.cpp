@@ -353,8 +353,8 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     const auto isWait = [](const Contributor& each) { return each.part == StepPart::Synchronization; };
     const Contributor* most = RunFindings::greatestOf(worker, isWait);
     return fmt::format(
-        " {} times{} the GPU runs out of work because the launching thread waits for the GPU{}. Nothing can be "
-        "launched ahead of these waits, so remove them first.",
+        " {} times{} the GPU runs out of work because the launching thread waits for the GPU{}. During such a wait the "
+        "thread cannot launch later work, so remove the waits first.",
         countText(drainsPerStep(worker)), per, most == nullptr ? "" : ", mostly " + most->name.text());
 }
 
@@ -375,7 +375,7 @@ std::string overheadSentence(const WorkerSummary& worker, int64_t ns, std::strin
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");
     const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
-        " Up to {}{} more may be the cost of recording: {}.", timeText(static_cast<double>(ns)), per,
+        " In addition, recording may cost up to {}{}: {}.", timeText(static_cast<double>(ns)), per,
         isAll ? fmt::format("{} at {} each, where {} was measured without a profiler", launches,
                             timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))

@@ -118,7 +118,7 @@ inline constexpr int64_t maxOverheadNs = 10'000;
 /// Returns the part of the mean step's launch time that may be profiler overhead: the time of each launch beyond one
 /// without profiler. 0 for traces of third-party recorders, which were not measured.
 int64_t overheadShareNs(const analysis::RunSummary& run, const analysis::WorkerSummary& worker);
-/// Returns " Up to 2.983 ms per step more may be the cost of recording: ..." for `ns` of a mean
+/// Returns " In addition, recording may cost up to 2.983 ms per step: ..." for `ns` of a mean
 /// step, by the durations of its launches. Empty for 0. `per` is " per step", or empty for a run as a whole.
 std::string overheadSentence(const analysis::WorkerSummary& worker, int64_t ns, std::string_view per);
 

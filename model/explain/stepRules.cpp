@@ -66,11 +66,12 @@ std::string sayOddSteps(const FindingText& text) {
     const OutlierStep& longest = odd.outliers.front();
     const std::string_view many = odd.outliers.size() == 1 ? "s" : "";
     std::string said = fmt::format(
-        "{}{} of {} {}s take{} far longer than the others and cost{} {} in the mean. The longest, {} {}, takes {} more "
+        "{}{} of {} {}s take{} far longer than the others: {} if spread over all {}s. The longest, {} {}, takes {} "
+        "more "
         "than the median {}: {}",
         odd.outliers.size() == maxOutliers ? "At least " : "", odd.outliers.size(), odd.steps.size(), text.unit(), many,
-        many, text.time(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)), text.unit(),
-        name(longest.part));
+        text.time(), text.unit(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
+        text.unit(), name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     said += "." + text.place();
     if (const int64_t every = distanceOf(odd.outliers); every > 1)

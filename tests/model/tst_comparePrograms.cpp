@@ -501,7 +501,7 @@ class tst_comparePrograms : public QObject {
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.34 && found->share < 0.36, found->sentence.c_str());
         QVERIFY2(has(found->sentence,
-                     "Up to 500.0 µs per step more may be the cost of recording: 100 launches at 7.450 µs each, where "
+                     "In addition, recording may cost up to 500.0 µs per step: 100 launches at 7.450 µs each, where "
                      "2.450 µs was measured without a profiler."),
                  found->sentence.c_str());
     }
@@ -511,7 +511,8 @@ class tst_comparePrograms : public QObject {
         const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence,
-                     "per step more may be the cost of recording: at most 10.00 µs for each of 99.95 launches."),
+                     "In addition, recording may cost up to 999.5 µs per step: at most 10.00 µs for each of 99.95 "
+                     "launches."),
                  found->sentence.c_str());
     }
 
