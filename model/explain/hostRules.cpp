@@ -388,13 +388,15 @@ std::string sayLaunchBound(const FindingText& text) {
     };
     const Finding& found = text.finding();
     const double share = shareOf(found.mainNs, saturatingSum(found.maxGainNs, found.overheadNs));
-    return fmt::format("The GPU waits {} for work to be launched{}{}{}.{}{}", text.time(),
-                       share <= 0    ? ""
-                       : share > 0.5 ? ": mostly "
-                                     : fmt::format(": {} of it ", shareText(share)),
-                       share > 0 ? text.main() : "", text.rarely(), text.place(),
-                       launchedWork(text.worker(), text.per())) +
-           (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
+    const std::string work = launchedWork(text.worker(), text.per());
+    std::string said = fmt::format("The GPU waits {} for work to be launched", text.time());
+    if (share > 0.5)
+        said += fmt::format(": mostly {}{}.{}{}", text.main(), text.rarely(), text.place(), work);
+    else
+        said += text.rarely() + "." + work;
+    if (share > 0 && share <= 0.5)
+        said += fmt::format(" {} of the wait is {}.{}", shareText(share), text.main(), text.place());
+    return said + (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
                                ", so fewer launches may not help") +
            drainedSentence(text.worker(), text.per()) +

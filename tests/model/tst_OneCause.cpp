@@ -187,7 +187,7 @@ class tst_OneCause : public QObject {
         QCOMPARE(rulesOf(made), (std::vector{&hostWorkRule, &launchBoundRule}));
         HAS(made.findings[0].sentence, " Place: replay.py:58 in sample. There the main thread runs.");
         // Of 92 ms without the long host code.
-        HAS(made.findings[1].sentence, "for work to be launched: 32.6 % of it in host code");
+        HAS(made.findings[1].sentence, " 32.6 % of the wait is in host code");
         HAS(made.findings[1].sentence, " Place: seen mostly at replay.py:112 in learn.");
         HAS(made.findings[1].sentence, " Meanwhile the main thread alternately runs and waits for a lock");
         // Another line has more.
@@ -312,7 +312,7 @@ class tst_OneCause : public QObject {
         // Of 60 ms with possible overhead.
         HAS(sentence(), "for work to be launched: mostly in host code");
         addLate(made, runsAt({"replay.py", 90, "forward"}), 30 * ms);
-        HAS(sentence(), "for work to be launched: 44.4 % of it in host code");
+        HAS(sentence(), " 44.4 % of the wait is in host code");
     }
 
     /// A measured time remains a finding, and fails a run, if a replay forecasts no saving.
