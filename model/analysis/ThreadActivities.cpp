@@ -72,8 +72,9 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
 
 std::string lineOf(const IdleCause& cause, const CodePlace& launched) {
     const FrameRef& frame = cause.activity.frame;
-    if (!frame.isEmpty()) return frame.text();
-    return cause.kind == CauseKind::None ? std::string() : launched.line;
+    if (!frame.isEmpty()) return fmt::format("{}:{}", frame.file, frame.line);
+    // Functions at one line may differ, as a generator expression has its own.
+    return cause.kind == CauseKind::None ? std::string() : launched.line.substr(0, launched.line.rfind(" in "));
 }
 
 std::vector<std::string_view> compilerFiles() {

@@ -23,7 +23,7 @@ namespace lanescope::analysis {
 /// Returns "82 % waits for input, 11 % runs; at data.py:88 in load": a thread's activity. Empty if unknown.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
 
-/// Returns "train.py:88 in fetch", the line of idle time, or that of its `Contributor::launched`; empty if unknown.
+/// Returns "train.py:88", the line of idle time, or that of its `Contributor::launched`; empty if unknown.
 std::string lineOf(const IdleCause& cause, const CodePlace& launched);
 
 /// Returns the ends of the names of Python files in whose functions a thread compiles code.
