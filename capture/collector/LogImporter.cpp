@@ -224,11 +224,13 @@ ImportCounts LogImporter::counts() const {
     return counts;
 }
 
+int64_t LogImporter::latestNs() const {
+    const int64_t latest = reader_.progress().latestTimeNs;
+    return clocks_.empty() ? latest : std::max(latest, timeOf(clocks_.back()));
+}
+
 int64_t LogImporter::endNs() const {
-    int64_t latest = end_ ? end_->timestampNs : reader_.progress().latestTimeNs;
-    // The clock is read once a second, even if the process is idle.
-    if (!end_ && !clocks_.empty()) latest = std::max(latest, timeOf(clocks_.back()));
-    if (!end_) latest = std::max(latest, known_.seenNs);
+    const int64_t latest = end_ ? end_->timestampNs : std::max(latestNs(), known_.seenNs);
     return latest != 0 ? process_.time(latest) : 0;
 }
 
@@ -415,8 +417,16 @@ bool LogImporter::isOfWriter(const log::NoteRecord& note) const {
 }
 
 /// Returns the clause about the events that a process without an end may lack.
-std::string_view LogImporter::lossAtEnd() const {
-    return lackedWriter() ? "no thread could write its log, so its events are missing" : "up to 0.5 s may be missing";
+std::string LogImporter::lossAtEnd() const {
+    if (lackedWriter()) return "no thread could write its log, so its events are missing";
+    // A clock is written each second, and all events twice a second, unless writing hangs or fails.
+    constexpr int64_t maxUnwrittenNs = 2'500'000'000;
+    if (const int64_t missingNs = known_.seenNs - latestNs(); known_.seenNs > 0 && missingNs > maxUnwrittenNs)
+        return fmt::format("its log ends {:.1f} s earlier, so later events are missing (writing hung or failed)",
+                           static_cast<double>(missingNs) / 1e9);
+    return known_.seenNs > 0 || !wasTruncated()
+               ? "up to 0.5 s may be missing"
+               : "up to 0.5 s may be missing, and more if its log could not be written";
 }
 
 /// Writes the time from which a ring has events, if its first files are gone.

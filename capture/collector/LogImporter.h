@@ -136,7 +136,9 @@ class LogImporter {
     void add(const log::EndRecord& record) { end_ = record; }
     void add(const log::LevelRecord& record);
 
-    std::string_view lossAtEnd() const;
+    std::string lossAtEnd() const;
+    /// Returns the last time in the log, in its own time. The clock is read once a second, even if the process is idle.
+    int64_t latestNs() const;
     bool isOfWriter(const log::NoteRecord& note) const;
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
     /// Returns the time of a clock reading, in the log's time, which that clock may have left since.
