@@ -366,11 +366,11 @@ void addRecompilation(const Trace& trace, uint32_t process, WorkerSummary& worke
         if (ranges.startNs[row] >= worker.steps.front().startNs)
             lateNs += late.at(ranges.endNs[row]) - late.at(ranges.startNs[row]);
     }
-    double mostNs = 0;
+    double maxLateNs = 0;
     for (const auto& [program, found] : programs) {
         const auto& [count, lateNs] = found;
-        if (count < 2 || lateNs <= mostNs || lateNs < static_cast<double>(worker.pauses.idleNs) / 2) continue;
-        mostNs = lateNs;
+        if (count < 2 || lateNs <= maxLateNs || lateNs < static_cast<double>(worker.pauses.idleNs) / 2) continue;
+        maxLateNs = lateNs;
         worker.recompiled = program;
         worker.compilations = count;
     }

@@ -140,7 +140,7 @@ Evidence hostWorkEvidence(const FindingText& text) {
 constexpr double minChecksPerStep = 10;
 
 /// Returns the copies by which a backward pass itself, without a line of the program, reads single bytes after as many
-/// reductions by "any"; null if there are none. Anomaly detection so checks each gradient for NaN.
+/// reductions by "any"; null if there are none. Anomaly detection checks each gradient for NaN in this way.
 const Contributor* gradientChecks(const WorkerSummary& worker) {
     int64_t reductions = 0;
     for (const Contributor& each : worker.contributors)

@@ -67,8 +67,7 @@ std::string sayOddSteps(const FindingText& text) {
     const std::string_view many = odd.outliers.size() == 1 ? "s" : "";
     std::string said = fmt::format(
         "{}{} of {} {}s take{} far longer than the others: {} if spread over all {}s. The longest, {} {}, takes {} "
-        "more "
-        "than the median {}: {}",
+        "more than the median {}: {}",
         odd.outliers.size() == maxOutliers ? "At least " : "", odd.outliers.size(), odd.steps.size(), text.unit(), many,
         text.time(), text.unit(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
         text.unit(), name(longest.part));

@@ -254,7 +254,7 @@ class tst_OneCause : public QObject {
         }
     }
 
-    /// Of a line in no loader it is unknown that it loads data.
+    /// A wait at a line outside of loaders does not show that data are loaded.
     void moreLoadersAreNoAdviceForAPlaceInNone() {
         for (const bool hasLoaders : {false, true}) {
             MadeRun made;
