@@ -24,6 +24,8 @@ import subprocess
 import sys
 import time
 
+from recorder import shift
+
 ITERATIONS = 10
 
 
@@ -379,8 +381,10 @@ class Check:
             added = [100 * (with_stacks - other) / without for with_stacks, other in pairs]
             mean = statistics.mean(added)
             half = 1.96 * statistics.stdev(added) / len(added) ** 0.5
+            low, middle, high = shift(added)
             self.row(f"{mode}: {without:.3f} ms, cost of stacks and modules, {len(pairs)} pairs", f"<= +{limit} %",
-                     f"{mean:+.3f} %, {mean - half:+.3f} to {mean + half:+.3f} %", mean + half <= limit)
+                     f"{mean:+.3f} %, {mean - half:+.3f} to {mean + half:+.3f} % (Hodges-Lehmann {middle:+.3f} %, "
+                     f"{low:+.3f} to {high:+.3f} %)", mean + half <= limit)
 
 
 def main():
