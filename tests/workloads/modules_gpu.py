@@ -81,7 +81,7 @@ def caller(mode):
     import torch
 
     if mode == "training":
-        model, x = make(width=1024, heads=16, layers=12, shape=(8, 1024))
+        model, x = make(width=2048, heads=16, layers=12, shape=(16, 1024))
         optimizer = torch.optim.AdamW(model.train().parameters(), fused=True)
 
         def step():
