@@ -77,11 +77,19 @@ std::string FindingText::place(bool hasState) const {
     if (!finding_.launched.empty()) at += (at.empty() ? "" : ", ") + finding_.launched.text;
     const std::string state = hasState ? stateText(activity) : "";
     const bool isNamed = thread.role == ThreadRole::Main || thread.role == ThreadRole::Named;
-    return (at.empty() ? "" : " Place: " + shortContributorName(at, true) + ".") +
+    const std::string_view label = lineOfLaunches().empty() ? "Place" : "Samples";
+    return (at.empty() ? "" : fmt::format(" {}: {}.", label, shortContributorName(at, true))) +
            (state.empty()
                 ? ""
                 : fmt::format(" {} {} {}.", activity.frame.isEmpty() ? "Meanwhile" : "There",
                               printable(isNamed ? thread.textWithArticle() : "the thread"), printable(state)));
+}
+
+std::string FindingText::lineOfLaunches() const {
+    const LaunchTimes& launches = worker().launches;
+    const bool isPlace = finding_.rule->isOfLaunches && finding_.contributor.idle.activity.frame.isEmpty() &&
+                         2 * launches.placeCount > launches.count;
+    return isPlace ? launches.place.line : std::string();
 }
 
 std::string FindingText::times() const {

@@ -244,11 +244,6 @@ std::string adviseHostWaits(const FindingText& text) {
     return adviceOf(text.run(), hostWaitsRule) + adviseHolder(text);
 }
 
-/// Returns true if a thread's activity is known for any cause.
-bool hasKnownState(const WorkerSummary& worker) {
-    return std::ranges::any_of(worker.contributors,
-                               [](const Contributor& each) { return each.name.idle.isObserved(); });
-}
 /// Returns true if a thread's activity in host code is unknown.
 bool isUnseen(const IdleCause& cause) { return cause.kind == CauseKind::OutsideCalls && !cause.isObserved(); }
 /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of threads
@@ -388,7 +383,7 @@ std::string sayLaunchBound(const FindingText& text) {
     };
     const Finding& found = text.finding();
     const double share = shareOf(found.mainNs, saturatingSum(found.maxGainNs, found.overheadNs));
-    const std::string work = launchedWork(text.worker(), text.per());
+    const std::string work = launchedWork(text.worker(), text.per(), !text.lineOfLaunches().empty());
     std::string said = fmt::format("The GPU waits {} for work to be launched", text.time());
     if (share > 0.5)
         said += fmt::format(": mostly {}{}.{}{}", text.main(), text.rarely(), text.place(), work);

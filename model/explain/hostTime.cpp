@@ -294,33 +294,36 @@ double launchesPerStep(const WorkerSummary& worker) {
 
 }  // namespace
 
-std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
+bool hasKnownState(const WorkerSummary& worker) {
+    return std::ranges::any_of(worker.contributors,
+                               [](const Contributor& each) { return each.name.idle.isObserved(); });
+}
+
+std::string launchedWork(const WorkerSummary& worker, std::string_view per, bool isPlace) {
     if (worker.steps.empty()) return {};
     const auto perStep = [&](const Sum& sum) {
         return countText(static_cast<double>(sum.count) / static_cast<double>(worker.steps.size()));
     };
     const Sum kernels = sumOf(worker, [](const Contributor& each) { return each.part == StepPart::Compute; });
     const Sum copies = sumOf(worker, [](const Contributor& each) { return each.kind == ContributorKind::Copy; });
-    if (copies.count > kernels.count)
-        return fmt::format(
-            " Launched work: {} copies{}{}, more than kernels.", perStep(copies), per,
-            copies.bytes > 0 ? fmt::format(" of {} each", formatBytes(copies.bytes / copies.count)) : "");
-    if (kernels.count == 0) return {};
-    const std::string count = perStep(kernels);
     const LaunchTimes& launches = worker.launches;
-    const std::string place =
-        launches.place.empty()
-            ? ""
-            : fmt::format(
-                  ", {} % of the launches {}",
-                  percentText(100 * static_cast<double>(launches.placeCount) / static_cast<double>(launches.count)),
-                  // "of the launches" already says it.
-                  shortContributorName(launches.place.text == "launched at " + launches.place.line
-                                           ? "at " + launches.place.line
-                                           : launches.place.text,
-                                       true));
-    return fmt::format(" Launched work: {} kernel{}{}, {} each{}.", count, count == "1" ? "" : "s", per,
-                       timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
+    const std::string share = shareText(shareOf(launches.placeCount, launches.count));
+    const std::string line = shortContributorName(launches.place.line, true);
+    const std::string place = isPlace ? fmt::format(" Place: {}, with {} of the launches.", line, share) : "";
+    if (copies.count > kernels.count)
+        return fmt::format(" Launched work: {} copies{}{}, more than kernels.{}", perStep(copies), per,
+                           copies.bytes > 0 ? fmt::format(" of {} each", formatBytes(copies.bytes / copies.count)) : "",
+                           place);
+    if (kernels.count == 0) return place;
+    const std::string count = perStep(kernels);
+    const std::string text =
+        fmt::format(" Launched work: {} kernel{}{}, {} each", count, count == "1" ? "" : "s", per,
+                    timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)));
+    if (isPlace || launches.place.empty()) return text + "." + place;
+    // "of the launches" already says it.
+    const bool isThere = launches.place.text == "launched at " + launches.place.line;
+    return fmt::format("{}, {} of the launches {}.", text, share,
+                       isThere ? "at " + line : shortContributorName(launches.place.text, true));
 }
 
 bool isDispatchedSingly(const WorkerSummary& worker) {

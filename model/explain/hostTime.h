@@ -95,10 +95,14 @@ double guessedDataShare(const analysis::WorkerSummary& worker);
 /// Guessed share of that time from which it is called a guess as a whole, and from which nothing else is reported.
 inline constexpr double minGuessedShare = 0.5, minAllGuessedShare = 0.9;
 
+/// Returns true if a thread's activity is known for any cause.
+bool hasKnownState(const analysis::WorkerSummary& worker);
+
 /// Returns the main kind of a worker's launches: " Launched work: 21 kernels per step, 13.98 us each.", or, if these
 /// are more, " Launched work: 331 copies per step of 12.3 kB each, more than kernels." `per` is " per step", or empty
-/// for a run as a whole. Empty if there is no work. O(contributors).
-std::string launchedWork(const analysis::WorkerSummary& worker, std::string_view per);
+/// for a run as a whole. Adds the line of most launches: as the place if `isPlace`, else as a detail. Empty if there is
+/// no work. O(contributors).
+std::string launchedWork(const analysis::WorkerSummary& worker, std::string_view per, bool isPlace);
 
 /// Returns true if a step launches so few pieces of work that fewer launches cannot help.
 bool hasFewLaunches(const analysis::WorkerSummary& worker);

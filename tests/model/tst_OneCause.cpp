@@ -229,6 +229,27 @@ class tst_OneCause : public QObject {
         HAS_NO(found->sentence, "alternately runs");
     }
 
+    void launchesAreThePlaceOfAnAlternatingThread() {
+        MadeRun made;
+        addLate(made, onMain(idle(CauseKind::OutsideCalls, ThreadState::Lock, Observation::Alternating)), 40 * ms, 0,
+                seenAt("a.py:1 in f"));
+        made.add(StepPart::Compute, ContributorKind::Kernel, "gemm", ms);
+        LaunchTimes& launches = made.run().workers[0].launches;
+        launches = {.count = 100, .medianNs = 1, .place = {"launched at b.py:2 in g", "b.py:2 in g"}, .placeCount = 64};
+        const auto sentence = [&] { return findingOf(explain::explain(made.run()), &launchBoundRule)->sentence; };
+        HAS(sentence(), " each. Place: b.py:2 in g, with 64.0 % of the launches.");
+        HAS(sentence(), " Samples: seen mostly at a.py:1 in f.");
+        HAS_NO(sentence(), " Place: seen");
+        launches.placeCount = 50;
+        HAS(sentence(), ", 50.0 % of the launches at b.py:2 in g.");
+        HAS(sentence(), " Place: seen mostly at a.py:1 in f.");
+        // The thread's own line is certain.
+        launches.placeCount = 64;
+        made.run().workers[0].contributors[0].name = runsAt(sample);
+        HAS(sentence(), " Place: replay.py:58 in sample, seen mostly at a.py:1 in f.");
+        HAS_NO(sentence(), " Samples: ");
+    }
+
     void rangeOfDataLoadingIsQuoted() {
         MadeRun made;
         made.add(StepPart::DataLoading, ContributorKind::Idle, onMain(idle(CauseKind::LoadingRange)), 30 * ms);
