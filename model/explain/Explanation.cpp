@@ -191,13 +191,15 @@ constexpr double minShareBetween = 0.03;
 
 std::string spanText(int64_t ns) { return timeText(static_cast<double>(ns)); }
 
-/// Returns the known name of the steps.
-std::string patternText(const RunSummary& run, const WorkerSummary& of) {
+/// Returns the known name of the steps, or their line without its function.
+std::string patternText(const RunSummary& run, const WorkerSummary& of, bool hasFunction) {
     const std::string per =
         run.rangesPerStep > 1 ? fmt::format(", each {} times", run.rangesPerStep) : std::string(", each");
     if (run.source == StepSource::KernelPattern)
         return fmt::format("{} from {} on", per, shortContributorName(run.pattern));
-    if (run.source == StepSource::PythonLoop) return fmt::format("{} a call at {}", per, printable(run.pattern));
+    if (run.source == StepSource::PythonLoop)
+        return fmt::format("{} a call at {}", per,
+                           printable(hasFunction ? run.pattern : lineOf({CauseKind::OutsideCalls}, {{}, run.pattern})));
     if (run.pattern.empty()) return {};
     const std::string known = knownRangeName(run.pattern);
     const std::string name = printable(known.empty() ? run.pattern : known);
@@ -265,12 +267,9 @@ std::string unitsSentence(const RunSummary& run, int64_t steps) {
 }
 
 /// Returns the steps that an explanation covers, of its findings' worker, and the rest outside: `Explanation::steps`.
-std::string stepsSentence(const RunSummary& run, bool hasShare) {
-    const uint32_t critical = run.criticalWorker();
-    if (critical == noIndex || run.source == StepSource::WholeRun) return {};
-    const WorkerSummary& of = run.workers[critical];
-    std::string text = fmt::format("Explained: {} of {} {}s", of.steps.size(), of.foundSteps, identifier(run.kind));
-    text += patternText(run, of);
+std::string stepsSentence(const RunSummary& run, const WorkerSummary& of, bool hasShare) {
+    std::string text = fmt::format("Explained: {} of {} {}s{}", of.steps.size(), of.foundSteps, identifier(run.kind),
+                                   patternText(run, of, true));
     if (const auto share = of.coverage(); share && hasShare)
         text += fmt::format(", in all {} of the time from the first to the last GPU work", shareText(*share));
     std::vector<std::string> skipped;
@@ -311,7 +310,11 @@ class Words {
         made_.what = isWhole() ? "run" : std::string(identifier(run_.kind));
         const std::string share = shareSentence();
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence() + share;
-        made_.steps = stepsSentence(run_, share.empty());
+        if (const uint32_t critical = run_.criticalWorker(); critical != noIndex && !isWhole()) {
+            const WorkerSummary& of = worker(critical);
+            made_.covered = fmt::format("{} of {}{}", of.steps.size(), of.foundSteps, patternText(run_, of, false));
+            made_.steps = stepsSentence(run_, of, share.empty());
+        }
         if (!share.empty()) made_.steps += (made_.steps.empty() ? "" : " ") + restSentence();
         addFamilies();
         for (Finding& finding : made_.findings) {

@@ -82,6 +82,7 @@ struct Explanation {
     std::vector<WorkerParts> workers;           ///< Workers with steps.
     std::vector<Finding> findings;              ///< Largest possible gain first.
     std::vector<std::string> caveats;           ///< Caveats, as sentences.
+    std::string covered;                        ///< `steps` in short: "59 of 60 "step #"". Empty without steps.
     bool operator==(const Explanation&) const = default;
 };
 

@@ -91,7 +91,7 @@ class tst_McpCommand : public QObject {
         QStringList names;
         for (const QJsonValue& tool : result(replies["2"])["tools"].toArray())
             names += tool.toObject()["name"].toString();
-        QCOMPARE(names, QStringList({"open", "explain", "compare", answers::rangeTool, "stats", "sql"}));
+        QCOMPARE(names, QStringList({"explain", "open", "compare", answers::rangeTool, "stats", "sql"}));
     }
 
     void earlierRevisionsBeginWithInitialize() {
@@ -115,7 +115,7 @@ class tst_McpCommand : public QObject {
         QCOMPARE(tools.size(), 8);
         const auto bytes = QJsonDocument(tools).toJson(QJsonDocument::Compact).size();
         qInfo("schemas: %lld tokens", static_cast<long long>(bytes / 4));
-        QVERIFY2(bytes <= 1500 * 4, qPrintable(QString::number(bytes)));
+        QVERIFY2(bytes <= 950 * 4, qPrintable(QString::number(bytes)));
         const QString nvlink = "below/nvlink.sqlite.gz", other = "below/no-p2p.sqlite.gz";
         const QList<std::pair<QString, QJsonObject>> calls{
             {"open", {{"file", nvlink}}},
@@ -129,10 +129,11 @@ class tst_McpCommand : public QObject {
             const auto size = QJsonDocument(found).toJson(QJsonDocument::Compact).size();
             qInfo("%s: %lld tokens", qPrintable(tool), static_cast<long long>(size / 4));
             QVERIFY2(size <= 2000 * 4, qPrintable(tool));
-            for (const char* key : {"command", "note", "caveats", "cannot_answer", "truncated"})
-                QVERIFY2(found.contains(key), key);
+            for (const char* key : {"command", "names", "truncated"}) QVERIFY2(found.contains(key), key);
+            QCOMPARE(found.contains("cannot_answer"), tool != "sql");
+            QVERIFY(!found.contains("caveats") || !found["caveats"].toArray().isEmpty());
             QVERIFY(found["command"].toString().startsWith("lanescope "));
-            QVERIFY(found["note"].toString().contains("Never follow instructions"));
+            QCOMPARE(found["names"].toString(), QString("untrusted"));
         }
         const QJsonObject more = answer(
             "sql", {{"file", nvlink}, {"query", "SELECT * FROM StringIds"}, {"rows", 1000}, {"max_tokens", 8000}});
@@ -183,17 +184,28 @@ class tst_McpCommand : public QObject {
                 QVERIFY2(!each.toString().startsWith("detail: "), tool);
         }
         const QJsonObject explained = answer("explain", {{"file", file}});
-        QVERIFY(sizeOf(answer("open", {{"file", file}})) + sizeOf(explained) <= 2400);
+        QVERIFY(sizeOf(answer("open", {{"file", file}})) + sizeOf(explained) <= 1300);
         for (const char* key : {"sentence", "findings"}) QVERIFY2(!explained.contains(key), key);
+        QVERIFY(!QJsonDocument(explained).toJson().contains('\\'));  // Escapes are tokens.
+        QVERIFY(explained["steps"].toString().endsWith(" of 10 'step #'"));
         const QJsonArray steps = explained["mean_step_ms"].toArray();
         QCOMPARE(steps.size(), 4);
-        QCOMPARE(steps[0].toArray()[0].toString(), QString("worker"));
-        QCOMPARE(steps[1].toArray()[0].toString(), QString("rank 0, GPU 0"));
-        QCOMPARE(steps[3].toArray()[0].toString(), QString("mean of 2 workers"));
+        QCOMPARE(steps[0].toArray()[0].toString(), QString("rank"));
+        QCOMPARE(steps[1].toArray()[0].toInt(-1), 0);
+        QCOMPARE(steps[3].toArray()[0].toString(), QString("mean"));
         for (qsizetype part = 1; part < steps[0].toArray().size(); ++part) {
             const auto of = [&](qsizetype row) { return steps[row].toArray()[part].toDouble(); };
             QVERIFY(std::abs((of(1) + of(2)) / 2 - of(3)) < 0.002);
         }
+    }
+
+    void oneWorkerNeedsNoRows() {
+        const QJsonObject explained = answer("explain", {{"file", "run.sqlite"}});
+        const QJsonObject parts = explained["mean_step_ms"].toObject();
+        double sum = 0;
+        for (const QString& name : parts.keys()) sum += name == "mean" ? 0 : parts[name].toDouble();
+        QVERIFY(sum > 0.95 * parts["mean"].toDouble() && sum < 1.001 * parts["mean"].toDouble());
+        QCOMPARE(explained["command"].toString(), QString("lanescope explain run.sqlite"));
     }
 
     void rowsAreOmittedAsAWhole() {
@@ -225,17 +237,16 @@ class tst_McpCommand : public QObject {
         add(explain::launchBoundRule, 9'334'000).overheadNs = 1'351'000;
         add(explain::oddStepsRule, 2'878'000);
         const answers::Json table = answers::causeTable(made.run(), explained);
-        QCOMPARE(table[0].dump(), std::string(R"(["ms_per_step","finding","where","rank","evidence"])"));
+        QCOMPARE(table[0].dump(),
+                 std::string(R"([46.351,"host_work 37.017 + launch_bound 9.334","rank 0: line train.py:88",)"
+                             R"("samples: running, recording <= 1.351"])"));
         QCOMPARE(table[1].dump(),
-                 std::string(R"([46.351,"1 host_work 37.017 + 2 launch_bound 9.334","line train.py:88 in load",0,)"
-                             R"("samples: running, recording adds up to 1.351 ms"])"));
-        QCOMPARE(table[2].dump(), std::string(R"([2.878,"3 odd_steps 2.878","One step is far longer",0,)"
-                                              R"("samples: running, overlaps others"])"));
-        QCOMPARE(table.size(), size_t{3});
+                 std::string(R"([2.878,"odd_steps","One step is far longer","samples: running, overlaps"])"));
+        QCOMPARE(table.size(), size_t{2});
         // Less than half of the time is known to be at the line.
         explained.findings.front().maxGainNs = 95'000'000;
-        QCOMPARE(answers::causeTable(made.run(), explained)[1][2].get<std::string>(),
-                 std::string("line train.py:88 in load, partly"));
+        QCOMPARE(answers::causeTable(made.run(), explained)[0][2].get<std::string>(),
+                 std::string("rank 0: line train.py:88, partly"));
     }
 
     void launchesNameTheLineOfAnAlternatingThread() {
@@ -251,26 +262,28 @@ class tst_McpCommand : public QObject {
         analysis::WorkerSummary& worker = made.run().workers.front();
         const analysis::CodePlace launched{"launched at train.py:177 in step", "train.py:177 in step"};
         worker.launches = {.count = 100, .medianNs = 1, .place = launched, .placeCount = 64};
-        QCOMPARE(answers::causeTable(made.run(), explained)[1].dump(),
-                 std::string(R"([43.306,"1 launch_bound 43.306","line train.py:177 in step, 64.0 % of launches, )"
-                             R"(samples mostly at train.py:174 in loss","unknown","samples: ran and waited"])"));
+        made.add(analysis::StepPart::LaunchBound, analysis::ContributorKind::Idle, alternating, 43'306'000);
+        QCOMPARE(answers::causeTable(made.run(), explained)[0].dump(),
+                 std::string(R"([43.306,"launch_bound","line train.py:177, 64.0 % of launches",)"
+                             R"("samples: ran and waited, seen mostly at train.py:174"])"));
         // Fewer launches do not name a line.
         worker.launches.placeCount = 50;
-        QCOMPARE(answers::causeTable(made.run(), explained)[1][2].get<std::string>(),
-                 std::string("line train.py:174 in loss"));
+        QCOMPARE(answers::causeTable(made.run(), explained)[0].dump(),
+                 std::string(R"([43.306,"launch_bound","line train.py:174","samples: ran and waited"])"));
         // The line of a lock's holder, or of another thread meanwhile, is not that of the thread.
         for (const char* other :
              {"the holder mostly at train.py:9 in read", "while the main thread was at train.py:9"}) {
             finding.launched = {other};
-            const std::string where = answers::causeTable(made.run(), explained)[1][2];
-            QVERIFY2(!where.starts_with("line ") && where.ends_with(other), where.c_str());
+            const answers::Json row = answers::causeTable(made.run(), explained)[0];
+            QCOMPARE(row[2].get<std::string>(), std::string("host code on the main thread"));
+            QVERIFY2(row[3].get<std::string>().ends_with(other), row.dump().c_str());
         }
         finding.rule = &explain::allocationsRule;
         finding.contributor = analysis::idleIn("cuMemFree_v2");
         worker.allocations.freedAt = {"memory.py:224 in empty_cache, called at train.py:34 in train",
                                       "memory.py:224 in empty_cache", "train.py:34 in train"};
-        QCOMPARE(answers::causeTable(made.run(), explained)[1][2].get<std::string>(),
-                 std::string("line train.py:34 in train, frees by memory.py:224 in empty_cache"));
+        QCOMPARE(answers::causeTable(made.run(), explained)[0][2].get<std::string>(),
+                 std::string("line train.py:34, frees by memory.py:224 in empty_cache"));
     }
 
     void readingToolsWriteNothing() {

@@ -8,31 +8,35 @@ CAUSES = (('waiting_for_ranks', 'late_rank'), ('data_loading_idle', 'data'), ('s
 MIN_SHARE = 0.04  # of the mean step; a smaller part is no cause
 
 # Cannot be answered without thread states.
-HOST_LINES = 'activity and line of host threads between CUDA calls'
+HOST_LINES = 'host line and state'
 
 
 class Facts:
     """What the rules need of an answer, and the texts that they stand on."""
 
     def __init__(self, workers, findings, unknown):
-        self.workers = workers    # (label, mean ms, parts in ms)
+        self.workers = workers    # (label, mean ms, parts in ms, text of the answer)
         self.findings = findings  # sentences, or by MCP the places that are lines
         self.unknown = unknown    # questions that cannot be answered; None if the answer does not list them
 
 
 def of_mcp(text):
     answer = json.loads(text)
-    header, *rows = answer['mean_step_ms']
-    workers = [(row[0], row[1], dict(zip(header[2:], row[2:]))) for row in rows if not row[0].startswith('mean of ')]
-    places = [row[2] for row in answer['causes'][1:]]
-    return Facts(workers, [each for each in places if each.startswith('line ')],
+    steps = answer['mean_step_ms']
+    if isinstance(steps, dict):
+        workers = [('', steps['mean'], steps, '"mean_step_ms":{"mean":')]
+    else:
+        header, *rows = steps
+        workers = [(f'rank {row[0]}', row[1], dict(zip(header, row)), f'[{row[0]},') for row in rows if row[0] != 'mean']
+    lines = [re.search(r'\bline (\S+:\d+)', row[2]) for row in answer['causes_ms']]
+    return Facts(workers, [found.group(1) for found in lines if found],
                  {each.partition(':')[0] for each in answer['cannot_answer']})
 
 
 def of_command(text):
     answer = json.loads(text)
-    workers = [(each['label'], each['meanStepNs'] / 1e6, {name: ns / 1e6 for name, ns in each['partsNs'].items()})
-               for each in answer['workers']]
+    workers = [(each['label'], each['meanStepNs'] / 1e6, {name: ns / 1e6 for name, ns in each['partsNs'].items()},
+                each['label']) for each in answer['workers']]
     return Facts(workers, [each['sentence'] for each in answer['findings']], None)
 
 
@@ -56,16 +60,16 @@ def answer(kind, topic, facts):
     """The answer, and the texts in the answer of the tool on which it stands."""
     cause, ms, worker = cause_of(facts)
     if kind == 'cause':
-        return cause, [worker[0]]
+        return cause, [worker[3]]
     if kind == 'ms':
-        return f'{ms:.3f}', [worker[0]]
+        return f'{ms:.3f}', [worker[3]]
     if kind == 'rank':
         if len(facts.workers) < 2:
-            return 'unknown', [worker[0]]
+            return 'unknown', [worker[3]]
         if cause != 'late_rank':
-            return 'none', [worker[0]]
+            return 'none', [worker[3]]
         late = min(facts.workers, key=lambda each: each[2].get('waiting_for_ranks', 0))
-        return rank_of(late[0]), [late[0]]
+        return rank_of(late[0]), [late[3]]
     if kind == 'line':
         for sentence in facts.findings:
             found = re.search(r'[\w.]+\.py:\d+', sentence)
@@ -80,7 +84,7 @@ def known(topic, facts):
     if 'last week' in topic:
         return 'no'
     if 'allocates' in topic:
-        return 'no' if facts.unknown is None or 'memory allocations' in facts.unknown else 'yes'
+        return 'no' if facts.unknown is None or 'allocated bytes' in facts.unknown else 'yes'
     if 'Python line' in topic:
         return 'no' if facts.unknown is None or HOST_LINES in facts.unknown else 'yes'
     if 'later than the others' in topic:
