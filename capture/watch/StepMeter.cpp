@@ -99,6 +99,8 @@ void StepMeter::operator()(const log::KernelRecord& record) {
 
 void StepMeter::operator()(const log::MemcpyRecord& record) { addWork(record.startNs, record.endNs, Interval::Copy); }
 
+void StepMeter::operator()(const log::GraphRecord& record) { addWork(record.startNs, record.endNs, Interval::Graph); }
+
 void StepMeter::operator()(const log::ApiRecord& record) {
     if (record.returnValue != outOfMemory || (kindsOf(record.name) & Allocation) == 0) return;
     note(RemarkableCall::OutOfMemory);
@@ -171,7 +173,10 @@ void StepMeter::measure(MeasuredStep& step) const {
     for (auto at = first; at != work_.end() && at->startNs < step.endNs; ++at) {
         const Interval& each = *at;
         if (each.endNs <= step.startNs) continue;
-        if (each.kind != Interval::Copy && each.startNs >= step.startNs) ++step.kernels;
+        if (each.kind == Interval::Graph)
+            ++step.graphs;
+        else if (each.kind != Interval::Copy && each.startNs >= step.startNs)
+            ++step.kernels;
         inside.push_back({std::max(each.startNs, step.startNs), std::min(each.endNs, step.endNs), each.kind});
     }
     Union busy, communication, others, copies;

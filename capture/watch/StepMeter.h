@@ -27,6 +27,7 @@ struct MeasuredStep {
     int64_t exposedNs = 0;        ///< Only kernels of collectives ran.
     int64_t copyNs = 0;           ///< At least one copy ran.
     int64_t kernels = 0;          ///< Kernels that started in it.
+    int64_t graphs = 0;           ///< CUDA graphs recorded as a whole; the kinds of their work are unknown.
 
     int64_t durationNs() const { return endNs - startNs; }
 };
@@ -47,6 +48,7 @@ class StepMeter {
     void operator()(const log::NvtxRecord& record, std::span<const std::byte> payload);
     void operator()(const log::KernelRecord& record);
     void operator()(const log::MemcpyRecord& record);
+    void operator()(const log::GraphRecord& record);
     void operator()(const log::ApiRecord& record);
     void operator()(const log::ClockRecord& record);
     void operator()(const log::DroppedRecord& record);
@@ -72,7 +74,7 @@ class StepMeter {
   private:
     struct Interval {
         int64_t startNs, endNs;
-        enum Kind : uint8_t { Kernel, Collective, Copy } kind;
+        enum Kind : uint8_t { Kernel, Collective, Copy, Graph } kind;
     };
     enum Name : uint8_t { Other = 0, Step = 1, Collective = 2, Abort = 4, Request = 8, Allocation = 16 };
     struct Text {

@@ -60,10 +60,13 @@ void WatchFolder::addStep(const MeasuredStep& step, const StepContext& context) 
     ++sums.steps;
     sums.ns += step.durationNs();
     sums.busyNs += step.busyNs;
-    sums.communicationNs += step.communicationNs;
-    sums.exposedNs += step.exposedNs;
-    sums.copyNs += step.copyNs;
-    sums.kernels += step.kernels;
+    // The collectives and copies inside of a whole graph are unknown.
+    const bool hasKinds = step.graphs == 0;
+    if (hasKinds) {
+        sums.communicationNs += step.communicationNs;
+        sums.exposedNs += step.exposedNs;
+        sums.copyNs += step.copyNs;
+    }
     if (context.lateRank == context.rank) sums.lateNs += context.lateNs;
     const double bucket = std::ceil(std::log2(std::max(seconds(step.durationNs()) / firstBucketSeconds, 1.0)));
     ++sums.buckets[std::min<size_t>(static_cast<size_t>(bucket), sums.buckets.size() - 1)];
@@ -78,10 +81,12 @@ void WatchFolder::addStep(const MeasuredStep& step, const StepContext& context) 
     // Without kernels in the log the GPU's times are unknown, not 0.
     if (context.level == "kernels" || context.level == "all") {
         line["busy_ms"] = milliseconds(step.busyNs);
+        line[hasKinds ? "kernels" : "graphs"] = hasKinds ? step.kernels : step.graphs;
+    }
+    if (line.contains("kernels")) {
         line["communication_ms"] = milliseconds(step.communicationNs);
         line["exposed_communication_ms"] = milliseconds(step.exposedNs);
         line["copy_ms"] = milliseconds(step.copyNs);
-        line["kernels"] = step.kernels;
     }
     if (context.lateRank >= 0) {
         line["late_rank"] = context.lateRank;
@@ -128,9 +133,10 @@ void WatchFolder::writeMetrics(std::string_view level, bool hangs) {
             text += fmt::format("lanescope_{}_total{{rank=\"{}\"}} {:.6f}\n", name, rank, seconds(sums.*member));
     };
     total("gpu_busy_seconds", "Time of steps in which the GPU worked.", &Sums::busyNs);
-    total("communication_seconds", "Time of steps in which a collective ran.", &Sums::communicationNs);
-    total("exposed_communication_seconds", "Time of steps in which only collectives ran.", &Sums::exposedNs);
-    total("copy_seconds", "Time of steps in which a copy ran.", &Sums::copyNs);
+    total("communication_seconds", "Time in which a collective ran, without steps with whole CUDA graphs.",
+          &Sums::communicationNs);
+    total("exposed_communication_seconds", "Time in which only collectives ran, without such steps.", &Sums::exposedNs);
+    total("copy_seconds", "Time in which a copy ran, without such steps.", &Sums::copyNs);
     total("late_seconds", "Time for which other ranks waited for this one in collectives.", &Sums::lateNs);
     family("traces", "counter", "Traces of the ring by cause.");
     for (size_t cause = 0; cause < watchCauseCount; ++cause)

@@ -72,7 +72,7 @@ class WatchFolder {
     explicit WatchFolder(Folder folder) : folder_(std::make_unique<Folder>(std::move(folder))) {}
 
     struct Sums {
-        int64_t steps = 0, ns = 0, busyNs = 0, communicationNs = 0, exposedNs = 0, copyNs = 0, kernels = 0, lateNs = 0;
+        int64_t steps = 0, ns = 0, busyNs = 0, communicationNs = 0, exposedNs = 0, copyNs = 0, lateNs = 0;
         std::array<int64_t, 20> buckets{};  ///< By the upper bounds of `stepBucketSeconds`.
     };
     std::unique_ptr<Folder> folder_;

@@ -56,6 +56,12 @@ struct Meter {
         record.name = name;
         meter(record);
     }
+    void graph(int64_t startNs, int64_t endNs) {
+        log::GraphRecord record{};
+        record.startNs = startNs;
+        record.endNs = endNs;
+        meter(record);
+    }
     void copy(int64_t startNs, int64_t endNs) {
         log::MemcpyRecord record{};
         record.startNs = startNs;
@@ -98,6 +104,36 @@ class tst_Watch : public QObject {
         QCOMPARE(steps[0].exposedNs, 10 * msNs);
         QCOMPARE(steps[0].copyNs, 2 * msNs);
         QCOMPARE(steps[0].kernels, int64_t{3});
+    }
+
+    /// Kinds of work inside of a whole graph are unknown.
+    void wholeGraphsAreWorkOfUnknownKind() {
+        Meter log;
+        log.kernel(10 * msNs, 20 * msNs);
+        log.kernel(18 * msNs, 25 * msNs, collectiveName);
+        log.graph(24 * msNs, 34 * msNs);
+        log.graph(38 * msNs, 60 * msNs);
+        log.step(5 * msNs, 40 * msNs);
+        log.kernel(41 * msNs, 42 * msNs);
+        log.step(61 * msNs, 70 * msNs);
+        const std::vector<MeasuredStep> steps = log.meter.take(true);
+        QCOMPARE(steps.size(), size_t{2});
+        QCOMPARE(steps[0].busyNs, (24 + 2) * msNs);
+        QCOMPARE(steps[0].graphs, int64_t{2});
+        QCOMPARE(steps[0].kernels, int64_t{2});
+        QCOMPARE(steps[1].graphs, int64_t{0});
+        QCOMPARE(log.meter.progressNs(), 70 * msNs);
+        TemporaryFolder folder;
+        WatchFolder output = test::orFail(WatchFolder::claim((folder.path() / "w").string(), 1));
+        for (const MeasuredStep& step : steps) output.addStep(step, {-1, 42, "all", -1, 0});
+        const QList<QByteArray> lines =
+            test::fileBytes(QString::fromStdString((output.path() / "steps.jsonl").string())).trimmed().split('\n');
+        const QJsonObject whole = QJsonDocument::fromJson(lines[0]).object(),
+                          kernels = QJsonDocument::fromJson(lines[1]).object();
+        QCOMPARE(whole["busy_ms"].toDouble(), 26.0);
+        QCOMPARE(whole["graphs"].toInt(), 2);
+        for (const char* each : {"communication_ms", "exposed_communication_ms", "copy_ms", "kernels"})
+            QVERIFY(!whole.contains(QLatin1String(each)) && kernels.contains(QLatin1String(each)));
     }
 
     /// Random work against marking each nanosecond.
