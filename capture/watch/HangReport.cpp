@@ -23,7 +23,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(NcclPlace, operation, datatype, 
                                                 thread, begunNs, endedNs, line)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommunicatorPlace, hash, name, rank, rankCount, call, hasTask,
                                                 operations, sequences)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenLaunch, launchedNs, api, line, kernel, thread)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(OpenLaunch, launchedNs, api, line, kernel, isGraph, thread)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ThreadPlace, id, name, state, call, sinceNs, holdsGil, gilHolder,
                                                 pipePeer, hasNoPeer, stack)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ProcessState, pid, rank, worldSize, host, program, startTicks, isAlive,
@@ -227,9 +227,11 @@ Doing doingOf(const ProcessState& process, int64_t quietNs) {
     if (!process.isAlive) return {6, "it " + endOf(process)};
     if (process.isStopped) return {6, "it is stopped, by a signal or a debugger"};
     if (openNs > 0 && openNs >= quietNs / 2 && !isOfNccl(launch))
-        return {5, fmt::format("its kernel{}, launched{} by {}{}, does not end",
-                               launch.kernel.empty() ? " or graph" : " " + brief(launch.kernel), at(launch.line),
-                               brief(launch.api), lasting(launch.launchedNs, process.atNs, " ", " s ago"))};
+        // A graph with collectives waits for other ranks.
+        return {launch.isGraph && !process.communicators.empty() ? 1 : 5,
+                fmt::format("its {} {}, launched{} by {}{}, does not end", launch.isGraph ? "CUDA graph" : "kernel",
+                            launch.kernel.empty() ? "(name not known)" : brief(launch.kernel), at(launch.line),
+                            brief(launch.api), lasting(launch.launchedNs, process.atNs, " ", " s ago"))};
     if (auto wait = waitForLoader(process)) return *std::move(wait);
     if (process.threads.empty()) return {0, "its threads are not known"};
     const ThreadPlace& main = process.threads.front();

@@ -64,17 +64,17 @@ void ProcessProgress::operator()(const log::ApiRecord& record) {
     const std::string* const api = strings_.find(record.name);
     const bool launches = api && api->find("Launch") != std::string::npos && api->find("HostFunc") == std::string::npos;
     if (!launches || record.returnValue != 0 || record.correlationId == 0) return;
-    Launch launch{record.startNs, record.threadId, record.stack, *api};
-    if (const std::string* const kernel = finishedEarly_.find(record.correlationId)) return finish(launch, *kernel);
+    Launch launch{record.startNs, record.threadId, record.stack, *api, api->find("GraphLaunch") != std::string::npos};
+    if (const Work* const work = finishedEarly_.find(record.correlationId)) return finish(launch, *work);
     // A GPU's queue is far shorter; more launches without an end are launches whose GPU work is not recorded.
     if (launches_.size() >= maxLaunches) forgetLaunches();
     launches_.insert_or_assign(record.correlationId, std::move(launch));
 }
 
-void ProcessProgress::addGpuWork(int64_t endNs, uint32_t correlation, uint32_t kernelName) {
+void ProcessProgress::addGpuWork(int64_t endNs, uint32_t correlation, Work work) {
     addTime(endNs);
     if (endNs <= 0) {  // It had not ended when CUPTI was asked for all work.
-        unfinished_.set(correlation, text(kernelName));
+        unfinished_.set(correlation, std::move(work));
         unfinishedNs_ = process_.lastEventNs;
         return;
     }
@@ -84,17 +84,17 @@ void ProcessProgress::addGpuWork(int64_t endNs, uint32_t correlation, uint32_t k
     }
     process_.lastGpuEndNs = std::max(process_.lastGpuEndNs, endNs);
     if (const auto launch = launches_.find(correlation); launch != launches_.end()) {
-        finish(launch->second, text(kernelName));
+        finish(launch->second, work);
         launches_.erase(launch);
     } else {
-        finishedEarly_.set(correlation, text(kernelName));
+        finishedEarly_.set(correlation, std::move(work));
     }
 }
 
-void ProcessProgress::finish(const Launch& launch, const std::string& kernel) {
+void ProcessProgress::finish(const Launch& launch, const Work& work) {
     Line* line = lines_.find(launch.stack);
-    if (!line) line = &lines_.set(launch.stack, {kernel});
-    line->isAmbiguous |= line->kernel != kernel;
+    if (!line) line = &lines_.set(launch.stack, {work});
+    line->isAmbiguous |= line->work != work;
     line->lastFinishedNs = std::max(line->lastFinishedNs, launch.startNs);
 }
 
@@ -192,23 +192,21 @@ ProcessState ProcessProgress::state(uint32_t pid, int64_t nowNs) {
     state.pid = pid;
     state.atNs = nowNs;
     const Launch* oldest = nullptr;
-    const std::string* oldestKernel = nullptr;
+    const Work* oldestWork = nullptr;
     for (const auto& [correlation, launch] : launches_) {
         if (oldest && oldest->startNs <= launch.startNs) continue;
-        const std::string* const kernel = unfinished_.find(correlation);
+        const Work* const work = unfinished_.find(correlation);
         // Work that CUPTI does not report as unfinished has ended in a buffer that is not complete.
-        if (unfinished_.size() > 0 && !kernel) continue;
+        if (unfinished_.size() > 0 && !work) continue;
         // The record of its GPU work was lost if a later launch of the line has ended.
         const Line* const line = launch.stack == 0 ? nullptr : lines_.find(launch.stack);
-        if (kernel || !line || line->lastFinishedNs <= launch.startNs) oldest = &launch, oldestKernel = kernel;
+        if (work || !line || line->lastFinishedNs <= launch.startNs) oldest = &launch, oldestWork = work;
     }
     if (oldest) {
         const Line* const line = lines_.find(oldest->stack);
-        state.launch = {oldest->startNs, oldest->api, lineOf(oldest->stack),
-                        oldestKernel                 ? *oldestKernel
-                        : line && !line->isAmbiguous ? line->kernel
-                                                     : std::string(),
-                        oldest->thread};
+        const bool isKnown = oldestWork || (line && !line->isAmbiguous);
+        const Work work = oldestWork ? *oldestWork : isKnown ? line->work : Work{{}, oldest->isGraph};
+        state.launch = {oldest->startNs, oldest->api, lineOf(oldest->stack), work.name, work.isGraph, oldest->thread};
     }
     for (const auto& [key, each] : communicators_) state.communicators.push_back(each.place);
     return state;

@@ -45,10 +45,10 @@ class ProcessProgress {
     void operator()(const log::PropertyRecord& record);
     void operator()(const log::StackRecord& record);
     void operator()(const log::ApiRecord& record);
-    void operator()(const log::KernelRecord& record) { addGpuWork(record.endNs, record.correlationId, record.name); }
-    void operator()(const log::MemcpyRecord& record) { addGpuWork(record.endNs, record.correlationId, 0); }
-    void operator()(const log::MemsetRecord& record) { addGpuWork(record.endNs, record.correlationId, 0); }
-    void operator()(const log::GraphRecord& record) { addGpuWork(record.endNs, record.correlationId, 0); }
+    void operator()(const log::KernelRecord& record) { addGpuWork(record, {text(record.name)}); }
+    void operator()(const log::MemcpyRecord& record) { addGpuWork(record, {}); }
+    void operator()(const log::MemsetRecord& record) { addGpuWork(record, {}); }
+    void operator()(const log::GraphRecord& record) { addGpuWork(record, {std::to_string(record.graphId), true}); }
     void operator()(const log::NvtxRecord& record, std::span<const std::byte>) { addTime(record.timestampNs); }
     void operator()(const log::DroppedRecord& record) {
         if (record.what != Loss::NvtxCalls && record.what != Loss::NcclEvents) forgetLaunches();
@@ -91,10 +91,17 @@ class ProcessProgress {
         int64_t startNs;
         uint32_t thread, stack;
         std::string api;
+        bool isGraph;  ///< By its call.
+    };
+    /// Work of one launch.
+    struct Work {
+        std::string name;
+        bool isGraph = false;  ///< A whole CUDA graph, named by its number.
+        bool operator==(const Work&) const = default;
     };
     /// Earlier launches at one stack.
     struct Line {
-        std::string kernel;
+        Work work;
         bool isAmbiguous = false;
         int64_t lastFinishedNs = 0;  ///< Begin of the latest launch whose GPU work has ended.
     };
@@ -106,19 +113,20 @@ class ProcessProgress {
     using CommunicatorKey = std::pair<uint64_t, int32_t>;  // hash, rank
 
     void addTime(int64_t timeNs) { process_.lastEventNs = std::max(process_.lastEventNs, timeNs); }
-    void addGpuWork(int64_t endNs, uint32_t correlation, uint32_t kernelName);
-    void finish(const Launch& launch, const std::string& kernel);
+    void addGpuWork(const auto& record, Work work) { addGpuWork(record.endNs, record.correlationId, std::move(work)); }
+    void addGpuWork(int64_t endNs, uint32_t correlation, Work work);
+    void finish(const Launch& launch, const Work& work);
     std::string lineOf(uint32_t stack);
     Communicator& communicator(uint64_t hash, int32_t rank);
 
     ProcessState process_;
-    LatestValues<std::string, maxStrings> strings_;         // by id
-    LatestValues<Frame, maxStacks> stacks_;                 // by number
-    LatestValues<Line, maxLines> lines_;                    // by stack
-    LatestValues<std::string, maxLaunches> finishedEarly_;  // kernels of GPU work read before its call, by correlation
-    LatestValues<std::string, maxLaunches> unfinished_;     // kernel of work that had not ended, by correlation
-    int64_t unfinishedNs_ = 0;                              // time of the latest event before it was reported
-    std::unordered_map<uint32_t, Launch> launches_;         // by correlation
+    LatestValues<std::string, maxStrings> strings_;  // by id
+    LatestValues<Frame, maxStacks> stacks_;          // by number
+    LatestValues<Line, maxLines> lines_;             // by stack
+    LatestValues<Work, maxLaunches> finishedEarly_;  // GPU work read before its call, by correlation
+    LatestValues<Work, maxLaunches> unfinished_;     // work that had not ended, by correlation
+    int64_t unfinishedNs_ = 0;                       // time of the latest event before it was reported
+    std::unordered_map<uint32_t, Launch> launches_;  // by correlation
     std::map<CommunicatorKey, Communicator> communicators_;
     std::unordered_map<uint64_t, std::pair<CommunicatorKey, int64_t>> open_;  // by id of the event, with its begin
     LatestValues<int64_t, maxOpen> earlyStops_;                               // read before their start

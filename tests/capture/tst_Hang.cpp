@@ -77,10 +77,11 @@ class Rank {
     void collectives(int64_t last, int count = 5) {
         for (int64_t sequence = last - count + 1; sequence <= last; ++sequence) collective(sequence);
     }
-    void launch(uint32_t correlation, uint32_t stack = 1, int64_t timeNs = startNs) {
+    void launch(uint32_t correlation, uint32_t stack = 1, int64_t timeNs = startNs,
+                const char* api = "cuLaunchKernel") {
         log_.add(log::ApiRecord{.startNs = timeNs,
                                 .endNs = timeNs + 1'000,
-                                .name = log_.string("cuLaunchKernel"),
+                                .name = log_.string(api),
                                 .threadId = pid_,
                                 .correlationId = correlation,
                                 .isDriver = 1,
@@ -89,6 +90,10 @@ class Rank {
     void kernel(uint32_t correlation, const char* name, int64_t endNs = startNs) {
         log_.add(log::KernelRecord{
             .startNs = endNs - 1'000, .endNs = endNs, .name = log_.string(name), .correlationId = correlation});
+    }
+    void graph(uint32_t correlation, uint32_t id, int64_t endNs = startNs) {
+        log_.add(
+            log::GraphRecord{.startNs = endNs - 1'000, .endNs = endNs, .graphId = id, .correlationId = correlation});
     }
     test::TestLog& log() { return log_; }
 
@@ -285,6 +290,36 @@ class tst_Hang : public QObject {
         compareSentence(job(true),
                         "Ranks 0-3 have entered AllReduce 1,482 of the communicator of 4 ranks at train.py:30; the "
                         "kernel does not end: the reason is not known.");
+    }
+
+    void endlessGraphIsNamed() {
+        const auto job = [](int ranks, bool isKnown, bool isReported) {
+            return jobOf(ranks, [=](int rank, Rank& made) {
+                made.stack(3, "replay", "/srv/model.py", 12);
+                if (isKnown) {
+                    made.launch(1, 3, startNs - 2, "cuGraphLaunch");
+                    made.graph(1, 7);
+                }
+                if (rank != 1) made.launch(2, 3, startNs, "cuGraphLaunch");
+                if (rank != 1 && isReported) made.graph(2, 7, 0);
+            });
+        };
+        const char* const named = "its CUDA graph 7, launched at model.py:12 by cuGraphLaunch 61 s ago, does not end.";
+        for (const bool isReported : {true, false}) {
+            HangReport alone = job(1, true, isReported);
+            QVERIFY(alone.processes[0].launch.isGraph);
+            alone.processes[0].communicators.clear();
+            compareSentence(alone, (std::string("Rank 0 makes no progress: ") + named).c_str());
+        }
+        HangReport unknown = job(1, false, false);
+        unknown.processes[0].communicators.clear();
+        compareSentence(unknown,
+                        "Rank 0 makes no progress: its CUDA graph (name not known), launched at model.py:12 by "
+                        "cuGraphLaunch 61 s ago, does not end.");
+        // The collectives in a graph wait for the rank that did not launch it.
+        compareSentence(job(3, true, true),
+                        "Ranks 0-2 have entered AllReduce 1,481 of the communicator of 3 ranks at train.py:30; rank 1 "
+                        "makes no progress: its main thread waits for input at train.py:40 for 61 s.");
     }
 
     void launchesWithoutRecordAreNotEndless() {
