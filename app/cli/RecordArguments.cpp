@@ -110,7 +110,7 @@ void RecordArguments::addTo(CLI::App& command) {
 
 void RecordArguments::addRecordingOptions(CLI::App& command) {
     const std::string groupBefore = command.option_defaults()->get_group();
-    addDataOptions(command, nccl_);
+    addDataOptions(command, nccl_, graphs_);
     addWhen(command);
     command.option_defaults()->group("Run and output");
     help::acceptOneOf(command.add_option("--wait", wait_,
@@ -120,8 +120,9 @@ void RecordArguments::addRecordingOptions(CLI::App& command) {
     command.option_defaults()->group(groupBefore);
 }
 
-void RecordArguments::addDataOptions(CLI::App& command, const std::string& nccl) {
-    if (nccl_ != nccl) nccl_ = nccl;
+void RecordArguments::addDataOptions(CLI::App& command, const std::string& nccl, const std::string& graphs) {
+    nccl_ = nccl;
+    graphs_ = graphs;
     const std::string groupBefore = command.option_defaults()->get_group();
     addWhat(command);
     addSamplers(command);

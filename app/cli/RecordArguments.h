@@ -18,8 +18,9 @@ class RecordArguments {
     void addTo(CLI::App& command);
     /// Adds the same options without those for the trace name, its use, and the program.
     void addRecordingOptions(CLI::App& command);
-    /// Adds only the options for the recorded and sampled data, and the agent. `nccl` is the default of --nccl.
-    void addDataOptions(CLI::App& command, const std::string& nccl);
+    /// Adds only the options for the recorded and sampled data, and the agent. The words are defaults of
+    /// --nccl and --graphs.
+    void addDataOptions(CLI::App& command, const std::string& nccl, const std::string& graphs);
     /// Returns the options. Fails with a sentence if two contradict each other or one requires another.
     Result<capture::RecordOptions> options() const;
     /// Returns the folder for a summary at the end of a recording; empty for none.

@@ -193,7 +193,7 @@ void addWatch(CLI::App& app, int& exitStatus) {
         ->add_option("--step-range", words->stepRange,
                      "NVTX range that marks a step; * is a wildcard (default: common names of steps)")
         ->type_name("NAME");
-    words->arguments.addDataOptions(*command, "plugin");
+    words->arguments.addDataOptions(*command, "plugin", "whole");
     command->footer(
         "Traces are made of slow steps, lasting changes, hangs, NCCL aborts, failed allocations, ended processes, the "
         "file FOLDER/dump, "

@@ -148,6 +148,16 @@ class tst_WatchRun : public QObject {
         ::kill(training, SIGCONT);
     }
 
+    void wholeGraphsAreTheDefault() {
+        for (const auto& [words, isWhole] :
+             {std::pair(QStringList{}, true), std::pair(QStringList{"--graphs", "node"}, false)}) {
+            const test::Ended ended = test::runLanescope(
+                QStringList{"watch"} + words + QStringList{"--", "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS"},
+                folder_.path());
+            QVERIFY2(ended.status == 0 && ended.out.contains("graphs=whole") == isWhole, ended.out.constData());
+        }
+    }
+
     void wrongOptionsAreOneSentence() {
         QVERIFY(QDir().mkpath(folder_.filePath("full/file")));
         for (const auto& [options, part] : std::vector<std::pair<QStringList, QByteArray>>{
