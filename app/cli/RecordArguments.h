@@ -18,8 +18,7 @@ class RecordArguments {
     void addTo(CLI::App& command);
     /// Adds the same options without those for the trace name, its use, and the program.
     void addRecordingOptions(CLI::App& command);
-    /// Adds only the options for the recorded and sampled data, and the agent. The words are defaults of
-    /// --nccl and --graphs.
+    /// Adds only the options for data and the agent. `nccl` and `graphs` are defaults.
     void addDataOptions(CLI::App& command, const std::string& nccl, const std::string& graphs);
     /// Returns the options. Fails with a sentence if two contradict each other or one requires another.
     Result<capture::RecordOptions> options() const;

@@ -19,6 +19,7 @@
 #include "capture/log/clocks.h"
 #include "capture/watch/Watcher.h"
 #include "capture/watch/watchRequests.h"
+#include "model/bandwidth/tensorUse.h"
 #include "model/format/optionValues.h"
 #include "model/text/collectiveKernels.h"
 #include "model/text/formatValue.h"
@@ -128,6 +129,9 @@ int runWatch(const std::shared_ptr<WatchWords>& words) {
         return pattern.empty() ? agent::isStepName(name) : matchesPattern(name, pattern);
     };
     watch.isCollective = [](std::string_view name) { return !collectiveOperation(name).empty(); };
+    watch.peakActiveHz = [](std::string_view name, const log::DeviceRecord& gpu) {
+        return datasheetActiveHz(name, int(gpu.computeMajor), int(gpu.computeMinor), int(gpu.smCount));
+    };
     watch.report = [](std::string_view sentence) { printMessage(std::string(sentence)); };
     options->outputPattern = watch.outputPattern;
     options->beginReading = [words, watch](int pid, const capture::RunInfo& info) {

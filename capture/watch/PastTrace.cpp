@@ -72,8 +72,8 @@ void PastTrace::extend(const Folder& logs) {
     }
 }
 
-void PastTrace::make() {
-    recover_.emplace(Subprocess::spawn(ownProgram(),
+void PastTrace::make(const std::filesystem::path& program) {
+    recover_.emplace(Subprocess::spawn(program,
                                        {"lanescope", "recover", "-o", trace_.string(), links_->path().string()},
                                        {.hasOwnGroup = true, .hasDefaultSignals = true}));
 }

@@ -28,8 +28,8 @@ class PastTrace {
 
     /// Links files that have appeared since.
     void extend(const Folder& logs);
-    /// Starts the making of the trace.
-    void make();
+    /// Starts the making of the trace by the command `recover` of that program.
+    void make(const std::filesystem::path& program);
     bool isBeingMade() const { return recover_.has_value(); }
     /// Returns true once the trace is complete, false once it has failed, and nullopt before. `mayWait` waits.
     std::optional<bool> outcome(bool mayWait = false);

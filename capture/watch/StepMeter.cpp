@@ -168,25 +168,16 @@ std::vector<MeasuredStep> StepMeter::take(bool isLast) {
 }
 
 void StepMeter::measure(MeasuredStep& step) const {
-    std::vector<Interval> inside;
-    const auto first = std::ranges::lower_bound(work_, step.startNs - longestWorkNs_, {}, &Interval::startNs);
-    for (auto at = first; at != work_.end() && at->startNs < step.endNs; ++at) {
-        const Interval& each = *at;
-        if (each.endNs <= step.startNs) continue;
-        if (each.kind == Interval::Graph)
-            ++step.graphs;
-        else if (each.kind != Interval::Copy && each.startNs >= step.startNs)
-            ++step.kernels;
-        inside.push_back({std::max(each.startNs, step.startNs), std::min(each.endNs, step.endNs), each.kind});
-    }
     Union busy, communication, others, copies;
-    for (const Interval& each : inside) {
-        busy.add(each.startNs, each.endNs);
-        if (each.kind == Interval::Collective)
-            communication.add(each.startNs, each.endNs);
-        else
-            others.add(each.startNs, each.endNs);
-        if (each.kind == Interval::Copy) copies.add(each.startNs, each.endNs);
+    auto at = std::ranges::lower_bound(work_, step.startNs - longestWorkNs_, {}, &Interval::startNs);
+    for (; at != work_.end() && at->startNs < step.endNs; ++at) {
+        if (at->endNs <= step.startNs) continue;
+        step.graphs += at->kind == Interval::Graph;
+        step.kernels += at->kind <= Interval::Collective && at->startNs >= step.startNs;
+        const int64_t startNs = std::max(at->startNs, step.startNs), endNs = std::min(at->endNs, step.endNs);
+        busy.add(startNs, endNs);
+        (at->kind == Interval::Collective ? communication : others).add(startNs, endNs);
+        if (at->kind == Interval::Copy) copies.add(startNs, endNs);
     }
     step.busyNs = busy.totalNs();
     step.communicationNs = communication.totalNs();

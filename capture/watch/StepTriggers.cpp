@@ -38,7 +38,8 @@ std::optional<StepTriggers::Event> StepTriggers::add(int64_t stepNs) {
     std::optional<Event> event;
     const std::vector<int64_t> before(history_.begin(), history_.end());
     const double median = medianOf(before);
-    if (before.size() >= firstCount && static_cast<double>(stepNs) > median + allowedDifference(before, median))
+    medianNs_ = before.size() >= firstCount ? static_cast<int64_t>(median) : 0;
+    if (medianNs_ > 0 && static_cast<double>(stepNs) > median + allowedDifference(before, median))
         event = Event{Kind::SlowStep, stepNs, static_cast<int64_t>(median)};
     history_.push_back(stepNs);
     if (history_.size() > historyCount) history_.pop_front();

@@ -27,10 +27,12 @@ class StepTriggers {
     std::optional<Event> add(int64_t stepNs);
     /// Forgets the history, as after steps that were recorded otherwise.
     void forget() { history_.clear(); }
+    /// Returns the median that the last step was compared with; 0 if it was not.
+    int64_t medianNs() const { return medianNs_; }
 
   private:
     std::deque<int64_t> history_;
-    int64_t sinceChange_ = 0;
+    int64_t sinceChange_ = 0, medianNs_ = 0;
 };
 
 /// Level of recording that a budget permits. It alternates blocks of steps, recorded and not, and takes the highest

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -92,6 +91,11 @@ void WatchFolder::addStep(const MeasuredStep& step, const StepContext& context) 
         line["late_rank"] = context.lateRank;
         line["late_ms"] = milliseconds(context.lateNs);
     }
+    if (context.medianNs > 0) line["median_ms"] = milliseconds(context.medianNs);
+    if (context.isSlow) line["slow"] = true;
+    for (const auto& [name, share] : {std::pair("tensor_activity", context.tensorActivity), {"mfu", context.mfu}})
+        if (std::isfinite(share)) line[name] = std::round(share * 1e3) / 1e3, line["mfu_steps"] = context.readSteps;
+    if (std::isfinite(context.mfu)) sums.mfu = context.mfu;
     const std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     if (stepBytes_ + text.size() > maxStepBytes && steps_ >= 0) {
         steps_.reset();
@@ -138,6 +142,9 @@ void WatchFolder::writeMetrics(std::string_view level, bool hangs) {
     total("exposed_communication_seconds", "Time in which only collectives ran, without such steps.", &Sums::exposedNs);
     total("copy_seconds", "Time in which a copy ran, without such steps.", &Sums::copyNs);
     total("late_seconds", "Time for which other ranks waited for this one in collectives.", &Sums::lateNs);
+    family("mfu", "gauge", "Share of the peak of the data sheet in the latest step with readings.");
+    for (const auto& [rank, sums] : sums_)
+        if (std::isfinite(sums.mfu)) text += fmt::format("lanescope_mfu{{rank=\"{}\"}} {:.3f}\n", rank, sums.mfu);
     family("traces", "counter", "Traces of the ring by cause.");
     for (size_t cause = 0; cause < watchCauseCount; ++cause)
         text += fmt::format("lanescope_traces_total{{cause=\"{}\"}} {}\n", nameOf(static_cast<WatchCause>(cause)),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -40,6 +41,10 @@ struct StepContext {
     std::string_view level;
     int32_t lateRank = -1;  ///< Rank for whose collectives the others waited longest; -1: none.
     int64_t lateNs = 0;
+    int64_t medianNs = 0;                    ///< Of the steps before; 0: too few.
+    bool isSlow = false;                     ///< Compared with them.
+    double tensorActivity = NAN, mfu = NAN;  ///< Shares of the time and of the peak; NaN: not read.
+    int64_t readSteps = 0;                   ///< Steps over which they are means.
 };
 
 /// Folder for what a watch writes: `steps.jsonl`, `metrics.prom`, traces and reports of hangs. Its size is bounded,
@@ -73,6 +78,7 @@ class WatchFolder {
 
     struct Sums {
         int64_t steps = 0, ns = 0, busyNs = 0, communicationNs = 0, exposedNs = 0, copyNs = 0, lateNs = 0;
+        double mfu = NAN;                   ///< Of the latest step with one.
         std::array<int64_t, 20> buckets{};  ///< By the upper bounds of `stepBucketSeconds`.
     };
     std::unique_ptr<Folder> folder_;

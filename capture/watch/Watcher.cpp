@@ -7,11 +7,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "capture/collector/SamplerImporter.h"
-#include "capture/log/clocks.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/files.h"
 
@@ -35,6 +35,7 @@ constexpr int64_t minHangBeforeStepsNs = 300 * secondNs;  // compilers run betwe
 constexpr int64_t metricsPeriodNs = 5 * secondNs;
 constexpr int64_t threadsPeriodNs = 2 * secondNs;
 constexpr size_t maxEntries = 1 << 14, maxLate = 1 << 14;
+constexpr uint32_t maxGpus = 1024;
 
 /// A zombie has ended, though its launcher may not have noticed.
 bool isAlive(uint32_t pid) {
@@ -66,6 +67,8 @@ struct Watcher::Process {
     bool isUnreadable = false;
     int64_t diedNs = 0;  ///< Monotonic time at which its end was seen without an end record; 0 before.
     bool isDeathReported = false;
+    std::map<uint32_t, std::pair<std::string, double>> gpus;  ///< UUID, and active Hz at the peak.
+    std::set<uint32_t> usedGpus;
 
     uint32_t pid() const { return reader.header() ? reader.header()->pid : 0; }
 };
@@ -103,25 +106,29 @@ void Watcher::pollOnce() {
     findEnds();
     findHang();
     continueTrace(false);
-    if (log::monotonicNs() < nextMetricsNs_) return;
-    nextMetricsNs_ = log::monotonicNs() + metricsPeriodNs;
+    if (nowNs() < nextMetricsNs_) return;
+    nextMetricsNs_ = nowNs() + metricsPeriodNs;
     output_.writeMetrics(log::nameOf(level_), isHangReported_);
 }
 
 void Watcher::findLogs() {
     for (const std::string& name : log::logNames(logs_->names())) {
-        if (processes_.contains(name) || SamplerImporter::isSamplerLog(name)) continue;
+        if (processes_.contains(name) || samplers_.contains(name)) continue;
         auto reader = log::LogReader::open(logs_, name);
-        if (reader) processes_.emplace(name, std::make_unique<Process>(std::move(*reader), options_));
+        if (reader && SamplerImporter::isSamplerLog(name))
+            samplers_.emplace(name, std::pair(std::move(*reader), TensorReadings()));
+        else if (reader)
+            processes_.emplace(name, std::make_unique<Process>(std::move(*reader), options_));
     }
 }
 
 void Watcher::readLogs() {
     findLogs();
+    for (auto& [name, each] : samplers_) static_cast<void>(each.first.poll(each.second));
     for (auto& [name, each] : processes_) {
         Process& process = *each;
         if (process.isUnreadable) continue;
-        process.meter.setLatest(log::eventTimeNs() + secondNs);
+        process.meter.setLatest(eventNs() + secondNs);
         const auto receive = [&]<class... Parts>(const auto& record,
                                                  const Parts&... tail) requires(sizeof...(Parts) <= 1) {
             using Record = std::remove_cvref_t<decltype(record)>;
@@ -131,6 +138,11 @@ void Watcher::readLogs() {
                 process.progress(record, tail...);
             if constexpr (std::is_same_v<Record, log::NcclOperationRecord>) addEntry(process, record);
             if constexpr (std::is_same_v<Record, log::EndRecord>) process.hasEnded = true;
+            if constexpr (std::is_same_v<Record, log::DeviceRecord>)
+                process.gpus[record.deviceId % maxGpus] = {
+                    formatGpuUuid(record.uuid), options_.peakActiveHz(process.progress.text(record.name), record)};
+            if constexpr (std::is_same_v<Record, log::ContextRecord>)
+                process.usedGpus.insert(record.deviceId % maxGpus);
         };
         process.isUnreadable = !process.reader.poll(receive);
     }
@@ -169,26 +181,24 @@ void Watcher::takeSteps(bool isLast) {
             if (controller_.add(step.startNs, step.endNs, process->meter.appliedSinceNs(controller_.level())))
                 setLevel(controller_.level());
             if (wasMeasuring && !controller_.isMeasuring()) {
-                nextMeasureNs_ =
-                    log::monotonicNs() + std::max(measureAgainNs, measuringShare * (step.endNs - measuringSinceNs_));
+                nextMeasureNs_ = nowNs() + std::max(measureAgainNs, measuringShare * (step.endNs - measuringSinceNs_));
                 measuringSinceNs_ = 0;
                 for (const auto& [other, each] : processes_) each->triggers.forget();
                 reportLevel();
             }
         }
+        const std::string where = fmt::format("process {}{}.", process->pid(), inRank(*process));
+        const Trigger triggers[] = {
+            {WatchCause::Mark, "mark-", "The program made the mark lanescope:dump."},
+            {WatchCause::NcclAbort, "nccl-abort-", "NCCL was aborted by " + where},
+            {WatchCause::OutOfMemory, "out-of-memory-", "An allocation of GPU memory failed in " + where}};
         for (const RemarkableCall call : process->meter.takeCalls()) {
-            const std::string where = fmt::format("process {}{}", process->pid(), inRank(*process));
-            if (call == RemarkableCall::Requested)
-                makeTrace({WatchCause::Mark, "mark-" + timeName(), "The program made the mark lanescope:dump."});
-            else if (call == RemarkableCall::NcclAborted)
-                makeTrace({WatchCause::NcclAbort, "nccl-abort-" + timeName(), "NCCL was aborted by " + where + "."});
-            else
-                makeTrace({WatchCause::OutOfMemory, "out-of-memory-" + timeName(),
-                           "An allocation of GPU memory failed in " + where + "."});
+            const Trigger& trigger = triggers[static_cast<size_t>(call)];
+            makeTrace({trigger.cause, trigger.name + timeName(), trigger.sentence});
         }
     }
     if (!controller_.isMeasuring() && options_.budgetPercent >= 0 && level_ != RecordingLevel::Asleep &&
-        log::monotonicNs() >= nextMeasureNs_ && !making_ && controller_.measureAgain())
+        nowNs() >= nextMeasureNs_ && !making_ && controller_.measureAgain())
         setLevel(controller_.level());
 }
 
@@ -201,19 +211,47 @@ void Watcher::reportLevel() const {
                                 costs, options_.budgetPercent));
 }
 
+/// Adds the mean of the GPUs that the process uses, if all were read during the whole step.
+void Watcher::addTensorUse(const Process& process, const MeasuredStep& step, StepContext& context) const {
+    double activity = 0, mfu = 0;
+    int64_t readNs = 0;
+    for (const uint32_t used : process.usedGpus) {
+        const auto gpu = process.gpus.find(used);
+        std::optional<TensorUse> use;
+        for (const auto& [name, each] : samplers_)
+            if (!use && gpu != process.gpus.end()) use = each.second.useOf(gpu->second.first, step.startNs, step.endNs);
+        if (!use) return;
+        activity += use->activity;
+        mfu += gpu->second.second > 0 ? use->activeHz / gpu->second.second : NAN;
+        readNs = std::max(readNs, use->readNs);
+    }
+    if (process.usedGpus.empty()) return;
+    const auto count = static_cast<double>(process.usedGpus.size());
+    context.tensorActivity = activity / count;
+    context.mfu = mfu / count;
+    context.readSteps =
+        std::max<int64_t>(1, std::llround(static_cast<double>(readNs) / static_cast<double>(step.durationNs())));
+}
+
 void Watcher::addStep(Process& process, const MeasuredStep& step) {
     StepContext context{static_cast<int32_t>(process.progress.rank()), process.pid(),
-                        log::nameOf(process.meter.levelAt(step.startNs)), -1, 0};
+                        log::nameOf(process.meter.levelAt(step.startNs))};
     std::map<int32_t, int64_t> lateNs;
     for (const Late& late : late_)
         if (late.atNs >= step.startNs && late.atNs < step.endNs) lateNs[late.rank] += late.ns;
     for (const auto& [rank, ns] : lateNs)
         if (ns > context.lateNs) context.lateRank = rank, context.lateNs = ns;
-    output_.addStep(step, context);
+    addTensorUse(process, step, context);
     // Steps at another level are shorter or longer, which is no change of the program.
     const bool isForced = making_ && making_->steps > 0;
-    if (controller_.isMeasuring() || isForced || process.meter.levelAt(step.startNs) != level_) return;
-    const auto event = process.triggers.add(step.durationNs());
+    const bool isCompared = !controller_.isMeasuring() && !isForced && process.meter.levelAt(step.startNs) == level_;
+    std::optional<StepTriggers::Event> event;
+    if (isCompared) {
+        event = process.triggers.add(step.durationNs());
+        context.medianNs = process.triggers.medianNs();
+        context.isSlow = event && event->kind == StepTriggers::Kind::SlowStep;
+    }
+    output_.addStep(step, context);
     if (!event) return;
     const std::string rank = inRank(process);
     if (event->kind == StepTriggers::Kind::SlowStep)
@@ -244,16 +282,16 @@ void Watcher::findEnds() {
         Process& process = *each;
         const int64_t lastNs = process.progress.lastEventNs();
         const bool isOver = process.hasEnded || process.diedNs != 0;
-        if (isOver && log::eventTimeNs() - lastNs > std::max(options_.ringNs, keptAfterEndNs)) over.push_back(name);
+        if (isOver && eventNs() - lastNs > std::max(options_.ringNs, keptAfterEndNs)) over.push_back(name);
         if (isOver && name == controlledLog_) {
             controlledLog_.clear();
             controller_.restartBlock();
         }
         if (process.hasEnded || process.pid() == 0 || process.isDeathReported) continue;
         if (process.diedNs == 0 && isAlive(process.pid())) continue;
-        if (process.diedNs == 0) process.diedNs = log::monotonicNs();
+        if (process.diedNs == 0) process.diedNs = nowNs();
         // The end of the program has a reason of its own.
-        if (log::monotonicNs() - process.diedNs < secondNs) continue;
+        if (nowNs() - process.diedNs < secondNs) continue;
         process.isDeathReported = true;
         // Forked workers often leave by _exit; a rank has steps or a communicator.
         if (process.meter.stepCount() == 0 && !process.progress.hasCommunicators()) continue;
@@ -285,8 +323,8 @@ void Watcher::findHang() {
     }
     const int64_t defaultNs = std::max(steps > 0 ? minHangNs : minHangBeforeStepsNs, stepsOfHang * longestNs);
     const int64_t allowedNs = options_.hangSeconds > 0 ? static_cast<int64_t>(options_.hangSeconds * 1e9) : defaultNs;
-    const int64_t nowNs = log::eventTimeNs();
-    if (!someRun || nowNs - progressNs < allowedNs / 2) {
+    const int64_t atNs = eventNs();
+    if (!someRun || atNs - progressNs < allowedNs / 2) {
         if (std::exchange(isUnfinishedWanted_, false)) setLevel(level_);
         isHangReported_ = false;
         for (const auto& [name, process] : processes_) process->threads.reset();
@@ -295,20 +333,20 @@ void Watcher::findHang() {
     // Complete records of work that has ended may share a buffer with one that has not.
     if (!isUnfinishedWanted_) setLevel(level_, isUnfinishedWanted_ = true);
     // Places of threads are compared from half of the time on, for the time that each was in one place.
-    if (isHangReported_ || log::monotonicNs() < nextThreadsNs_) return;
-    nextThreadsNs_ = log::monotonicNs() + threadsPeriodNs;
+    if (isHangReported_ || nowNs() < nextThreadsNs_) return;
+    nextThreadsNs_ = nowNs() + threadsPeriodNs;
     HangReport report;
-    report.atNs = nowNs;
-    report.quietNs = nowNs - progressNs;
+    report.atNs = atNs;
+    report.quietNs = atNs - progressNs;
     for (const auto& [name, process] : processes_) {
-        ProcessState state = process->progress.state(process->pid(), nowNs);
+        ProcessState state = process->progress.state(process->pid(), atNs);
         state.recordsLaunches = level_ == RecordingLevel::All;
         if (!state.recordsLaunches) state.launch = {};
         if (!process->threads) process->threads.emplace(static_cast<pid_t>(process->pid()));
-        process->threads->read(nowNs, state);
+        process->threads->read(atNs, state);
         report.processes.push_back(std::move(state));
     }
-    if (nowNs - progressNs >= allowedNs) {
+    if (atNs - progressNs >= allowedNs) {
         isHangReported_ = true;
         const std::string name = fmt::format("hang-{}-{}", info_.host, timeName());
         output_.addHang(name, hangText(report), hangJson(report));
@@ -318,13 +356,14 @@ void Watcher::findHang() {
 
 void Watcher::makeTrace(const Trigger& trigger) {
     constexpr size_t maxWaiting = 8;
-    const int64_t nowNs = log::monotonicNs();
+    const int64_t presentNs = nowNs();
     std::deque<int64_t>& sameNs = tracesNs_[trigger.cause];
-    while (!sameNs.empty() && sameNs.front() < nowNs - hourNs) sameNs.pop_front();
+    while (!sameNs.empty() && sameNs.front() < presentNs - hourNs) sameNs.pop_front();
     const bool isAsked = trigger.cause == WatchCause::Request;
     if (making_) {
-        // The trace in the making contains a slow step.
-        if (trigger.cause != WatchCause::SlowStep && waiting_.size() < maxWaiting) waiting_.push_back(trigger);
+        // The trace in the making contains a slow step, unless its logs are complete.
+        const bool isContained = trigger.cause == WatchCause::SlowStep && !making_->trace.isBeingMade();
+        if (!isContained && waiting_.size() < maxWaiting) waiting_.push_back(trigger);
         return;
     }
     if (!isAsked && sameNs.size() >= static_cast<size_t>(options_.maxTracesPerHour)) {
@@ -335,12 +374,12 @@ void Watcher::makeTrace(const Trigger& trigger) {
     auto trace = PastTrace::begin(*logs_, info_, output_.freeTrace(trigger.name), trigger.request.hasPast,
                                   trigger.cause != WatchCause::Failed);
     if (!trace) return options_.report(trigger.sentence + " No trace: " + trace.error().sentence);
-    if (!isAsked) sameNs.push_back(nowNs);
+    if (!isAsked) sameNs.push_back(presentNs);
     limitReported_.erase(trigger.cause);
     output_.countTrace(trigger.cause);
-    making_.emplace(Making{std::move(*trace), nowNs + settlingNs, 0, {}, trigger.sentence});
+    making_.emplace(Making{std::move(*trace), presentNs + settlingNs, 0, {}, trigger.sentence});
     if (trigger.request.steps > 0) {
-        making_->deadlineNs = nowNs + maxStepsNs;
+        making_->deadlineNs = presentNs + maxStepsNs;
         making_->steps = trigger.request.steps;
         for (const auto& [log, process] : processes_) making_->before[log] = process->meter.stepCount();
         setLevel(RecordingLevel::All);
@@ -361,19 +400,19 @@ bool Watcher::hasSteps(const Making& making) const {
 void Watcher::continueTrace(bool isLast) {
     if (!making_) return;
     Making& making = *making_;
-    const int64_t nowNs = log::monotonicNs();
+    const int64_t presentNs = nowNs();
     if (!making.trace.isBeingMade()) {
         making.trace.extend(*logs_);
         if (hasSteps(making)) {
             making.steps = 0;
-            making.deadlineNs = nowNs + settlingNs;
+            making.deadlineNs = presentNs + settlingNs;
         }
-        if (!isLast && nowNs < making.deadlineNs) return;
+        if (!isLast && presentNs < making.deadlineNs) return;
         if (making.steps > 0)
             making.sentence += isLast ? " The program ended before all requested steps."
                                       : " Not all requested steps came within 60 s.";
         setLevel(options_.isAsleep ? RecordingLevel::Asleep : controller_.level());
-        making.trace.make();
+        making.trace.make(options_.recoverProgram);
     }
     const std::optional<bool> isMade = making.trace.outcome(isLast);
     if (!isMade) return;

@@ -16,29 +16,35 @@
 #include "capture/collector/Collector.h"
 #include "capture/log/LogReader.h"
 #include "capture/log/RecordingLevel.h"
+#include "capture/log/clocks.h"
 #include "capture/watch/HangReport.h"
 #include "capture/watch/PastTrace.h"
 #include "capture/watch/ProcessProgress.h"
 #include "capture/watch/StepMeter.h"
 #include "capture/watch/StepTriggers.h"
+#include "capture/watch/TensorReadings.h"
 #include "capture/watch/WatchFolder.h"
 #include "capture/watch/threadPlaces.h"
 #include "capture/watch/watchRequests.h"
 #include "model/format/Result.h"
+#include "model/format/Subprocess.h"
 
 namespace lanescope::capture {
 
 struct WatchOptions {
-    std::string outputPattern;         ///< Folder for what a watch writes; empty: the first free default name.
-    std::filesystem::path ringParent;  ///< Folder for the ring; empty: memory, or the output without room there.
-    double budgetPercent = -1;         ///< Of the step; negative: everything is recorded.
-    int64_t ringNs = 30'000'000'000;   ///< Length of the ring.
-    bool isAsleep = false;             ///< Nothing is recorded until a request.
+    std::string outputPattern;        ///< Folder for what a watch writes; empty: the first free default name.
+    double budgetPercent = -1;        ///< Of the step; negative: everything is recorded.
+    int64_t ringNs = 30'000'000'000;  ///< Length of the ring.
+    bool isAsleep = false;            ///< Nothing is recorded until a request.
     double hangSeconds = 0;    ///< 0: ten times the longest step, 60 s at least; negative: hangs are not reported.
     int maxTracesPerHour = 6;  ///< Of one cause; requests are not limited.
     int maxTraces = 20;
     StepMeter::NameTest isStep, isCollective;
+    /// Tensor activity times SM clock at the peak of a GPU, in Hz; 0 if unknown.
+    std::function<double(std::string_view name, const log::DeviceRecord& gpu)> peakActiveHz = [](auto...) { return 0; };
     std::function<void(std::string_view sentence)> report;  ///< For the user, a line each.
+    std::filesystem::path recoverProgram = ownProgram();    ///< Its command `recover` makes traces.
+    std::function<int64_t()> monotonicNs = &log::monotonicNs, eventNs = &log::eventTimeNs;
 };
 
 /// Reader of a run's logs in `lanescope watch`: it measures steps, keeps the level of recording, and makes traces of
@@ -76,6 +82,8 @@ class Watcher final : public RunReader {
         std::string sentence;
     };
 
+    int64_t nowNs() const { return options_.monotonicNs(); }
+    int64_t eventNs() const { return options_.eventNs(); }
     /// Returns " of rank 3"; empty without a launcher.
     static std::string inRank(const Process& process);
     void pollOnce();
@@ -84,6 +92,7 @@ class Watcher final : public RunReader {
     void takeSteps(bool isLast);
     void reportLevel() const;
     void addStep(Process& process, const MeasuredStep& step);
+    void addTensorUse(const Process& process, const MeasuredStep& step, StepContext& context) const;
     void addEntry(Process& process, const log::NcclOperationRecord& record);
     void takeRequests();
     void findEnds();
@@ -106,6 +115,7 @@ class Watcher final : public RunReader {
     const WatchOptions options_;
     const std::unique_ptr<WatchEntry> entry_;
     std::map<std::string, std::unique_ptr<Process>> processes_;
+    std::map<std::string, std::pair<log::LogReader, TensorReadings>> samplers_;
     std::map<std::pair<uint64_t, std::pair<uint32_t, int64_t>>, std::vector<std::pair<int32_t, int64_t>>> entries_;
     std::deque<Late> late_;
     LevelController controller_;

@@ -9,12 +9,14 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "capture/log/LogFolder.h"
 #include "capture/sample/ProcessCounters.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/files.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 

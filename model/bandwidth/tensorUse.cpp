@@ -97,11 +97,8 @@ double measuredRoof(const Trace& trace, int64_t gpu) {
 double peakActiveHz(const Trace& trace, uint32_t gpu) {
     const Gpu& about = trace.gpus[gpu];
     const double perClock = flopsPerActiveClockOfSm(about.computeMajor, about.computeMinor, "fp16") * about.smCount;
-    const double roof = measuredRoof(trace, about.id);
-    const double peak =
-        roof > 0 ? roof
-                 : datasheetFlopsPerSecond(about.name, about.computeMajor, about.computeMinor, about.smCount, "fp16");
-    return perClock > 0 ? peak / perClock : 0;
+    if (const double roof = measuredRoof(trace, about.id); roof > 0 && perClock > 0) return roof / perClock;
+    return datasheetActiveHz(about.name, about.computeMajor, about.computeMinor, about.smCount);
 }
 
 }  // namespace
@@ -136,6 +133,11 @@ double datasheetFlopsPerSecond(std::string_view gpuName, int computeMajor, int c
                                std::string_view precision) {
     const double perClock = flopsPerClockOfSm(computeMajor, computeMinor, precision);
     return perClock * smCount * datasheetClockHz(gpuName, computeMajor, computeMinor, smCount);
+}
+
+double datasheetActiveHz(std::string_view gpuName, int computeMajor, int computeMinor, int smCount) {
+    const double perClock = flopsPerActiveClockOfSm(computeMajor, computeMinor, "fp16") * smCount;
+    return perClock > 0 ? datasheetFlopsPerSecond(gpuName, computeMajor, computeMinor, smCount, "fp16") / perClock : 0;
 }
 
 double datasheetBytesPerSecond(std::string_view gpuName, int computeMajor) {

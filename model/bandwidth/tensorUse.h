@@ -33,6 +33,9 @@ double datasheetClockHz(std::string_view gpuName, int computeMajor, int computeM
 double datasheetFlopsPerSecond(std::string_view gpuName, int computeMajor, int computeMinor, int smCount,
                                std::string_view precision);
 
+/// Returns tensor activity times SM clock at the peak of the data sheet, in Hz; 0 if unknown. O(1).
+double datasheetActiveHz(std::string_view gpuName, int computeMajor, int computeMinor, int smCount);
+
 /// Returns the bytes per second of the GPU's memory by the data sheet; 0 if unknown. O(1).
 double datasheetBytesPerSecond(std::string_view gpuName, int computeMajor);
 
