@@ -14,6 +14,49 @@ std::string CuptiLibrary::describe(CUptiResult result) const {
     return std::string(text ? text : "CUPTI error") + " (" + std::to_string(result) + ")";
 }
 
+bool CuptiLibrary::maySubscribeWithOthers() const {
+    return version >= version13_5 && subscribe2 && bySubscriber.registerCallbacks && bySubscriber.enable;
+}
+
+void CuptiLibrary::useSubscriber(CUpti_SubscriberHandle subscriber) {
+    static struct {
+        BySubscriber by;
+        CUpti_SubscriberHandle self;
+        CUpti_BuffersCallbackRequestFunc request;
+        CUpti_BuffersCallbackCompleteFunc complete;
+    } own;  // functions have no objects
+    own.by = bySubscriber;
+    own.self = subscriber;
+    registerCallbacks = [](auto request, auto complete) {
+        own.request = request;
+        own.complete = complete;
+        return own.by.registerCallbacks(
+            own.self, [](auto buffer, auto bytes, auto maxRecords, void*) { own.request(buffer, bytes, maxRecords); },
+            [](auto buffer, auto bytes, auto validBytes, void*) {
+                own.complete(nullptr, 0, buffer, bytes, validBytes);
+            });
+    };
+    enable = [](auto kind) { return own.by.enable(own.self, kind, nullptr); };
+    disable = [](auto kind) { return own.by.disable(own.self, kind, nullptr); };
+    setAttribute = [](auto attribute, auto bytes, auto value) {
+        return own.by.setAttribute(own.self, attribute, bytes, value);
+    };
+    static constexpr auto set = [](CUpti_ActivityAttribute attribute, auto value) {
+        size_t bytes = sizeof value;
+        return own.by.setAttribute(own.self, attribute, &bytes, &value);
+    };
+    setThreadIdType = [](auto type) { return set(threadIdType, type); };
+    registerTimestamps = [](auto clock) { return set(timestampCallback, clock); };
+    getNextRecord = [](auto buffer, auto bytes, auto record) {
+        return own.by.getNextRecord(own.self, buffer, bytes, record);
+    };
+    getNumDroppedRecords = [](auto context, auto stream, auto count) {
+        return own.by.getNumDroppedRecords(own.self, context, stream, count);
+    };
+    enableDriverApi = [](auto id, auto isOn) { return own.by.enableDriverApi(own.self, id, isOn); };
+    enableAllSyncRecords = nullptr;  // They are off by default.
+}
+
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem) {
     OpenedCupti opened = findCupti(overridePath);
     if (!opened.handle) {

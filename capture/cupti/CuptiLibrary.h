@@ -48,6 +48,23 @@ struct CuptiLibrary {
     decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configureUnifiedMemory =
         handle.get("cuptiActivityConfigureUnifiedMemoryCounter");
 
+    /// Functions with a subscriber, for several tools at a time. The headers of the build lack them.
+    struct BySubscriber {
+        using Handle = CUpti_SubscriberHandle;
+        using Request = void(CUPTIAPI*)(uint8_t** buffer, size_t* bytes, size_t* maxRecords, void* info);
+        using Complete = void(CUPTIAPI*)(uint8_t* buffer, size_t bytes, size_t validBytes, void* info);
+        CUptiResult (*registerCallbacks)(Handle, Request, Complete);
+        CUptiResult (*enable)(Handle, CUpti_ActivityKind, void* config);
+        CUptiResult (*disable)(Handle, CUpti_ActivityKind, void* config);
+        CUptiResult (*setAttribute)(Handle, CUpti_ActivityAttribute, size_t* bytes, void* value);
+        CUptiResult (*getNextRecord)(Handle, uint8_t* buffer, size_t validBytes, CUpti_Activity** record);
+        CUptiResult (*getNumDroppedRecords)(Handle, CUcontext, uint32_t stream, size_t* count);
+        CUptiResult (*enableDriverApi)(Handle, CUpti_CallbackId id, uint8_t isOn);
+    } bySubscriber{handle.get("cuptiActivityRegisterCallbacks_v2"), handle.get("cuptiActivityEnable_v2"),
+                   handle.get("cuptiActivityDisable_v2"),           handle.get("cuptiActivitySetAttribute_v2"),
+                   handle.get("cuptiActivityGetNextRecord_v2"),     handle.get("cuptiActivityGetNumDroppedRecords_v2"),
+                   handle.get("cuptiActivityEnableDriverApi_v2")};
+
     static constexpr uint32_t version11_8 = 18;  // the oldest version with readable records
     static constexpr uint32_t version12_0 = 19;
     static constexpr uint32_t version12_2 = 20;
@@ -60,8 +77,17 @@ struct CuptiLibrary {
     static constexpr uint32_t version13_2 = 130200;
     static constexpr uint32_t version13_3 = 130300;
     static constexpr uint32_t version13_4 = 130400;
+    static constexpr uint32_t version13_5 = 130500;
+
+    static constexpr auto wholeGraphsForAll = static_cast<CUpti_ActivityAttribute>(20);
+    static constexpr auto threadIdType = static_cast<CUpti_ActivityAttribute>(21);
+    static constexpr auto timestampCallback = static_cast<CUpti_ActivityAttribute>(22);
 
     std::string describe(CUptiResult result) const;
+    /// Returns true if other tools may record in this process, too. Earlier versions than 13.5 lack attributes.
+    bool maySubscribeWithOthers() const;
+    /// Replaces the functions by those of one of several subscribers. Once per process.
+    void useSubscriber(CUpti_SubscriberHandle subscriber);
 };
 
 /// Opens CUPTI and looks up its functions. On failure returns false and puts the reason, as a sentence, into `problem`.

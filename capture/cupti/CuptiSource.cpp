@@ -209,12 +209,17 @@ bool CuptiSource::subscribe() {
     char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN + 64] = {};
     CUptiResult result;
     if (cupti_.subscribe2) {
-        CUpti_SubscriberParams parameters{};
-        parameters.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
+        struct : CUpti_SubscriberParams {
+            uint64_t allowsOthers = 0;  // a byte since 13.2
+        } parameters{};
+        const bool isWithOthers = cupti_.maySubscribeWithOthers();
+        parameters.structSize = isWithOthers ? sizeof parameters : CUpti_SubscriberParams_STRUCT_SIZE;
+        parameters.allowsOthers = isWithOthers;
         parameters.subscriberName = "Lanescope";
         parameters.oldSubscriberName = holder;
         parameters.oldSubscriberSize = sizeof holder;
         result = cupti_.subscribe2(&subscriber_, &onEvent, this, &parameters);
+        if (isWithOthers && result == CUPTI_SUCCESS) cupti_.useSubscriber(subscriber_);
     } else {
         result = cupti_.subscribe(&subscriber_, &onEvent, this);
     }
@@ -257,7 +262,9 @@ void CuptiSource::warnTorchProfiler() {
     if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
     note(Severity::Info, HealthCode::TorchProfiler,
          "PyTorch was recorded. If the program starts torch.profiler itself, torch.profiler gets no GPU work, because "
-         "only one tool can use CUPTI. Use record --yield to leave CUPTI to torch.profiler.");
+         "only one tool can use CUPTI" +
+             std::string(cupti_.maySubscribeWithOthers() ? ", unless both request to share it" : "") +
+             ". Use record --yield to leave CUPTI to torch.profiler.");
 }
 
 void CuptiSource::setAttributes() {
@@ -271,6 +278,8 @@ void CuptiSource::setAttributes() {
     };
     set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, devicePoolLimit);
     set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, uint8_t{1});
+    if (options_.graphs == GraphDetail::Whole && cupti_.maySubscribeWithOthers())
+        set(CuptiLibrary::wholeGraphsForAll, uint8_t{1});
     // Flushing per-thread buffers was unsafe before 12.6 update 2; 25 is the first version after it.
     const uint8_t perThread = cupti_.version > CuptiLibrary::version12_6;
     if (cupti_.version >= CuptiLibrary::version12_6) set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, perThread);

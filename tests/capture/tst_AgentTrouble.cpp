@@ -205,6 +205,24 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.log().calls.size() >= 8000);
     }
 
+    void sharesCuptiWithAToolThatAllowsIt_data() {
+        const test::Rows<QString, QByteArray> row;
+        row("shared", "130500", "second tool: result 0, 60 kernels\n");
+        row("not yet", "130400", "second tool: result 39, 0 kernels\n");
+        row("old", "130001", "second tool: result 39, 0 kernels\n");
+    }
+    void sharesCuptiWithAToolThatAllowsIt() {
+        const auto [version, said] = test::row<QString, QByteArray>();
+        for (const char* options : {"", "api=all", "graphs=whole,memory=1,um=1"}) {
+            AgentRun run({"--second-tool", "1"},
+                         {{"STANDIN_CUPTI_VERSION", version}, {"LANESCOPE_AGENT_OPTIONS", options}});
+            verifyUntouched(run, 0, said + tenSteps);
+            QCOMPARE(run.log().kernels.size(), size_t{60});
+            QCOMPARE(run.log().devices.size(), size_t{1});
+            QCOMPARE(run.log().notes.count("cupti-kinds"), size_t{0});
+        }
+    }
+
     void reportsNothingForAnIdleProgram() {
         AgentRun run({"--steps", "3", "--kernels", "1500", "--step-ms", "2600"});
         QVERIFY(run.log().notes.empty());

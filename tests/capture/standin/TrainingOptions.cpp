@@ -27,6 +27,7 @@ TrainingOptions readOptions(int argc, char** argv) {
         {"--nvtx-first", flag(o.nvtxFirst)},
         {"--live", flag(o.live)},
         {"--rare", flag(o.rare)},
+        {"--second-tool", flag(o.hasSecondTool)},
         {"--gpu-delay-us", number(o.gpuDelayUs)},
         {"--tells-early", flag(o.reservesRecordEarly)},
         {"--overtakes", flag(o.overtakes)},

@@ -25,6 +25,7 @@ struct TrainingOptions {
     int profileFrom = 0;         ///< With `live`: cudaProfilerStart before this step, counted from 1,
     int profileTo = 0;           ///< and cudaProfilerStop after that one.
     int profileEvery = 0;        ///< And repeated after that many steps.
+    bool hasSecondTool = false;  ///< See `SecondTool.h`. It begins after the driver.
     bool rare = false;           ///< `SimulatedGpu::emitRareRecords`, half a second after the start.
     bool nvtx = true, driver = true;
     std::string fork;               ///< Children that use nvtx, do nothing and exit, are quiet (_exit), or get a term.

@@ -54,6 +54,16 @@ struct Simulation {
     std::atomic<bool> reportedDropped{false};
     std::atomic<bool> returnedUnknown{false};
 
+    // From 13.5 on, several tools may subscribe. The first is the one above; the second gets each record at once.
+    std::atomic<bool> isShared{false};
+    struct {
+        void (*request)(uint8_t**, size_t*, size_t*, void*) = nullptr;
+        void (*complete)(uint8_t*, size_t, size_t, void*) = nullptr;
+        std::set<int> kinds;
+    } second;
+    void (*sharedRequest)(uint8_t**, size_t*, size_t*, void*) = nullptr;
+    void (*sharedComplete)(uint8_t*, size_t, size_t, void*) = nullptr;
+
     std::mutex mutex;  // guards the members below
     std::set<int> kinds;
     std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn, driverCallbacksOn, resourcesOn;
@@ -178,6 +188,21 @@ bool isWanted(const CUpti_Activity& activity) {
     return activity.kind == CUPTI_ACTIVITY_KIND_JIT || s.kinds.count(activity.kind) > 0;
 }
 
+void giveToSecond(const CUpti_Activity& activity, size_t bytes) {
+    Simulation& s = simulation();
+    {
+        const std::lock_guard lock(s.mutex);
+        if (s.second.kinds.count(activity.kind) == 0 || !s.second.request) return;
+    }
+    uint8_t* buffer = nullptr;
+    size_t size = 0, maxRecords = 0;
+    s.second.request(&buffer, &size, &maxRecords, nullptr);
+    const size_t known = newestBytes(activity.kind);
+    std::memset(buffer, poison, bytes + poisonBytes);
+    std::memcpy(buffer, &activity, known < bytes ? known : bytes);
+    s.second.complete(buffer, size, bytes + poisonBytes, nullptr);
+}
+
 bool isStolen() {
     static const long stolenMs = fromEnvironment("STANDIN_CUPTI_STOLEN_MS", 0);
     static const auto begun = std::chrono::steady_clock::now();
@@ -198,6 +223,12 @@ void noteDisabled(const std::string& what) {
     if (!file) return;
     std::fprintf(file, "%s\n", what.c_str());
     std::fclose(file);
+}
+
+constexpr long v13_5 = 130500;
+
+[[maybe_unused]] bool isSecond(CUpti_SubscriberHandle subscriber) {
+    return subscriber == reinterpret_cast<CUpti_SubscriberHandle>(&simulation().second);
 }
 
 CUptiResult subscribeResult() {
@@ -258,6 +289,7 @@ SIMULATED_EXPORT bool simulateRecord(const void* record) {
     const auto& activity = *static_cast<const CUpti_Activity*>(record);
     Simulation& s = simulation();
     const size_t bytes = recordBytes(activity.kind);
+    if (bytes > 0) giveToSecond(activity, bytes);
     if (!s.request || bytes == 0 || !isWanted(activity)) return false;
     if (isStolen()) return returnUnknownBuffer();
     ThreadBuffer& buffer = threadBuffer();
@@ -305,7 +337,58 @@ SIMULATED_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscribe
     if (subscribeResult() == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && parameters->oldSubscriberName) {
         std::strncpy(parameters->oldSubscriberName, "SimulatedRival", parameters->oldSubscriberSize - 1);
     }
+    // A byte after the members of our headers.
+    Simulation& s = simulation();
+    const bool allowsOthers = s.version >= v13_5 && parameters->structSize > sizeof *parameters &&
+                              reinterpret_cast<const uint8_t*>(parameters + 1)[0] == 1;
+    if (!s.callback) {
+        s.isShared = allowsOthers;
+    } else if (s.isShared && allowsOthers) {
+        *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&s.second);
+        return CUPTI_SUCCESS;
+    }
     return cuptiSubscribe(subscriber, callback, data);
+}
+
+// By subscriber. The functions without one refuse a shared CUPTI.
+SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle subscriber,
+                                                               void (*request)(uint8_t**, size_t*, size_t*, void*),
+                                                               void (*complete)(uint8_t*, size_t, size_t, void*)) {
+    Simulation& s = simulation();
+    if (isSecond(subscriber)) {
+        s.second.request = request;
+        s.second.complete = complete;
+        return CUPTI_SUCCESS;
+    }
+    s.sharedRequest = request;
+    s.sharedComplete = complete;
+    s.request = [](uint8_t** buffer, size_t* bytes, size_t* maxRecords) {
+        simulation().sharedRequest(buffer, bytes, maxRecords, nullptr);
+    };
+    s.complete = [](CUcontext, uint32_t, uint8_t* buffer, size_t bytes, size_t validBytes) {
+        simulation().sharedComplete(buffer, bytes, validBytes, nullptr);
+    };
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityEnable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind, void*) {
+    simulation().delivery.pass();
+    const std::lock_guard lock(simulation().mutex);
+    (isSecond(subscriber) ? simulation().second.kinds : simulation().kinds).insert(kind);
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityDisable_v2(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind kind,
+                                                     void*) {
+    simulation().delivery.pass();
+    const std::lock_guard lock(simulation().mutex);
+    (isSecond(subscriber) ? simulation().second.kinds : simulation().kinds).erase(kind);
+    if (!isSecond(subscriber)) noteDisabled(std::to_string(kind));
+    return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle, int, size_t*, void*) {
+    return CUPTI_SUCCESS;
 }
 #endif
 
@@ -335,12 +418,14 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
 
 SIMULATED_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                             CUpti_BuffersCallbackCompleteFunc complete) {
+    if (simulation().isShared) return CUPTI_ERROR_NOT_SUPPORTED;
     simulation().request = request;
     simulation().complete = complete;
     return CUPTI_SUCCESS;
 }
 
 SIMULATED_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+    if (simulation().isShared) return CUPTI_ERROR_NOT_SUPPORTED;
     simulation().delivery.pass();
     const std::lock_guard lock(simulation().mutex);
     simulation().kinds.insert(kind);
@@ -348,6 +433,7 @@ SIMULATED_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 }
 
 SIMULATED_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+    if (simulation().isShared) return CUPTI_ERROR_NOT_SUPPORTED;
     simulation().delivery.pass();
     const std::lock_guard lock(simulation().mutex);
     simulation().kinds.erase(kind);
@@ -374,6 +460,11 @@ SIMULATED_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, u
         simulation().driverCallsOn.erase(id);
     }
     return CUPTI_SUCCESS;
+}
+
+SIMULATED_EXPORT CUptiResult cuptiActivityEnableDriverApi_v2(CUpti_SubscriberHandle, CUpti_CallbackId id,
+                                                             uint8_t enable) {
+    return cuptiActivityEnableDriverApi(id, enable);
 }
 #endif
 
@@ -418,12 +509,26 @@ SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t 
     return CUPTI_SUCCESS;
 }
 
+#ifndef STANDIN_CUPTI_OLD
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle, uint8_t* buffer, size_t validBytes,
+                                                           CUpti_Activity** record) {
+    return cuptiActivityGetNextRecord(buffer, validBytes, record);
+}
+#endif
+
 SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
     simulation().delivery.pass();
     const long count = fromEnvironment("STANDIN_CUPTI_DROPPED", 0);
     *dropped = simulation().reportedDropped.exchange(true) ? 0 : static_cast<size_t>(count);
     return CUPTI_SUCCESS;
 }
+
+#ifndef STANDIN_CUPTI_OLD
+SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle, CUcontext context,
+                                                                  uint32_t stream, size_t* dropped) {
+    return cuptiActivityGetNumDroppedRecords(context, stream, dropped);
+}
+#endif
 
 SIMULATED_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
     *text = result == CUPTI_SUCCESS ? "SIMULATED_SUCCESS" : "SIMULATED_ERROR";

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tests/capture/standin/LiveGpu.h"
+#include "tests/capture/standin/SecondTool.h"
 #include "tests/capture/standin/SimulatedGpu.h"
 #include "tests/capture/standin/TrainingOptions.h"
 #include "tests/capture/standin/nvtxRanges.h"
@@ -262,7 +263,9 @@ int main(int argc, char** argv) {
         std::this_thread::sleep_for(std::chrono::milliseconds(600));
         gpu.emitRareRecords();
     }
+    const int secondTool = options.hasSecondTool ? beginSecondTool(options.cupti) : 0;
     train(options, gpu, live);
+    if (options.hasSecondTool) std::printf("second tool: result %d, %ld kernels\n", secondTool, secondToolKernels());
     if (!options.plugin.empty()) {
         if (void* library = ::dlopen(options.plugin.c_str(), RTLD_NOW | RTLD_LOCAL)) {
             reinterpret_cast<void (*)()>(::dlsym(library, "pluginWork"))();
