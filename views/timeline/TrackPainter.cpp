@@ -261,11 +261,13 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
     auto full = fullWidth_.find(name);
     if (full == fullWidth_.end()) full = fullWidth_.insert(name, widthOf(textOf(name)));
     const bool fits = *full <= width;
-    const auto bucket = fits ? 0u : static_cast<quint32>(width) / stepPixels + 1;
-    const quint64 key = quint64{name} << 32 | bucket;
+    // A number has the width of few pixels.
+    const quint32 step = width < 4 * stepPixels ? 1 : stepPixels;
+    const quint32 rounded = static_cast<quint32>(width) / step * step;
+    const quint64 key = quint64{name} << 32 | (fits ? 0 : rounded + 1);
     auto found = fitted_.find(key);
     if (found == fitted_.end()) {
-        found = fitted_.insert(key, fits ? textOf(name) : cut(textOf(name), (bucket - 1) * stepPixels));
+        found = fitted_.insert(key, fits ? textOf(name) : cut(textOf(name), rounded));
     }
     return *found;
 }

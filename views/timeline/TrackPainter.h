@@ -55,7 +55,7 @@ class LabelCache {
     double widthOf(const QString& text) const;
 
     static constexpr qsizetype maxEntries = 20'000;
-    static constexpr int stepPixels = 6;  // elided widths are rounded down to this
+    static constexpr int stepPixels = 6;  // elided widths are rounded down to this, narrow ones to 1
 
     const StringTable* strings_ = nullptr;
     QFontMetricsF metrics_{QFont()};

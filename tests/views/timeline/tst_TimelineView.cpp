@@ -496,6 +496,19 @@ class tst_TimelineView : public QObject {
         }
     }
 
+    void numbersAreShownWhereverTheyFit() {
+        StringTable strings;
+        const StringIndex step = strings.intern("training step 10");
+        QFont font;
+        LabelCache labels;
+        labels.reset(&strings, font);
+        const double hinted = QFontMetricsF(font).horizontalAdvance("10");
+        font.setHintingPreference(QFont::PreferNoHinting);
+        const double wide = std::ceil(std::max(hinted, QFontMetricsF(font).horizontalAdvance("10")));
+        for (double width = wide; width < wide + 12; ++width) QCOMPARE(labels.fitted(step, width), QString("10"));
+        QVERIFY(labels.fitted(step, wide - 2).isEmpty());
+    }
+
     void abnormalEndsAreMarked() {
         SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
