@@ -218,12 +218,15 @@ QRectF ShareBarDelegate::segmentsArea(const QRect& cell) {
     return area;
 }
 
+/// The text is above the bar.
+void ShareBarDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (index.data(ReportModel::SegmentsRole).isValid()) option->displayAlignment = Qt::AlignLeft | Qt::AlignTop;
+}
+
 void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
     const QVariant segments = index.data(ReportModel::SegmentsRole);
-    QStyleOptionViewItem cell = option;
-    // The text is above the bar.
-    if (segments.isValid()) cell.displayAlignment = Qt::AlignLeft | Qt::AlignTop;
-    QStyledItemDelegate::paint(painter, cell, index);
+    QStyledItemDelegate::paint(painter, option, index);
     if (segments.isValid()) {
         const QRectF area = segmentsArea(option.rect);
         double left = area.left();

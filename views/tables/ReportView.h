@@ -93,6 +93,9 @@ class ShareBarDelegate : public QStyledItemDelegate {
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     /// Returns the place of the stacked bar in a cell.
     static QRectF segmentsArea(const QRect& cell);
+
+  protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 };
 
 /// Makes a table, which has a parent, one of plain rows without a grid.

@@ -83,6 +83,10 @@ class TestStepsPanel : public QObject {
         QCOMPARE(colorAt(0.3), Theme::dark().colorOf(StepPart::DataLoading));
         QCOMPARE(colorAt(0.8), Theme::dark().colorOf(StepPart::Compute));
         QCOMPARE(colorAt(0.97), Theme::dark().colorOf(StepPart::LaunchBound));
+        // The whole text is above the bar.
+        const int above = static_cast<int>(std::floor(bar.top())) - 1;
+        for (int x = cell.left() + 1; x < cell.right(); ++x)
+            QCOMPARE(image.pixelColor(x, above), image.pixelColor(cell.left() + 1, above));
     }
 
     void otherUnitsCanBeChosen() {
