@@ -22,8 +22,7 @@ constexpr uint32_t smallTrace = 1'000'000;  // pieces of GPU work
 }  // namespace
 
 QString causeText(const GapCause& cause) {
-    QString text =
-        toQString(name(cause.part)) + QStringLiteral(": ") + toQString(shortContributorName(cause.name.text()));
+    QString text = toQString(name(cause.part)) + QStringLiteral(": ") + toQString(shortName(cause.name));
     if (!cause.path.empty()) text += IdleFinder::tr(", in %1").arg(toQString(printable(cause.path)));
     return text;
 }

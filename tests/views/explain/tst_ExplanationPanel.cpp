@@ -6,6 +6,7 @@
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
 #include "views/explain/ExplanationPanel.h"
+#include "views/explain/IdlePanel.h"
 
 using namespace lanescope;
 using namespace lanescope::explain;
@@ -185,6 +186,12 @@ class TestExplanationPanel : public QObject {
         chooseInMenu("Copy the sentence");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(QApplication::clipboard()->text(), shown.card.findings()[0]->sentence());
+    }
+
+    void causeOfAGapKeepsItsWords() {
+        analysis::GapCause cause{analysis::StepPart::DataLoading, analysis::IdleCause{}, "fetch", 1};
+        cause.name.idle.kind = analysis::CauseKind::LoadingRange;
+        QCOMPARE(causeText(cause), QString("waiting for data: loading data (NVTX range), in fetch"));
     }
 
     void namesAreNoMarkup() {
