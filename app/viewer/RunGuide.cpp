@@ -396,8 +396,9 @@ void RunGuide::showCriticalPath(bool isOn) {
 
 void RunGuide::showPlace(const explain::FindingPlace& place, uint32_t worker) {
     TimelineSelection& selection = timeline_.state().selection();
-    before_.push_back({timeline_.state().range().visible(), timeline_.state().scroll().y(), selection.event(),
-                       selection.range(), selection.gapMark() ? shownGap_ : std::nullopt, strip_->chosen()});
+    before_.push_back({timeline_.state().range().visible(), timeline_.state().scroll().y(),
+                       timeline_.state().tracks().layout().arrangement(), selection.event(), selection.range(),
+                       selection.gapMark() ? shownGap_ : std::nullopt, strip_->chosen()});
     timeline_.state().range().setVisible(place.view);
     if (place.stepIndex) setChosen(StepPlace{worker, *place.stepIndex});
     const uint32_t track = trackOf(worker);
@@ -449,6 +450,7 @@ void RunGuide::undoFinding() {
     if (before.gap && idle_->gaps()) showGap(before.gap->worker, before.gap->gap, false);
     setChosen(before.step);
     timeline_.state().range().setVisible(before.visible);
+    timeline_.state().tracks().arrange([&before](TrackLayout& layout) { layout.setArrangement(before.tracks); });
     timeline_.state().scroll().setY(before.scrollY);
 }
 

@@ -17,6 +17,7 @@
 #include "views/explain/IdlePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/TrackArrangement.h"
 
 namespace lanescope::views {
 class ExplanationPanel;
@@ -137,6 +138,7 @@ class RunGuide : public QObject {
     struct Before {
         TimeRange visible;
         int scrollY = 0;
+        views::TrackArrangement tracks;
         EventRef event;
         std::optional<TimeRange> range;
         std::optional<analysis::IdleGaps::Place> gap;

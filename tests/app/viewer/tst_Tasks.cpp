@@ -241,6 +241,8 @@ class tst_Tasks : public QObject {
         TaskHand hand(withALateRank(3));
         ExplanationPanel& card = hand.guide().card();
         const TimelineState& state = hand.timeline().state();
+        hand.timeline().state().tracks().setAllFolded(true);
+        const TrackArrangement tracks = state.tracks().arrangement();
         const TimeRange before = state.range().visible();
         std::vector<TimeRange> shown;
         for (size_t index = 0; index < card.findings().size(); ++index) {
@@ -266,6 +268,7 @@ class tst_Tasks : public QObject {
             QVERIFY(visible.startNs <= range.startNs && visible.endNs >= range.endNs);
             QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
             QCOMPARE(state.range().visible(), before);
+            QVERIFY(state.tracks().arrangement() == tracks);
             QVERIFY(!state.selection().event().isValid() && !state.selection().gapMark());
             QVERIFY(card.isVisible());
         }
