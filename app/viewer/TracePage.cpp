@@ -257,7 +257,7 @@ void TracePage::shareHeight() {
     constexpr int maxTablesHeight = 280;
     constexpr double minTimelineShare = 0.3;
     if (hasOwnSizes_) return;
-    const int tables = std::min(maxTablesHeight, static_cast<int>(whole_->height() * minTimelineShare));
+    const int tables = std::min(maxTablesHeight, static_cast<int>(height() * minTimelineShare));
     whole_->setSizes({whole_->height() - tables, tables});
 }
 

@@ -601,6 +601,19 @@ class tst_FirstSight : public QObject {
         QVERIFY2(shown.guide().legend().title().startsWith("Whole run, "), qPrintable(shown.guide().legend().title()));
     }
 
+    void tablesHaveTheSameHeightInEqualWindows() {
+        for (const QSize size : {QSize(1366, 768), QSize(1440, 900), QSize(1600, 1000)}) {
+            ShownGuide opened(simulatedTraining({.steps = 12}));
+            opened.window.resize(size);
+            ShownWindow fresh(size);
+            QVERIFY(opened.wait() && fresh.opened(simulatedTraining({.steps = 12})));
+            QApplication::processEvents();
+            const int height = fresh.page().tables().height();
+            QVERIFY2(std::abs(height - opened.page().tables().height()) <= 1, qPrintable(QString::number(height)));
+            QVERIFY(height >= std::min(280, fresh.page().height() * 3 / 10) - 1);
+        }
+    }
+
     void allPartsFitASmallWindow() {
         ShownGuide shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
         shown.window.resize(700, 480);
