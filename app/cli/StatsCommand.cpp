@@ -47,7 +47,7 @@ std::string whyNone(const Trace& trace, std::string_view report) {
         std::string_view what;
     } causes[] = {{"thread_", trace.cpuStates.size(), "thread states, which are sampled while recording"},
                   {"cpu_functions", trace.cpuStates.size(), "CPU samples"},
-                  {"nccl_", trace.nccl.size(), "NCCL operations with their calls"},
+                  {"nccl_", trace.nccl.size(), "NCCL calls, which show bytes and communicators"},
                   {"nvtx_", trace.nvtx.size(), "NVTX ranges"},
                   {"cuda_api", trace.apiCalls.size(), "API calls"},
                   {"launches_by", trace.stacks.size(), "Python stacks"},

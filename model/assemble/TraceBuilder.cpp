@@ -89,10 +89,11 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
     if (noted >= found) return;
     for (const EventCount& count : counts)
         if (count.untimed > 0)
-            health.push_back(counted(Severity::Warning, HealthCode::Untimed,
-                                     fmt::format("{} of {} {} have no time and are not shown.",
-                                                 formatCount(count.untimed), formatCount(count.total), count.name),
-                                     count.untimed));
+            health.push_back(
+                counted(Severity::Warning, HealthCode::Untimed,
+                        fmt::format("{} of {} {} have no start and end in the file. All numbers leave them out.",
+                                    formatCount(count.untimed), formatCount(count.total), count.name),
+                        count.untimed));
 }
 
 bool isNoted(std::span<const HealthNote> health, HealthCode code) {

@@ -433,8 +433,8 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
                         timeDifferenceText(pair.claim.highNs), judgedText(pair)));
     else if (pair.claim.outcome != Outcome::TooFewSteps)
         details.push_back(fmt::format(
-            "Difference of medians {} (95 % interval from the steps of these runs: {} to {}); differences up to "
-            "{} count as noise.",
+            "Difference of medians {} (95 % interval from the steps of these runs: {} to {}). Differences of up to {} "
+            "are noise, by the spread of these steps.",
             timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
             timeDifferenceText(pair.claim.highNs), timeText(pair.claim.noiseNs)));
     if (pair.baselineMfu && pair.candidateMfu)

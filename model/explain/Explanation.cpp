@@ -373,13 +373,14 @@ class Words {
         std::vector<StepPart> parts(allStepParts.begin() + 1, allStepParts.end());
         std::ranges::stable_sort(parts, std::ranges::greater(), [&](StepPart each) { return all.parts[each]; });
         std::string rest;
-        const std::string_view start =
-            run_.facts.producerKind == ProducerKind::NcclInspector ? ":" : ". Largest other parts:";
-        for (size_t index = 0; index < maxReportedParts; ++index) {
-            const int64_t ns = all.parts[parts[index]];
+        size_t reported = 0;
+        for (; reported < maxReportedParts; ++reported) {
+            const int64_t ns = all.parts[parts[reported]];
             if (shareOf(ns, all.meanNs) < minReportedShare) break;
-            rest += fmt::format("{} {} {}", rest.empty() ? start : ",", spanText(ns / count), partText(parts[index]));
+            rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", spanText(ns / count), partText(parts[reported]));
         }
+        if (reported > 0 && run_.facts.producerKind != ProducerKind::NcclInspector)
+            rest = (reported == 1 ? ". Largest other part" : ". Largest other parts") + rest;
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold) rest += isMostlyComputing();
         const std::string use = useClause(run_, made_.workers);
         return text + rest + (use.empty() ? "." : ". " + use + ".");

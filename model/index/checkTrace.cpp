@@ -208,7 +208,9 @@ class TraceCheck {
         } else if (wasSealed(database)) {
             bad("The checksums are missing: another program modified the trace, or its recording was interrupted.");
         } else {
-            good("No checksums (only traces of this version have them); corruption cannot be detected.");
+            good(
+                "The trace has no checksums, as traces of other tools and of older versions: changed values cannot be "
+                "detected.");
         }
     }
 
@@ -279,10 +281,10 @@ class TraceCheck {
 
     /// An index contains nothing that is not computed from the trace, so it equals the loaded one.
     void compareIndex(const std::filesystem::path& index, const Trace& indexed) {
-        if (loaded_ == nullptr) return good(fmt::format("The index {} is unchanged.", index.string()));
+        if (loaded_ == nullptr) return good(fmt::format("The index {} is intact.", index.string()));
         const std::vector<std::string_view> parts = differingParts(*loaded_, indexed);
         if (parts.empty())
-            good(fmt::format("The index {} is unchanged and equals a new one.", index.string()));
+            good(fmt::format("The index {} is intact and equals one made from the trace just now.", index.string()));
         else
             bad(fmt::format("The index {} differs from the trace: {}. Remove it with \"lanescope index --remove\".",
                             index.string(), fmt::join(parts, ", ")));

@@ -132,11 +132,10 @@ ReportTable ncclSummary(const ReportQuery& query) {
         table.rows.push_back(rowOf(trace, key, group));
     }
     if (knownWaits > 0)
-        table.notes.push_back(
-            fmt::format("\"Waited\" is GPU time before the last rank, or a sending root, started, known for {} of {} "
-                        "calls with GPU work; "
-                        "bandwidths of these exclude it.",
-                        knownWaits, calls));
+        table.notes.push_back(fmt::format(
+            "\"Waited\" is the GPU time of a call before the last rank started; for Broadcast and Scatter, "
+            "before their root started. It is known for {} of {} calls with GPU work. Bandwidths exclude it.",
+            knownWaits, calls));
     if (!table.rows.empty())
         table.notes.emplace_back("A collective of 4 ranks is 4 rank calls. Times are summed over them.");
     std::ranges::stable_sort(table.rows, [](const auto& a, const auto& b) {

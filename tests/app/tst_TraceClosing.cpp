@@ -77,7 +77,7 @@ class tst_TraceClosing : public QObject {
         QByteArray said;
         QCOMPARE(checked(said), 0);
         QVERIFY2(said.contains("pages are unchanged"), said.constData());
-        QVERIFY2(said.contains("lanescope-index is unchanged"), said.constData());
+        QVERIFY2(said.contains("lanescope-index is intact"), said.constData());
         QVERIFY(!said.contains("BAD"));
         flipBitOf(indexPaths(trace()).front());
         QCOMPARE(checked(said), 1);

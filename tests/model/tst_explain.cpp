@@ -102,7 +102,7 @@ class tst_explain : public QObject {
         QVERIFY(rulesOf(explanation).empty());
         QVERIFY(explanation.caveats.empty());
         QCOMPARE(explanation.sentence,
-                 std::string("GPUs compute 93.5 % of the mean step of 107.0 ms. Largest other parts: 5.000 ms "
+                 std::string("GPUs compute 93.5 % of the mean step of 107.0 ms. Largest other part: 5.000 ms "
                              "exposed communication; the largest part is gemm, 93.5 % of the step."));
     }
 

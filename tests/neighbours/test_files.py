@@ -84,7 +84,7 @@ class Files(SharedFolder):
         self.assertEqual(lanescope("index", self.trace, user=OWNER).returncode, 0)
         done = lanescope("check", self.trace, user=OWNER)
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertRegex(done.stdout, f"ok   The index .*{ENDING} is unchanged and equals a new one")
+        self.assertRegex(done.stdout, f"ok   The index .*{ENDING} is intact and equals one made from the trace just now")
 
     def test_notes_of_another_user_are_ignored(self):
         notes = self.trace.with_name(self.trace.name + ".lanescope-notes.json")

@@ -271,9 +271,9 @@ void readOverhead(LoadContext& context) {
         parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", each.name, formatDuration(each.totalNs));
     }
     if (totalNs > 0)
-        context.note(
-            {Severity::Info, HealthCode::ProfilerOverhead,
-             fmt::format("Profiler overhead on the program's threads: {} ({}).", formatDuration(totalNs), parts)});
+        context.note({Severity::Info, HealthCode::ProfilerOverhead,
+                      fmt::format("Profiler overhead that CUPTI reports, sum over the run and all threads: {} ({}).",
+                                  formatDuration(totalNs), parts)});
 }
 
 void readDescription(LoadContext& context) {
