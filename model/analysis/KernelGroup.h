@@ -16,6 +16,7 @@ enum class LaunchPurpose : uint8_t {
     GradientNorm,
     Recomputation,  ///< Recomputes activations that a checkpoint dropped.
     Evaluation,     ///< A function named so: metrics, accuracy, validation, a check for NaN.
+    Tuning,         ///< An autotuner tries configurations.
 };
 /// "none", "optimizer", "recomputation".
 std::string_view identifier(LaunchPurpose purpose);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/groupKernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -24,6 +26,8 @@ namespace {
 constexpr uint32_t lentBit = 1u << 31, capturedBit = 1u << 30, frameBits = capturedBit - 1;
 /// Work or a group of kernels has a line as its place if the line has at least this share of its time or calls.
 constexpr double minLineShare = 0.2;
+/// A function is the place of launches if it makes this multiple of those of any line, as a loop with many operations.
+constexpr int64_t linesOfFunction = 2;
 
 }  // namespace
 
@@ -66,10 +70,28 @@ std::pair<CodePlace, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls
     std::unordered_map<uint32_t, int64_t> counts;
     for (const uint32_t call : calls)
         if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call)))) ++counts[*key];
+    const auto isMore = [](uint32_t key, int64_t count, const std::pair<uint32_t, int64_t>& most) {
+        return count > most.second || (count == most.second && key < most.first);
+    };
     std::pair<uint32_t, int64_t> most{0, 0};
-    for (const auto& [key, count] : counts)
-        if (count > most.second || (count == most.second && key < most.first)) most = {key, count};
+    struct Function {
+        int64_t count = 0;
+        std::pair<uint32_t, int64_t> most{0, 0};
+    };
+    std::map<std::pair<StringIndex, StringIndex>, Function> functions;
+    for (const auto& [key, count] : counts) {
+        if (isMore(key, count, most)) most = {key, count};
+        if (key > frameBits) continue;
+        Function& function = functions[{trace_.stacks.file[key], trace_.stacks.function[key]}];
+        function.count += count;
+        if (isMore(key, count, function.most)) function.most = {key, count};
+    }
     const auto least = minLineShare * static_cast<double>(calls.size());
+    for (const auto& [names, function] : functions) {
+        if (function.count < linesOfFunction * most.second || static_cast<double>(function.count) < least) continue;
+        const std::string line = lineOf(function.most.first);
+        return {{fmt::format("in {}, mostly at {}", trace_.strings.at(names.second), line), line}, function.count};
+    }
     if (most.second == 0 || static_cast<double>(most.second) < least) return {};
     return {codeOf(most.first), most.second};
 }
@@ -112,7 +134,7 @@ LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, 
 }
 
 std::string_view identifier(LaunchPurpose purpose) {
-    return enumText(purpose, {"none", "optimizer", "gradient_norm", "recomputation", "evaluation"});
+    return enumText(purpose, {"none", "optimizer", "gradient_norm", "recomputation", "evaluation", "tuning"});
 }
 
 std::string_view identifier(KernelSequence sequence) {
@@ -123,6 +145,9 @@ namespace {
 
 /// `caller` is the function that called it.
 LaunchPurpose purposeOf(std::string_view file, std::string_view function, std::string_view caller) {
+    if ((file.ends_with("/triton/runtime/autotuner.py") && contains(function, "_bench")) ||
+        (file.ends_with("/triton/testing.py") && contains(function, "do_bench")))
+        return LaunchPurpose::Tuning;
     if (contains(file, "/optim/") || contains(file, "/optimizers/")) return LaunchPurpose::Optimizer;
     if (contains(function, "clip_grad") || contains(function, "get_total_norm")) return LaunchPurpose::GradientNorm;
     if (isRecomputation(file, function)) return LaunchPurpose::Recomputation;
@@ -417,7 +442,11 @@ std::vector<LaunchPurpose> launchPurposes(const Trace& trace) {
         if (isNew)
             found->second = purposeOf(trace.strings.at(stacks.file[stack]), trace.strings.at(stacks.function[stack]),
                                       trace.strings.at(caller));
-        purposes[stack] = found->second != LaunchPurpose::None || outer == noIndex ? found->second : purposes[outer];
+        const LaunchPurpose own = found->second, inherited = outer == noIndex ? own : purposes[outer];
+        // An optimizer's step may call the model, as a closure does.
+        const bool isModel = inherited == LaunchPurpose::Optimizer &&
+                             trace.strings.at(stacks.file[stack]).ends_with("/torch/nn/modules/module.py");
+        purposes[stack] = own != LaunchPurpose::None || isModel ? own : inherited;
     }
     return purposes;
 }

@@ -33,7 +33,8 @@ class WorkPlaces {
     std::string lineOf(uint32_t key) const;
     /// Returns true if the line is that of the caller of another thread, such as of a backward pass.
     static bool isOfCaller(uint32_t key);
-    /// Returns the line of most of these calls and its number of calls; empty if less than a fifth. O(calls).
+    /// Returns the line of most of these calls and its number of calls, or the function with its main line if no line
+    /// makes half as many; empty if less than a fifth. O(calls).
     std::pair<CodePlace, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
     /// Sets `Contributor::launched` and `isOfCaller`: the origin of more than half of its time in the steps

@@ -102,13 +102,26 @@ std::string saySinglePrecision(const FindingText& text) {
 
 /// Nearly each program that is not compiled has chains. Work that is not needed, or wider than needed, precedes.
 void putWasteBeforeChains(const RunSummary&, std::vector<Finding>& findings) {
-    static const std::array waste{&doublePrecisionRule, &singlePrecisionRule,  &writtenAttentionRule,
-                                  &recomputationRule,   &evaluationInStepRule, &unfusedOptimizerRule,
-                                  &kernelLoopRule,      &irregularWorkRule};
+    static const std::array waste{&doublePrecisionRule,  &singlePrecisionRule, &singleAttentionRule,
+                                  &writtenAttentionRule, &recomputationRule,   &evaluationInStepRule,
+                                  &unfusedOptimizerRule, &kernelLoopRule,      &irregularWorkRule};
     const auto chains = std::ranges::find(findings, &unfusedChainsRule, &Finding::rule);
     if (chains == findings.end()) return;
     std::stable_partition(chains, findings.end(),
                           [](const Finding& each) { return std::ranges::find(waste, each.rule) != waste.end(); });
+}
+
+bool isSingleAttention(const KernelGroup& each) {
+    return each.family == KernelFamily::Attention && each.precision == KernelPrecision::Fp32;
+}
+bool isLowerProduct(const KernelGroup& each) {
+    return each.family == KernelFamily::MatrixProduct &&
+           (each.precision == KernelPrecision::Bf16 || each.precision == KernelPrecision::Fp16 ||
+            each.precision == KernelPrecision::Fp8);
+}
+
+void findSingleAttention(RunFindings& run) {
+    if (isShare(run, allNs(run, isLowerProduct), minOtherShare)) run.addKernels(isSingleAttention, minSingleShare);
 }
 
 bool isUnaligned(const KernelGroup& each) { return each.trait == KernelTrait::Unaligned; }
@@ -226,7 +239,7 @@ bool isRecomputed(const KernelGroup& each) { return each.purpose == LaunchPurpos
 bool isEvaluation(const KernelGroup& each) { return each.purpose == LaunchPurpose::Evaluation; }
 /// Share of the used memory up to which recomputation saves memory that is not needed.
 constexpr double maxMemoryShare = 0.5;
-/// Maximum share of the step for an evaluation inside a step. A larger evaluation is the program itself.
+/// Maximum share of the compute time for an evaluation inside a step. A larger evaluation is the program itself.
 constexpr double maxEvaluationShare = 0.6;
 
 void findRecomputation(RunFindings& run) {
@@ -243,7 +256,9 @@ std::string sayRecomputation(const FindingText& text) {
 }
 
 void findEvaluation(RunFindings& run) {
-    if (!isShare(run, allNs(run, isEvaluation), maxEvaluationShare)) run.addKernels(isEvaluation, minEvaluationShare);
+    const auto computeNs = static_cast<double>(run.mean().parts[StepPart::Compute]);
+    if (static_cast<double>(allNs(run, isEvaluation)) < maxEvaluationShare * computeNs)
+        run.addKernels(isEvaluation, minEvaluationShare);
 }
 
 // Work that is slow on a GPU.
@@ -363,7 +378,17 @@ Evidence movementEvidence(const FindingText& text) {
 // Occupation of the GPU.
 
 bool isSmall(const KernelGroup& each) { return each.isSmallGrid; }
-bool isTuning(const KernelGroup& each) { return each.trait == KernelTrait::Tuning; }
+bool isTuning(const KernelGroup& each) {
+    return each.trait == KernelTrait::Tuning || each.purpose == LaunchPurpose::Tuning;
+}
+
+/// Trials are the reason why the steps with them are longer.
+void putTuningBeforeOddSteps(const RunSummary&, std::vector<Finding>& findings) {
+    const auto odd = std::ranges::find(findings, &oddStepsRule, &Finding::rule);
+    const auto tuning = std::ranges::find(findings, &autotuningRule, &Finding::rule);
+    if (tuning == findings.end() || tuning < odd || tuning->maxGainNs < odd->maxGainNs / 2) return;
+    std::rotate(odd, tuning, tuning + 1);
+}
 
 }  // namespace
 
@@ -400,6 +425,23 @@ const Rule singlePrecisionRule{
     .find = findSinglePrecision,
     .say = saySinglePrecision,
     .evidence = [](const FindingText& text) { return evidenceByName(text, isSingleProduct); },
+};
+
+const Rule singleAttentionRule{
+    .id = "single_attention",
+    .title = "Attention in fp32 next to products in lower precision",
+    .finds = "Attention in fp32 takes at least 15 % of the step, next to matrix products in 16 or 8 bits.",
+    .advice =
+        "Convert query, key and value to the type of the products before attention: a float32 factor, as of rotary "
+        "positions or a normalization, promotes them. FlashAttention needs 16 bits.",
+    .otherAdvice =
+        "Convert query, key and value to the type of the products before attention. FlashAttention needs 16 bits.",
+    .find = findSingleAttention,
+    .say =
+        [](const FindingText& text) {
+            return text.taking("Attention in fp32, next to matrix products in lower precision, takes");
+        },
+    .evidence = [](const FindingText& text) { return evidenceByName(text, isSingleAttention); },
 };
 
 const Rule unalignedProductsRule{
@@ -598,14 +640,19 @@ const Rule idleSmsRule{
 
 const Rule autotuningRule{
     .id = "autotuning",
-    .title = "A compiler tries algorithms",
-    .finds = "Kernels with which a compiler compares algorithms take at least 3 % of the step.",
+    .title = "A compiler or autotuner tries kernels",
+    .finds = "Kernels with which a compiler or autotuner compares algorithms take at least 3 % of the step.",
     .advice =
+        "New values in the key of an autotuner (triton.autotune(key=...)) are tuned again: leave sizes that vary out "
+        "of "
+        "it, or pad them to a few.",
+    .jaxAdvice =
         "New shapes are compiled and tuned again: pad them to a few sizes, and keep the results "
         "(jax_compilation_cache_dir).",
     .find = [](RunFindings& run) { run.addKernels(isTuning, minShare); },
-    .say = [](const FindingText& text) { return text.taking("Trials of algorithms by a compiler take"); },
-    .evidence = [](const FindingText& text) { return evidenceByName(text, isTuning); },
+    .say = [](const FindingText& text) { return text.taking("Trials of kernels by a compiler or autotuner take"); },
+    .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isTuning); },
+    .order = putTuningBeforeOddSteps,
 };
 
 }  // namespace lanescope::explain

@@ -36,6 +36,7 @@ constexpr std::array rules{
     &gpuThrottledRule,
     &doublePrecisionRule,
     &singlePrecisionRule,
+    &singleAttentionRule,
     &farFromRoofRule,
     &writtenAttentionRule,
     &attentionMaskRule,

@@ -42,6 +42,7 @@ extern const Rule oddStepsRule;
 extern const Rule pageableCopiesRule;
 extern const Rule queuedIdleRule;
 extern const Rule recomputationRule;
+extern const Rule singleAttentionRule;
 extern const Rule singlePrecisionRule;
 extern const Rule stepPatternRule;
 extern const Rule syncCopiesRule;

@@ -49,6 +49,9 @@ bool isOfDouble(std::string_view name) {
 KernelPrecision precisionOf(std::string_view name, KernelFamily family) {
     const std::string_view plain = withoutParameters(name);
     if (family == KernelFamily::MatrixProduct || family == KernelFamily::Convolution) return productPrecision(plain);
+    // Names of other attention kernels have the type of one operand, or that of a whole family.
+    if (family == KernelFamily::Attention && productPrecision(plain) == KernelPrecision::Fp32)
+        return KernelPrecision::Fp32;
     return isOfDouble(plain) ? KernelPrecision::Fp64 : KernelPrecision::Unknown;
 }
 

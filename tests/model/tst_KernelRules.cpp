@@ -54,6 +54,9 @@ constexpr const char* sort =
     "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<at_cuda_detail::cub::Policy, false>(int)";
 constexpr const char* unaligned =
     "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_nn_align2>(int)";
+constexpr const char* singleAttention =
+    "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float, "
+    "cutlass::arch::Sm80>::Params)";
 constexpr const char* attention =
     "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::bfloat16_t>::Params)";
 constexpr const char* anyReduction =
@@ -237,6 +240,9 @@ class tst_KernelRules : public QObject {
         row(singlePrecisionRule, {{single, 400}, {norm, 600}}, {{product, 60}, {norm, 600}});
         row(singlePrecisionRule, {{"volta_scudnn_128x64_relu_interior_nn_v1", 400}, {norm, 600}},
             {{convolution, 60}, {norm, 600}}, 0, " convolution");
+        row(singleAttentionRule, {{product, 500}, {singleAttention, 300}}, {{product, 500}, {attention, 60}});
+        row(singleAttentionRule, {{product, 500}, {singleAttention, 300}}, {{single, 500}, {singleAttention, 300}}, 0,
+            " of a program in fp32");
         row(doublePrecisionRule, {{product, 500}, {doubleAdd, 100}}, {{product, 500}, {add, 50}});
         row(doublePrecisionRule, {{product, 500}, {"volta_dgemm_128x64_nn", 100}}, {{doubleAdd, 500}, {doubleAdd, 100}},
             0, " product");
@@ -283,6 +289,8 @@ class tst_KernelRules : public QObject {
             repeated(4, {{product, 50, checkpoint, "checkpoint"}}, rest), 20, " not of the first pass");
         row(evaluationInStepRule, repeated(2, {{product, 50, train, "accuracy"}}, rest),
             repeated(2, {{product, 50, train, "loss"}}, rest));
+        row(evaluationInStepRule, repeated(2, {{product, 50, train, "accuracy"}}, rest),
+            repeated(2, {{product, 50, train, "accuracy"}}, {}), 0, " of a program that evaluates");
         row(evaluationInStepRule, repeated(2, {{product, 50, train, "step.<locals>.accuracy"}}, rest),
             repeated(2, {{product, 50, train, "metrics.<locals>.step"}}, rest), 0, " within a function");
         const Launched gradient{"void at::native::(anonymous namespace)::compute_grad_weight<float, long>(long)", 20};
@@ -301,6 +309,9 @@ class tst_KernelRules : public QObject {
         row(idleSmsRule, {{product, 200}, {product, 400, {}, {}, 8}},
             {{product, 200}, {product, 400, {}, {}, 8}, {reduction, 400, {}, {}, 64, true}}, 0, " next to others");
         row(autotuningRule, {{"gemm_fusion_dot_12", 500}, {tuning, 100}}, {{"gemm_fusion_dot_12", 500}, {tuning, 10}});
+        const std::string tuner = "/lib/python3/site-packages/triton/runtime/autotuner.py";
+        row(autotuningRule, {{product, 500}, {add, 100, tuner, "Autotuner._bench.<locals>.kernel_call"}},
+            {{product, 500}, {add, 100, tuner, "Autotuner.run"}}, 0, " of Triton");
     }
     void ruleFindsTheFaultAndNotTheChange() {
         const auto [before, after, used, rule] =
