@@ -88,7 +88,7 @@ std::string FindingText::place(bool hasState) const {
 std::string FindingText::lineOfLaunches() const {
     const LaunchTimes& launches = worker().launches;
     const bool isPlace = finding_.rule->isOfLaunches && finding_.contributor.idle.activity.frame.isEmpty() &&
-                         2 * launches.placeCount > launches.count;
+                         finding_.launched.line.empty() && 2 * launches.placeCount > launches.count;
     return isPlace ? launches.place.line : std::string();
 }
 

@@ -44,7 +44,8 @@ class FindingText {
     /// Returns the rest about idle time: " Place: a.py:3 in f. There the main thread waits for input."; else empty.
     std::string place(bool hasState = true) const;
     /// Returns the line of more than half of the launches, if that is the place of a finding about launches: the thread
-    /// has no certain line. Samples, as of `place`, then are a detail. Else empty.
+    /// has no line, not even of most samples, which count time. Other samples, as of `place`, then are a detail. Else
+    /// empty.
     std::string lineOfLaunches() const;
     /// Returns "12.1 per step", or "12 in all" for a run without steps.
     std::string times() const;

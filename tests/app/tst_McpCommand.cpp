@@ -264,12 +264,13 @@ class tst_McpCommand : public QObject {
         worker.launches = {.count = 100, .medianNs = 1, .place = launched, .placeCount = 64};
         made.add(analysis::StepPart::LaunchBound, analysis::ContributorKind::Idle, alternating, 43'306'000);
         QCOMPARE(answers::causeTable(made.run(), explained)[0].dump(),
+                 std::string(R"([43.306,"launch_bound","line train.py:174","samples: ran and waited"])"));
+        finding.launched = {"while the main thread was at train.py:9"};
+        QCOMPARE(answers::causeTable(made.run(), explained)[0].dump(),
                  std::string(R"([43.306,"launch_bound","line train.py:177, 64.0 % of launches",)"
-                             R"("samples: ran and waited, seen mostly at train.py:174"])"));
+                             R"("samples: ran and waited, while the main thread was at train.py:9"])"));
         // Fewer launches do not name a line.
         worker.launches.placeCount = 50;
-        QCOMPARE(answers::causeTable(made.run(), explained)[0].dump(),
-                 std::string(R"([43.306,"launch_bound","line train.py:174","samples: ran and waited"])"));
         // The line of a lock's holder, or of another thread meanwhile, is not that of the thread.
         for (const char* other :
              {"the holder mostly at train.py:9 in read", "while the main thread was at train.py:9"}) {

@@ -25,7 +25,7 @@ TABLES = """
             FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId;
     CREATE INDEX temp.byCall ON calls (process, call);
     CREATE TEMP TABLE idle AS
-        SELECT gap.gpu, gap.a, gap.b, calls.start > gap.a AS late FROM
+        SELECT gap.gpu, gap.a, gap.b, calls.start > gap.a AS late, calls.rowid AS row FROM
             (SELECT *, start AS b, CAST(max(end) OVER (PARTITION BY gpu ORDER BY start, end
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS INTEGER) AS a FROM work) AS gap
             LEFT JOIN calls ON calls.process = gap.process >> 24 AND calls.call = gap.call
@@ -76,6 +76,19 @@ def own_line(call):
     SELECT 'b4.py:' || line FROM own GROUP BY line ORDER BY count(*) DESC LIMIT 1"""
 
 
+# The line of b4.py before whose launches and copies the GPU is idle for longest.
+WAITING_LINE = """
+    WITH RECURSIVE gaps AS MATERIALIZED (
+        SELECT calls.stack AS start, sum(idle.b - idle.a) AS ns FROM idle JOIN calls ON calls.rowid = idle.row
+            WHERE idle.a >= (SELECT min(a) FROM steps) AND idle.b <= (SELECT max(b) FROM steps) AND stack IS NOT NULL
+            GROUP BY calls.stack),
+    chain(start, stack, depth) AS (
+        SELECT start, start, 0 FROM gaps
+        UNION ALL SELECT start, parentId, depth + 1 FROM chain JOIN LANESCOPE_STACKS ON id = stack
+            WHERE parentId IS NOT NULL),
+    own AS (SELECT start, line, min(depth) FROM chain CROSS JOIN LANESCOPE_STACKS AS frame ON frame.id = stack
+        JOIN StringIds AS file ON file.id = fileId WHERE file.value = 'b4.py' GROUP BY start)
+    SELECT 'b4.py:' || line FROM own JOIN gaps USING (start) GROUP BY line ORDER BY sum(ns) DESC LIMIT 1"""
 BACKWARD = "SELECT start FROM ranges WHERE name LIKE 'cub::DeviceSelect%'"
 FETCH_MS = f"""SELECT avg({overlap('idle', '0', 'start', 'end')}) / 1e6 FROM ranges
     WHERE name = 'fetch' AND start > (SELECT min(a) FROM steps)"""
@@ -185,7 +198,7 @@ RECORDED = [
         'cause': ('host', HOST_IDLE),
         'ms': (47.8, IDLE_MS),
         'rank': ('unknown', ONE_PROCESS),
-        'line': ('b4.py:121', own_line('cuLaunchKernel'), OWN_LINE),
+        'line': ('b4.py:121', WAITING_LINE, OWN_LINE),
         'known': ('yes', HAS_STACKS),
     }),
     Recorded('f25', '13.sqlite', 'JAX without jit: each operation is launched by itself; a step is an iteration',
@@ -194,7 +207,7 @@ RECORDED = [
         'ms': (49.7, IDLE_MS, 'How many milliseconds of the mean step is the GPU idle, without the first step? '
                               'Answer with a number.'),
         'rank': ('unknown', ONE_PROCESS),
-        'line': ('b4.py:177', own_line('cuLaunchKernelEx'), OWN_LINE),
+        'line': ('b4.py:174', WAITING_LINE, OWN_LINE),
         'known': ('no', HAS_RANKS),
     }),
     Recorded('slow', '14.sqlite', 'a slow loader, in the range "fetch"',
