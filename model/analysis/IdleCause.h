@@ -66,6 +66,7 @@ enum class ThreadWork : uint8_t {
     Jax,
     TorchData,
     TorchOptimizer,
+    Saving,
 };
 /// "unknown", "garbage_collection", "dynamo".
 std::string_view identifier(ThreadWork work);

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "model/analysis/RunContext.h"
@@ -17,14 +21,23 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Python files whose functions on a stack reveal a thread's activity: those that compile code, not compiled ones.
-constexpr std::pair<std::string_view, ThreadWork> knownFiles[]{
-    {"/torch/_dynamo/convert_frame.py", ThreadWork::Dynamo},
-    {"/torch/_inductor/compile_fx.py", ThreadWork::Inductor},
-    {"/triton/compiler/compiler.py", ThreadWork::Triton},
-    {"/jax/_src/compiler.py", ThreadWork::Jax},
-    {"/torch/utils/data/dataloader.py", ThreadWork::TorchData},
-    {"/torch/optim/optimizer.py", ThreadWork::TorchOptimizer},
+/// Python functions on a stack that reveal a thread's activity: those that compile code, not compiled ones.
+struct KnownFunction {
+    std::string_view file;      ///< End of its file.
+    std::string_view function;  ///< Part of its name.
+    ThreadWork work;
+};
+constexpr KnownFunction knownFunctions[]{
+    {"/torch/_dynamo/convert_frame.py", "", ThreadWork::Dynamo},
+    {"/torch/_inductor/compile_fx.py", "", ThreadWork::Inductor},
+    {"/triton/compiler/compiler.py", "", ThreadWork::Triton},
+    {"/jax/_src/compiler.py", "", ThreadWork::Jax},
+    {"/torch/utils/data/dataloader.py", "", ThreadWork::TorchData},
+    {"/torch/optim/optimizer.py", "", ThreadWork::TorchOptimizer},
+    {"/torch/serialization.py", "save", ThreadWork::Saving},
+    {"/safetensors/torch.py", "save", ThreadWork::Saving},
+    {"/callbacks/model_checkpoint.py", "save", ThreadWork::Saving},
+    {"/distributed/checkpoint/state_dict_saver.py", "save", ThreadWork::Saving},
 };
 
 /// Divisor of the time between samples. Shorter times on a core, or waiting for a core, are ignored.
@@ -39,8 +52,9 @@ ThreadWork workOf(const Trace& trace, uint32_t stack) {
         const std::string_view file = trace.strings.at(trace.stacks.file[frame]);
         // Modules that are imported inside such a function are loaded once: that is not its work.
         if (file.ends_with("importlib._bootstrap>")) return ThreadWork::Unknown;
-        for (const auto& [ending, each] : knownFiles)
-            if (file.ends_with(ending)) work = each;
+        for (const KnownFunction& each : knownFunctions)
+            if (file.ends_with(each.file) && contains(trace.strings.at(trace.stacks.function[frame]), each.function))
+                work = each.work;
     }
     return work;
 }
@@ -79,8 +93,8 @@ std::string lineOf(const IdleCause& cause, const CodePlace& launched) {
 
 std::vector<std::string_view> compilerFiles() {
     std::vector<std::string_view> files;
-    for (const auto& [ending, work] : knownFiles)
-        if (isCompiling(work)) files.push_back(ending);
+    for (const KnownFunction& each : knownFunctions)
+        if (isCompiling(each.work)) files.push_back(each.file);
     return files;
 }
 
@@ -134,8 +148,9 @@ ThreadActivity ThreadActivities::made(uint32_t row, StatePrecision precision) co
     if (states.holder[row] != noIndex) made.holder = threadRef(trace_, states.holder[row]);
     // The place in samples is not the place between them.
     made.observation = Observation::Alternating;
-    // Compiling takes longer than the time between samples.
-    if (const ThreadWork work = stack == noIndex ? ThreadWork::Unknown : workOf(trace_, stack); isCompiling(work))
+    // Compiling and saving take longer than the time between samples.
+    if (const ThreadWork work = stack == noIndex ? ThreadWork::Unknown : workOf(trace_, stack);
+        isCompiling(work) || work == ThreadWork::Saving)
         made.work = work;
     if (precision == StatePrecision::Alternating) return made;
     made.observation = Observation::State;
@@ -251,7 +266,7 @@ class RanAndWaited {
     RanAndWaited(const RunContext& run, const WorkerTimeline& timeline)
         : trace_(run.trace), states_(run.states), timeline_(timeline) {
         for (WorkList::Reader work(timeline.work()); !work.isAtEnd(); work.next())
-            if (work->call != noIndex) ++launching_[trace_.apiCalls.thread[work->call]];
+            if (work->call != noIndex) addLaunch(work->call);
         for (const Contributor& each : timeline.contributors()) facts_.push_back(factsOf(each));
         const CpuStateTable& states = trace_.cpuStates;
         for (uint32_t row = 0; row < states.size(); ++row)
@@ -308,6 +323,8 @@ class RanAndWaited {
     struct Seen {
         using Places = std::map<FramePlace, std::pair<int64_t, uint32_t>>;  ///< Time and a frame.
         Places own, holders, callers, meanwhile;
+        /// By the lines of the launches before and after: time and a frame of each.
+        std::map<std::pair<FramePlace, FramePlace>, std::array<int64_t, 3>> between;
         uint32_t python = noIndex;
         int64_t ns = 0;
 
@@ -335,10 +352,32 @@ class RanAndWaited {
             }
             return {};
         }
+        /// Returns the launches around more than half of the time, at one or two places: "between the launches at
+        /// train.py:10 in main and train.py:30 in sample". The line is that of the launch after the longest time.
+        CodePlace launches(const Trace& trace) const {
+            std::vector<std::array<int64_t, 3>> longest;
+            for (const auto& [places, spent] : between) longest.push_back(spent);
+            std::ranges::sort(longest, std::ranges::greater());
+            longest.resize(std::min<size_t>(longest.size(), longest.empty() || 2 * longest[0][0] > ns ? 1 : 2));
+            int64_t sumNs = 0;
+            std::string text, line;
+            for (const auto& [ownNs, before, after] : longest) {
+                const std::string first = frameText(trace, uint32_t(before)), last = frameText(trace, uint32_t(after));
+                const std::string both =
+                    first == last ? "launches at " + last : fmt::format("the launches at {} and {}", first, last);
+                text += (text.empty() ? "between " : ", and between ") + both;
+                if (line.empty()) line = last;
+                sumNs += ownNs;
+            }
+            return 2 * sumNs > ns ? CodePlace{text, line} : CodePlace{};
+        }
         CodePlace place(const Trace& trace) const {
             const CodePlace at = most(trace, own), holder = most(trace, holders), called = most(trace, callers);
-            CodePlace made{at.empty() ? "" : "seen mostly " + at.text, at.line, called.line};
+            const CodePlace around = launches(trace);
+            CodePlace made{at.empty() ? "" : "seen mostly " + at.text, at.line.empty() ? around.line : at.line,
+                           called.line};
             const auto add = [&made](const std::string& more) { made.text += (made.empty() ? "" : ", ") + more; };
+            if (!around.empty()) add(around.text);
             if (!holder.empty()) add("the holder mostly " + holder.text);
             if (!called.line.empty()) add("called " + called.text);
             if (const CodePlace there = most(trace, meanwhile); !there.empty())
@@ -363,10 +402,51 @@ class RanAndWaited {
         if (thread == noIndex) return;
         Seen& seen = seenIn_[piece.contributor];
         seen.ns += piece.range.durationNs();
+        const auto [before, after] = addBetween(seen, piece.range);
         states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
-            Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
+            if (isBetween(trace_.cpuStates.stack[row], before, after))
+                Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
             addHolder(seen, row, within);
         });
+    }
+
+    /// Adds the lines of the launches around a piece, and returns their frames; `noIndex` if one is unknown.
+    std::pair<uint32_t, uint32_t> addBetween(Seen& seen, TimeRange piece) const {
+        const WorkList& work = timeline_.work();
+        const size_t next = firstFrom(work, piece.endNs);
+        if (next == 0 || next >= work.size()) return {noIndex, noIndex};
+        const uint32_t before = frameOfLaunch(work[next - 1].call), after = frameOfLaunch(work[next].call);
+        if (before == noIndex || after == noIndex) return {noIndex, noIndex};
+        auto& [sumNs, one, other] = seen.between[{placeOf(trace_, before), placeOf(trace_, after)}];
+        sumNs += piece.durationNs();
+        one = before;
+        other = after;
+        return {before, after};
+    }
+
+    uint32_t frameOfLaunch(uint32_t call) const {
+        if (call == noIndex || trace_.apiCalls.isStackLent[call]) return noIndex;
+        const uint32_t stack = trace_.apiCalls.stack[call];
+        return stack == noIndex ? noIndex : ownFrame(trace_, stack);
+    }
+
+    void addLaunch(uint32_t call) {
+        ++launching_[trace_.apiCalls.thread[call]];
+        const uint32_t stack = trace_.apiCalls.isStackLent[call] ? noIndex : trace_.apiCalls.stack[call];
+        if (stack != noIndex && launchingStacks_.insert(stack).second)
+            launchingFunctions_.insert(functionOf(ownFrame(trace_, stack)));
+    }
+
+    using Function = std::pair<StringIndex, StringIndex>;
+    Function functionOf(uint32_t frame) const { return {trace_.stacks.function[frame], trace_.stacks.file[frame]}; }
+
+    /// Returns false for a sample of another time than that between the launches: in a function that launches other
+    /// work. Samples are further apart than most waits.
+    bool isBetween(uint32_t stack, uint32_t before, uint32_t after) const {
+        if (stack == noIndex || before == noIndex) return true;
+        const Function function = functionOf(ownFrame(trace_, stack));
+        return function == functionOf(before) || function == functionOf(after) ||
+               !launchingFunctions_.contains(function);
     }
 
     /// Adds the lines of the program that called the function in which the thread was seen.
@@ -530,7 +610,9 @@ class RanAndWaited {
     const StatesOfThreads& states_;
     const WorkerTimeline& timeline_;
     std::map<uint32_t, size_t> launching_;  ///< Work by the thread that launched it.
-    std::vector<Facts> facts_;              ///< By contributor.
+    std::unordered_set<uint32_t> launchingStacks_;
+    std::set<Function> launchingFunctions_;
+    std::vector<Facts> facts_;  ///< By contributor.
     std::vector<WorkerTimeline::Piece> interval_;
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
     std::map<ContributorTable::Id, Seen> seenIn_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/analysis/ThreadActivities.h"
+#include "model/analysis/groupKernels.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/findingQueries.h"
@@ -391,7 +392,8 @@ std::string sayLaunchBound(const FindingText& text) {
         said += text.rarely() + "." + work;
     if (share > 0 && share <= 0.5)
         said += fmt::format(" {} of the wait is {}.{}", shareText(share), text.main(), text.place());
-    return said + (isDispatchedSingly(text.worker()) ? " Each operation is launched as a separate program." : "") +
+    return said +
+           (isDispatchedSingly(text.worker()) ? " JAX launches each operation as a compiled program of its own." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,
                                ", so fewer launches may not help") +
            drainedSentence(text.worker(), text.per()) +
@@ -410,6 +412,16 @@ std::string adviseLaunchBound(const FindingText& text) {
                                       "Python. Or run several steps in one program (jax.lax.scan).",
                                       "A step has hardly any launches, so do less on the CPU between them, or launch "
                                       "several steps before reading a result."}) +
+               adviseHolder(text);
+    int64_t launches = 0, ofOptimizer = 0;
+    for (const KernelGroup& each : kernelsOf(text.worker())) {
+        launches += each.count;
+        ofOptimizer += each.purpose == LaunchPurpose::Optimizer ? each.count : 0;
+    }
+    if (ofOptimizer > launches / 2)
+        return "Most launches are the optimizer's: fused=True, torch._foreach_* functions for all parameters at once, "
+               "or "
+               "torch.compile of its step need few." +
                adviseHolder(text);
     return adviceOf(text.run(), launchBoundRule) + adviseHolder(text);
 }
@@ -517,7 +529,10 @@ const Rule hostWorkRule{
     .advise =
         [](const FindingText& text) {
             const bool isUnclear = text.finding().contributor.idle.runsAndWaits();
-            return (isUnclear ? "If the thread waits there (--cpu-samples perf shows it), end the wait. Else: " : "") +
+            return (isUnclear ? "Record with --cpu-samples perf to see whether the thread runs or waits there. If it "
+                                "waits for a lock or "
+                                "another thread, avoid that wait. If it runs: "
+                              : "") +
                    adviceOf(text.run(), hostWorkRule);
         },
     .order = putLineBeforeLaunches,

@@ -146,12 +146,15 @@ std::string advisePageableCopies(const FindingText& text) {
     const std::string first = isOwnRoundTrip(text) ? adviseRoundTrip(text.run()) + " Otherwise: " : "";
     if (areToHost(text.worker(), isPageable))
         return first +
-               adviceFor(text.run(),
-                         {"Copy results into pinned memory that is kept (torch.empty(..., pin_memory=True), copy_(..., "
-                          "non_blocking=True)), and read them a step later, or less often.",
-                          "Read results less often, and those of an earlier step (copy_to_host_async).",
-                          "Copy results into pinned memory that is kept ({prefix}HostAlloc) with {prefix}MemcpyAsync, "
-                          "and read them later, or less often."});
+               adviceFor(
+                   text.run(),
+                   {"Copy less: compute what the host needs (argmax, a mean) on the GPU. Copy the rest into pinned "
+                    "memory that is kept (torch.empty(..., pin_memory=True), copy_(..., non_blocking=True)), and "
+                    "read it a step later, or less often.",
+                    "Copy less: compute what the host needs on the GPU. Read results less often, and those of an "
+                    "earlier step (copy_to_host_async).",
+                    "Copy less: compute what the host needs on the GPU. Copy the rest into pinned memory that is "
+                    "kept ({prefix}HostAlloc) with {prefix}MemcpyAsync, and read it later, or less often."});
     return first + adviceOf(text.run(), pageableCopiesRule);
 }
 

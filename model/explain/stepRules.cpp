@@ -66,10 +66,11 @@ std::string sayOddSteps(const FindingText& text) {
     const OutlierStep& longest = odd.outliers.front();
     const std::string_view many = odd.outliers.size() == 1 ? "s" : "";
     std::string said = fmt::format(
-        "{}{} of {} {}s take{} far longer than the others: {} if spread over all {}s. The longest, {} {}, takes {} "
-        "more than the median {}: {}",
+        "{}{} of {} {}s take{} far longer than the others. Averaged over all {}s, their time above the median is {}. "
+        "The "
+        "longest, {} {}, takes {} more than the median {}: {}",
         odd.outliers.size() == maxOutliers ? "At least " : "", odd.outliers.size(), odd.steps.size(), text.unit(), many,
-        text.time(), text.unit(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
+        text.unit(), text.time(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
         text.unit(), name(longest.part));
     if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
     said += "." + text.place();
@@ -325,7 +326,7 @@ std::string adviseIdleBetweenSteps(const FindingText& text) {
     const IdleCause& cause = text.finding().contributor.idle;
     const FrameRef& frame = cause.activity.frame;
     const std::string names = fmt::format("{} {} {}", text.finding().path, frame.function, frame.file);
-    if (hasWord(names, savingWords))
+    if (cause.activity.work == ThreadWork::Saving || hasWord(names, savingWords))
         return adviceFor(text.run(),
                          {"Save less often, or copy to host memory and write on another thread or process "
                           "(torch.distributed.checkpoint.async_save).",

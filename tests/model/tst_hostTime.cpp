@@ -31,12 +31,13 @@ struct Shape {
     bool isWaiting = false;   ///< For its kernels.
     bool isSampled = true;
     const char* file = "/srv/train.py";  ///< File of the function around the busy one.
+    const char* function = "outer";      ///< That function.
 };
 
 TracePtr programOf(const Shape& shape) {
     SimulatedTrace made;
     const uint32_t main = made.addThread(0, 4242, "python3"), stream = made.defaultStream();
-    const uint32_t outer = made.stack(noIndex, made.intern("outer"), made.intern(shape.file), 7);
+    const uint32_t outer = made.stack(noIndex, made.intern(shape.function), made.intern(shape.file), 7);
     const uint32_t stack = made.stack(outer, made.intern("prepare"), made.intern("/srv/own.py"), 3);
     int64_t at = 1 * ms, gpuNs = 0;
     for (int64_t step = 0; step < 30; ++step) {
@@ -117,6 +118,13 @@ class tst_hostTime : public QObject {
                      "runs."),
                  sentence("/x/torch/_dynamo/convert_frame.py").c_str());
         QVERIFY(has(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)"));
+        // A function of this file that does not save may load.
+        QVERIFY(!has(sentence("/x/torch/serialization.py"), "saving a checkpoint"));
+        const std::string saving =
+            explained({.busyNs = 30 * ms, .file = "/x/torch/serialization.py", .function = "_save"})
+                .findings.front()
+                .sentence;
+        QVERIFY2(has(saving, "on the main thread, saving a checkpoint. Place: own.py:3 in prepare."), saving.c_str());
         // Compiled code is called through this frame, too.
         QVERIFY(!has(sentence("/x/torch/_dynamo/eval_frame.py"), "compiling"));
     }
@@ -629,6 +637,36 @@ class tst_hostTime : public QObject {
         QCOMPARE(launches.count, 5 * steps);
         QCOMPARE(launches.placeCount, 2 * steps);
         QVERIFY(launches.place.text.starts_with("launched at train.py:"));
+    }
+
+    void functionOfManyLinesIsThePlaceOfLaunches() {
+        SimulatedTrace builder;
+        const uint32_t main = builder.addThread(0, 4242, "python3"), stream = builder.defaultStream();
+        const auto lineOf = [&](const char* function, uint32_t line) {
+            return builder.stack(noIndex, builder.intern(function), builder.intern("/home/ada/train.py"), line);
+        };
+        const uint32_t forward = lineOf("forward", 212);
+        uint32_t correlation = 0;
+        for (int64_t number = 0; number < 10; ++number) {
+            const int64_t at = 20 * ms * number;
+            builder.addNvtx(main, "step " + std::to_string(number), at, at + 20 * ms);
+            for (uint32_t launch = 0; launch < 8; ++launch) {
+                const int64_t fromNs = at + (launch + 1) * ms;
+                builder.add<kinds::Api>({.startNs = fromNs - 20'000,
+                                         .endNs = fromNs - 10'000,
+                                         .name = builder.intern("cuLaunchKernel"),
+                                         .thread = main,
+                                         .correlation = ++correlation,
+                                         .stack = launch < 2 ? forward : lineOf("Adan.step", 30 + launch / 2)});
+                builder.addKernel(stream, "add", fromNs, fromNs + ms / 2, correlation);
+            }
+        }
+        const auto summary = summarizeRun(*builder.finish());
+        QVERIFY(summary);
+        const LaunchTimes& launches = summary->workers.front().launches;
+        QCOMPARE(launches.place.text, std::string("in Adan.step, mostly at train.py:31 in Adan.step"));
+        QCOMPARE(launches.place.line, std::string("train.py:31 in Adan.step"));
+        QCOMPARE(launches.placeCount, 6 * launches.count / 8);
     }
 
     /// Kernels overlap the copies of one line; the exposed time belongs to another line.
