@@ -441,7 +441,7 @@ class RanAndWaited {
     Function functionOf(uint32_t frame) const { return {trace_.stacks.function[frame], trace_.stacks.file[frame]}; }
 
     /// Returns false for a sample of another time than that between the launches: in a function that launches other
-    /// work. Samples are further apart than most waits.
+    /// work. The time between samples is longer than most waits.
     bool isBetween(uint32_t stack, uint32_t before, uint32_t after) const {
         if (stack == noIndex || before == noIndex) return true;
         const Function function = functionOf(ownFrame(trace_, stack));

@@ -51,7 +51,7 @@ Json texts(const char* description = "") {
 
 Json tool(const char* name, const char* description, Json properties, std::vector<std::string> required,
           bool isReading = true) {
-    if (isReading) properties["detail"] = {{"type", "boolean"}};
+    if (isReading && !properties.contains("finding")) properties["detail"] = {{"type", "boolean"}};
     properties["max_tokens"] = ofType("integer", "");
     return {
         {"name", name},
@@ -78,9 +78,12 @@ Json toolList(bool mayRun) {
         tool("explain",
              "Why steps take their time; enough for most questions. mean_step_ms: mean step by part, and by rank. "
              "causes_ms: ms per step, findings (summed by line), place, evidence (none: measured; recording: ms that "
-             "the profiler may have added). A place that begins with 'line' is the line to change. No causes: nothing "
-             "stands out. detail: sentences, advice.",
-             {{"file", text()}, {"steps", text("A-B, as 5-20")}}, {"file"}));
+             "the profiler may have added, not counted). A place that begins with 'line' is the line to change. No "
+             "causes: nothing stands out.",
+             {{"file", text()},
+              {"steps", text("A-B, as 5-20")},
+              {"finding", text("One of causes_ms, for its sentences and advice; or all")}},
+             {"file"}));
     tools.push_back(tool("open", "Program, GPUs, time range. Without file: all traces.", {{"file", text()}}, {}));
     tools.push_back(tool("compare", "Which runs are slower, how certain, and why. Several runs per side for programs.",
                          {{"baseline", texts()}, {"candidate", texts()}, {"steps", text()}},
@@ -262,7 +265,9 @@ Json arrayOf(const auto& all, auto jsonOf) {
     return array;
 }
 
-bool isDetailed(const Json& arguments) { return arguments.value("detail", false); }
+bool isDetailed(const Json& arguments) {
+    return arguments.value("detail", false) || arguments.value("finding", std::string()) == "all";
+}
 
 /// Returns the begin of an answer, which lacks the parts `omitted` without detail.
 Json begun(const std::string& command, const Json& caveats, const std::vector<std::string>& unknowns,
@@ -270,7 +275,7 @@ Json begun(const std::string& command, const Json& caveats, const std::vector<st
     Json answer{{"command", command}, {"names", untrusted}};
     if (!caveats.empty()) answer["caveats"] = caveats;
     if (!unknowns.empty()) answer["cannot_answer"] = unknowns;
-    if (!omitted.empty() && !isDetailed(arguments)) answer["truncated"] = Json::array({"detail: " + omitted});
+    if (!omitted.empty() && !isDetailed(arguments)) answer["truncated"] = Json::array({omitted});
     return answer;
 }
 
@@ -355,7 +360,7 @@ Result<Json> answerOpen(const Json& arguments, const FolderGate& gate) {
     const DescribedTrace described = describeTrace(trace);
     Json answer =
         begun("lanescope info " + fileWord(arguments), warningsOf(*run), unknownsOf(trace, *run, isDetailed(arguments)),
-              arguments, "GPUs, processes, counts, machine, remedies");
+              arguments, "detail: GPUs, processes, counts, machine, remedies");
     const auto textOf = [](const Property& each) { return each.name + ": " + each.value; };
     answer["range"] = fmt::format("{:.6f}s:{:.6f}s", static_cast<double>(trace.range.startNs) / 1e9,
                                   static_cast<double>(trace.range.endNs) / 1e9);
@@ -378,13 +383,13 @@ std::string rankText(const WorkerSummary& worker) {
     return worker.rank ? fmt::format("rank {}", *worker.rank) : worker.label();
 }
 
-/// Returns milliseconds of the mean step by its parts from 1 %, or 0.01 %, on. For several workers, a header, then a
+/// Returns milliseconds of the mean step by its parts from 0.1 %, or 0.01 %, on. For several workers, a header, then a
 /// row for each and for their mean.
 Json stepTable(const RunSummary& run, const explain::Explanation& explained, bool isAll) {
     std::vector<StepPart> parts;
     Json header = Json::array({"rank", "mean"});
     for (const StepPart part : allStepParts) {
-        const double minShare = isAll ? 0.0001 : 0.01;
+        const double minShare = isAll ? 0.0001 : 0.001;
         const auto isLarge = [&](const auto& each) {
             return explain::shareOf(each.parts[part], each.meanNs) >= minShare;
         };
@@ -524,8 +529,8 @@ Json causeTable(const RunSummary& run, const explain::Explanation& explained) {
             row.place = fmt::format("{}: {}", rankText(text.worker()), row.place);
         const StepPauses& pauses = text.worker().pauses;
         if (rule.isBetweenSteps && pauses.count > 0)
-            row.place +=
-                fmt::format(", {} pauses of {:.1f} ms", pauses.count, milliseconds(pauses.idleNs / pauses.count));
+            row.place += fmt::format(", {} pauses of {:.1f} ms outside the steps", pauses.count,
+                                     milliseconds(pauses.idleNs / pauses.count));
         row.place += text.rarely();
         if (const Distinction* only = text.distinction(); only && known.emplace(finding.worker, only->name).second)
             row.place += "." + text.onlyThere();
@@ -551,8 +556,21 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
     const Result<RunSummary> run = steps ? summarizeRun(**opened, *steps) : fail(steps.error());
     if (!run) return fail(run.error());
     const explain::Explanation explained = explain::explain(*run);
+    const std::string finding = arguments.value("finding", std::string());
+    const auto isAsked = [&](const explain::Finding& each) { return finding == "all" || each.rule->id == finding; };
+    const auto textsOf = [](const explain::Finding& each) -> Json {
+        return {{"rule", each.rule->id}, {"sentence", each.sentence}, {"advice", each.advice}};
+    };
+    if (!finding.empty() && finding != "all" && std::ranges::none_of(explained.findings, isAsked))
+        return fail(fmt::format("finding: \"{}\" is not in causes_ms.", printable(finding)));
     Json answer = begun("lanescope explain " + fileWord(arguments) + stepsOption(arguments), explained.caveats,
-                        unknownsOf(**opened, *run, isDetailed(arguments)), arguments, "texts, small parts");
+                        unknownsOf(**opened, *run, isDetailed(arguments)), arguments, "finding: texts");
+    if (!finding.empty()) answer["findings"] = arrayOf(explained.findings | std::views::filter(isAsked), textsOf);
+    if (!finding.empty() && !isDetailed(arguments)) {
+        answer.erase("cannot_answer");
+        answer.erase("truncated");
+        return answer;
+    }
     if (const size_t workers = explained.workers.size(); !isDetailed(arguments) && workers > maxShortWorkers)
         answer["truncated"].push_back(fmt::format("at most {} of {} workers shown", maxShortWorkers + 1, workers));
     if (!explained.covered.empty()) answer[explained.what + "s"] = withoutEscapes(explained.covered);
@@ -561,9 +579,6 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
     if (!isDetailed(arguments)) return answer;
     answer["sentence"] = explained.sentence;
     answer["covered"] = explained.steps;
-    answer["findings"] = arrayOf(explained.findings, [](const explain::Finding& each) -> Json {
-        return {{"rule", each.rule->id}, {"sentence", each.sentence}, {"advice", each.advice}};
-    });
     return answer;
 }
 
@@ -627,7 +642,7 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
     Json answer =
         begun(fmt::format("lanescope stats {} --range {}ns:{}ns", fileWord(arguments), range.startNs, range.endNs),
               warningsOf(*run), unknownsOf(trace, *run, isDetailed(arguments)), arguments,
-              "three times as many causes and names, remedies");
+              "detail: three times as many causes and names, remedies");
     const size_t most = isDetailed(arguments) ? maxNames : maxShortNames;
     answer["range_ms"] = milliseconds(range.durationNs());
     Json gpus = Json::array();
@@ -659,7 +674,7 @@ Result<Json> answerRange(const Json& arguments, const FolderGate& gate) {
 Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     const std::string name = arguments.value("report", std::string());
     if (name.empty()) {
-        Json answer = begun("lanescope stats --help", Json::array(), {}, arguments, "their descriptions");
+        Json answer = begun("lanescope stats --help", Json::array(), {}, arguments, "detail: their descriptions");
         answer["reports"] = arrayOf(allReports(), [&](const Report* each) {
             const bool isLong = isDetailed(arguments);
             return std::string(each->info.name) + (isLong ? fmt::format(": {}", each->info.description) : "");
@@ -675,9 +690,10 @@ Result<Json> answerStats(const Json& arguments, const FolderGate& gate) {
     if (!table) return fail(table.error());
     const Result<RunSummary> run = summarizeRun(**opened);
     if (!run) return fail(run.error());
-    Json answer = begun(fmt::format("lanescope stats {} -r {}{}", fileWord(arguments), shellQuoted(name),
-                                    wanted.empty() ? "" : " --range " + shellQuoted(wanted)),
-                        warningsOf(*run), unknownsOf(**opened, *run, isDetailed(arguments)), arguments, "remedies");
+    Json answer =
+        begun(fmt::format("lanescope stats {} -r {}{}", fileWord(arguments), shellQuoted(name),
+                          wanted.empty() ? "" : " --range " + shellQuoted(wanted)),
+              warningsOf(*run), unknownsOf(**opened, *run, isDetailed(arguments)), arguments, "detail: remedies");
     answer["notes"] = table->notes;
     addTable(*table, rowsAsked(arguments, defaultReportRows), answer);
     return answer;
@@ -699,7 +715,7 @@ Result<Json> answerSql(const Json& arguments, const FolderGate& gate) {
         Result<std::vector<QueryTable>> tables = query->tables();
         if (!tables) return fail(tables.error());
         Json answer = begun(fmt::format("lanescope sql {} \"SELECT name FROM sqlite_master\"", fileWord(arguments)),
-                            caveats, {}, arguments, "empty tables, columns");
+                            caveats, {}, arguments, "detail: empty tables, columns");
         answer["tables"] = Json::array();
         for (const QueryTable& table : *tables) {
             std::string text = table.name + (isDetailed(arguments) ? ":" : "");

@@ -429,7 +429,7 @@ const Rule singlePrecisionRule{
 
 const Rule singleAttentionRule{
     .id = "single_attention",
-    .title = "Attention in fp32 next to products in lower precision",
+    .title = "Attention in fp32 next to 16-bit products",
     .finds = "Attention in fp32 takes at least 15 % of the step, next to matrix products in 16 or 8 bits.",
     .advice =
         "Convert query, key and value to the type of the products before attention: a float32 factor, as of rotary "

@@ -146,7 +146,7 @@ class tst_McpCommand : public QObject {
         QCOMPARE(compared["outcome"].toString(), QString("longer"));
         QVERIFY(compared["sentence"].toString().contains("no longer over the NVLink"));
         QVERIFY(compared["cannot_answer"].toArray()[0].toString().startsWith("whether the program is slower"));
-        const QJsonObject explained = answer("explain", {{"file", "run.sqlite"}, {"detail", true}});
+        const QJsonObject explained = answer("explain", {{"file", "run.sqlite"}, {"finding", "all"}});
         QProcess process;
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       {"explain", folder_.filePath("served/run.sqlite"), "-f", "json"});
@@ -175,17 +175,26 @@ class tst_McpCommand : public QObject {
         const QString file = "below/nvlink.sqlite.gz";
         for (const char* tool : {"open", "explain", "stats", "sql", answers::rangeTool}) {
             const QJsonObject brief = answer(tool, {{"file", file}});
-            const QJsonObject whole = answer(tool, {{"file", file}, {"detail", true}, {"max_tokens", 20000}});
+            const bool isExplain = QByteArray(tool) == "explain";
+            const QString more = isExplain ? "finding" : "detail";
+            const QJsonValue all = isExplain ? QJsonValue("all") : QJsonValue(true);
+            const QJsonObject whole = answer(tool, {{"file", file}, {more, all}, {"max_tokens", 20000}});
             qInfo("%s: %lld bytes of %lld", tool, static_cast<long long>(sizeOf(brief)),
                   static_cast<long long>(sizeOf(whole)));
             QVERIFY2(sizeOf(brief) < sizeOf(whole), tool);
-            QVERIFY2(brief["truncated"].toArray()[0].toString().startsWith("detail: "), tool);
+            QVERIFY2(brief["truncated"].toArray()[0].toString().startsWith(more + ": "), tool);
             for (const QJsonValue& each : whole["truncated"].toArray())
-                QVERIFY2(!each.toString().startsWith("detail: "), tool);
+                QVERIFY2(!each.toString().startsWith(more + ": "), tool);
         }
         const QJsonObject explained = answer("explain", {{"file", file}});
         QVERIFY(sizeOf(answer("open", {{"file", file}})) + sizeOf(explained) <= 1300);
         for (const char* key : {"sentence", "findings"}) QVERIFY2(!explained.contains(key), key);
+        const QString rule = explained["causes_ms"].toArray()[0].toArray()[1].toString().section(' ', 0, 0);
+        const QJsonObject one = answer("explain", {{"file", file}, {"finding", rule}});
+        QCOMPARE(one["findings"].toArray()[0].toObject()["rule"].toString(), rule);
+        QVERIFY(!one.contains("causes_ms"));
+        QCOMPARE(refusal("explain", {{"file", file}, {"finding", "none"}}),
+                 QByteArray("finding: \"none\" is not in causes_ms."));
         QVERIFY(!QJsonDocument(explained).toJson().contains('\\'));  // Escapes are tokens.
         QVERIFY(explained["steps"].toString().endsWith(" of 10 'step #'"));
         const QJsonArray steps = explained["mean_step_ms"].toArray();

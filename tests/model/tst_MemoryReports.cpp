@@ -240,7 +240,7 @@ class tst_MemoryReports : public QObject {
             if (count.name == "managed migrations") QCOMPARE(count.untimed, 1);
         }
         QVERIFY(std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
-            return note.sentence.find("1 of 2 managed migrations have no time") != std::string::npos;
+            return note.sentence.find("1 of 2 managed migrations have no start and end") != std::string::npos;
         }));
     }
 

@@ -241,14 +241,15 @@ class tst_OneCause : public QObject {
         HAS(sentence(), " Samples: seen mostly in f (a.py).");
         HAS_NO(sentence(), " Place: seen");
         // A line of most samples has most of the time, whatever it launches.
-        made.run().workers[0].contributors[0].launched = seenAt("a.py:1 in f");
+        Contributor& late = made.run().workers[0].contributors[1];
+        late.launched = seenAt("a.py:1 in f");
         HAS(sentence(), ", 64.0 % of the launches at b.py:2 in g.");
         HAS(sentence(), " Place: seen mostly at a.py:1 in f.");
         launches.placeCount = 50;
         HAS(sentence(), ", 50.0 % of the launches at b.py:2 in g.");
         // The thread's own line is certain.
         launches.placeCount = 64;
-        made.run().workers[0].contributors[0].name = runsAt(sample);
+        late.name = runsAt(sample);
         HAS(sentence(), " Place: replay.py:58 in sample, seen mostly at a.py:1 in f.");
         HAS_NO(sentence(), " Samples: ");
     }

@@ -259,7 +259,7 @@ class tst_loadTrace : public QObject {
         const TracePtr trace = load();
         QCOMPARE(trace->memsets.size(), 1u);
         QCOMPARE(trace->range, (TimeRange{10, 20}));
-        QVERIFY(hasNote(*trace, "4 of 5 memsets have no time"));
+        QVERIFY(hasNote(*trace, "4 of 5 memsets have no start and end"));
         QVERIFY(hasNote(*trace, "1 row of LANESCOPE_UNTIMED was skipped"));
         std::map<std::string, std::pair<int64_t, int64_t>> counts;
         for (const EventCount& each : trace->counts) counts[each.name] = {each.total, each.untimed};
@@ -527,7 +527,7 @@ class tst_loadTrace : public QObject {
         QCOMPARE(trace->allocations.bytes, (Column<int64_t>{0, 0, 64}));
         QCOMPARE(trace->allocations.kind[2], MemoryKind::Unknown);
         QVERIFY(hasNote(*trace, "5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were skipped"));
-        QVERIFY(hasNote(*trace, "1 of 10 memory events have no time"));
+        QVERIFY(hasNote(*trace, "1 of 10 memory events have no start and end"));
         QVERIFY(hasNote(*trace, "1 frees of memory match no allocation"));
     }
 
