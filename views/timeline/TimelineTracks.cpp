@@ -285,9 +285,9 @@ void TimelineTracks::setMetrics(const LayoutMetrics& metrics) {
 
 LayoutMetrics TimelineTracks::fittingMetrics() const {
     static constexpr std::pair<RowHeight, Previews> sizes[] = {
-        {RowHeight::Tall, Previews::All},     {RowHeight::Normal, Previews::All},
-        {RowHeight::Normal, Previews::Gpus},  {RowHeight::Normal, Previews::None},
-        {RowHeight::Compact, Previews::Gpus}, {RowHeight::Compact, Previews::None}};
+        {RowHeight::Tall, Previews::All},    {RowHeight::Normal, Previews::All},   {RowHeight::Normal, Previews::Gpus},
+        {RowHeight::Compact, Previews::All}, {RowHeight::Compact, Previews::Gpus}, {RowHeight::Normal, Previews::None},
+        {RowHeight::Compact, Previews::None}};
     TrackLayout trial = layout_;
     for (const auto& [height, previews] : sizes) {
         trial.setMetrics(LayoutMetrics::forText(textHeight_, height, previews));

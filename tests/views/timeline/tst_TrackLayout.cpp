@@ -417,6 +417,16 @@ class tst_TrackLayout : public QObject {
         QVERIFY(layout.metrics() == metrics);
     }
 
+    void namesTakePrecedenceOverHighRows() {
+        ShownRanks timeline(4, 300);
+        for (int height = 300; height <= 620; height += 10) {
+            timeline.resize(1000, height);
+            QApplication::processEvents();
+            QVERIFY2(timeline.state().tracks().layout().metrics().previews != Previews::None,
+                     qPrintable(QString::number(height)));
+        }
+    }
+
     void arrangementOfTheUserKeepsItsHeight() {
         ShownRanks timeline(4, 620);
         TimelineTracks& tracks = timeline.state().tracks();
