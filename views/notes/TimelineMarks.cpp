@@ -34,7 +34,6 @@ const char* const colorNames[] = {
     QT_TRANSLATE_NOOP("MarkEditor", "Pink"),   QT_TRANSLATE_NOOP("MarkEditor", "Blue")};
 
 constexpr int faintAlpha = 120;
-constexpr int rangeAlpha = 24;
 
 QColor faint(QColor color, int alpha) {
     color.setAlpha(alpha);
@@ -193,10 +192,7 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
     const auto paintIn = [&](const QRect& area, int lineAlpha) {
         const QColor line = faint(color, lineAlpha);
         painter.fillRect(QRect(left, area.top(), width, area.height()), line);
-        if (right > left + 2) {
-            painter.fillRect(QRect(left, area.top(), right - left, area.height()), faint(color, rangeAlpha));
-            painter.fillRect(QRect(right, area.top(), width, area.height()), line);
-        }
+        if (right > left + 2) painter.fillRect(QRect(right, area.top(), width, area.height()), line);
     };
     paintIn(rect(), mark.track.empty() ? 190 : faintAlpha);
     if (mark.track.empty() || !timeline_.trace()) return;

@@ -96,6 +96,10 @@ class TestMarks : public QObject {
                    std::abs(color.blue() - wanted.blue());
         };
         QVERIFY(distance(marked) < distance(plain));
+        // Within a range, all colours stay.
+        shown.store.add({.id = "c", .range = {2 * ms, 5 * ms}, .text = "range", .color = markColors[1]});
+        QCOMPARE(picture().pixelColor(x, y), plain);
+        QCOMPARE(picture().pixelColor(int(shown.timeline.places().xOf(5 * ms)), y).hue(), marked.hue());
     }
 
     void withoutSelectionTheMiddleIsMarked() {
