@@ -348,7 +348,7 @@ QString evidenceText(const TracePage& page) {
 
 void copyEvidence(TracePage& page) {
     const QString text = evidenceText(page);
-    const QImage picture = page.timeline().grab().toImage();
+    const QImage picture = views::pictureOf(page.timeline());
     auto* data = new QMimeData;
     data->setText(text);
     data->setImageData(picture);

@@ -10,17 +10,17 @@
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::views {
-namespace {
 
-QByteArray asPng(TimelineView& view) {
+QImage pictureOf(TimelineView& view) {
     const double ratio = view.devicePixelRatioF();
     QImage image((QSizeF(view.size()) * ratio).toSize(), QImage::Format_RGB32);
     image.setDevicePixelRatio(ratio);
     QPainter painter(&image);
     view.renderTo(&painter, view.size());
-    painter.end();
-    return pngOf(image);
+    return image;
 }
+
+namespace {
 
 QByteArray asSvg(TimelineView& view) {
     QByteArray bytes;
@@ -55,7 +55,7 @@ Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path
     if (!isSvg && ending != QStringLiteral("png")) {
         return fail("A picture can be written as .png or .svg, but {} ends in neither.", path.string());
     }
-    const QByteArray bytes = isSvg ? asSvg(view) : asPng(view);
+    const QByteArray bytes = isSvg ? asSvg(view) : pngOf(pictureOf(view));
     if (bytes.isEmpty()) {
         return fail("The picture for {} is empty; make the window larger and try again.", path.string());
     }

@@ -11,6 +11,9 @@ namespace lanescope::views {
 
 class TimelineView;
 
+/// Returns a picture of the timeline without scroll bar, keyboard focus and pointer.
+QImage pictureOf(TimelineView& view);
+
 /// Returns a picture as PNG; empty if it cannot be one.
 QByteArray pngOf(const QImage& picture);
 

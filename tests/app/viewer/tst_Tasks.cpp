@@ -362,6 +362,23 @@ class tst_Tasks : public QObject {
         QCOMPARE(hand.said("copy a slice"), QString());
     }
 
+    void evidenceHasNeitherPointerNorFocus() {
+        TaskHand hand(withALateRank());
+        QVERIFY(QTest::qWaitForWindowActive(&hand.window));
+        const auto copied = [&] {
+            QApplication::clipboard()->clear();
+            hand.key(hand.timeline(), Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+            return QApplication::clipboard()->image();
+        };
+        const QImage plain = copied();
+        QCOMPARE(plain.size(), hand.timeline().size());
+        hand.timeline().setFocus(Qt::TabFocusReason);
+        QTest::mouseMove(&hand.canvas(), {200, hand.canvas().height() - 3});
+        QTRY_VERIFY(hand.timeline().state().selection().hoverTime());
+        QVERIFY(hand.timeline().grab().toImage() != plain);
+        QCOMPARE(copied(), plain);
+    }
+
     void rightClickListsTheActionsOfASlice() {
         TaskHand hand(withALateRank());
         const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
