@@ -304,7 +304,7 @@ struct RankLateness {
 ReportTable ncclLateness(const ReportQuery& query) {
     ReportTable table;
     table.columns = {{"Communicator", Unit::Text},    {"Rank", Unit::Identifier},      {"PID", Unit::Identifier},
-                     {"Collectives", Unit::Count},    {"Last", Unit::Count},           {"Last", Unit::Percent},
+                     {"Collectives", Unit::Count},    {"Last", Unit::Count},           {"Share", Unit::Percent},
                      {"Late Med", Unit::Nanoseconds}, {"Late P90", Unit::Nanoseconds}, {"Late Max", Unit::Nanoseconds},
                      {"Waited", Unit::Nanoseconds}};
     const MatchedCollectives matched(query.trace);
