@@ -325,6 +325,7 @@ struct Family {
     int64_t totalNs = 0;
     std::vector<int64_t> durationsNs;
     std::vector<std::pair<uint32_t, int64_t>> starts;  ///< Process and time.
+    std::unordered_map<uint32_t, int64_t> endNs;       ///< By thread, of its last outermost call.
     TimeRange span;
 };
 
@@ -347,6 +348,12 @@ std::vector<Family> familiesOf(const Trace& trace) {
             }
         }
         Family& family = families[index];
+        // Calls within a call of the same name are parts of it.
+        if (ranges.style[row] == NvtxStyle::PushPop) {
+            const auto [outer, isFirst] = family.endNs.try_emplace(ranges.thread[row], range.endNs);
+            if (!isFirst && range.endNs <= outer->second) continue;
+            outer->second = range.endNs;
+        }
         family.hasSeveralNames |= family.name != name;
         family.span = family.durationsNs.empty() ? range : family.span.united(range);
         family.starts.emplace_back(trace.threads[ranges.thread[row]].process, range.startNs);
@@ -531,8 +538,9 @@ std::optional<MainRanges> mainRanges(const Trace& trace) {
     for (Family& each : familiesOf(trace)) {
         if (each.durationsNs.size() < 2 || each.totalNs <= largestNs) continue;
         const MainRanges ranges = summed(trace, each);
-        // A range around everything that a thread does has no meaning.
-        if (ranges.medianNs > ranges.span.durationNs() / 2) continue;
+        // A range around everything that a thread does has no meaning, and a single call no repetition.
+        const int64_t halfNs = ranges.span.durationNs() / 2;
+        if (ranges.medianNs > halfNs || ranges.longestNs > std::max(halfNs, each.totalNs / 2)) continue;
         largestNs = each.totalNs;
         best = ranges;
     }

@@ -373,6 +373,17 @@ class tst_Launches : public QObject {
         QCOMPARE(found->span.endNs, int64_t(3'200));
     }
 
+    void intervalIsThatOfEachProcess() {
+        SimulatedTrace trace;
+        const uint32_t first = trace.defaultThread();
+        const uint32_t second = trace.addThread(trace.addProcess(77, "python3", 1), 77);
+        for (int64_t each = 0; each < 12; ++each) {
+            trace.addNvtx(first, "forward", each * 20'000, each * 20'000 + 4'000);
+            trace.addNvtx(second, "forward", each * 20'000 + 1'500, each * 20'000 + 6'500);
+        }
+        QCOMPARE(mainRanges(*trace.finish())->paceNs, int64_t{20'000});
+    }
+
     void commonNameOfRangesIsTheirGroupName() {
         SimulatedTrace trace;
         for (int64_t each = 0; each < 4; ++each)

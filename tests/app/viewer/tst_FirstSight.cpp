@@ -289,6 +289,23 @@ class tst_FirstSight : public QObject {
         QVERIFY(!shown.page().guide().strip().isVisible());
     }
 
+    void callsWithinACallOfTheSameNameAreParts() {
+        SimulatedTrace trace;
+        const uint32_t thread = trace.defaultThread();
+        for (int64_t start = 0; start < 60 * ms; start += 6 * ms) {
+            trace.addNvtx(thread, "model.py(7): forward", start, start + 5 * ms);
+            trace.addNvtx(thread, "model.py(9): forward", start + ms, start + 4 * ms);
+            trace.addNvtx(thread, "model.py(9): forward", start + 2 * ms, start + 3 * ms);
+        }
+        // No repetition, although it is longer in all.
+        trace.addNvtx(thread, "warm up", 100 * ms, 101 * ms);
+        trace.addNvtx(thread, "warm up", 101 * ms, 180 * ms);
+        Shown shown({1366, 768}, trace.finish("nested.sqlite"));
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.card().about(), QString("10 \u00d7 \"model.py(7): forward\": median 5.00 ms, max 5.00 ms, "
+                                               "median interval 6.00 ms."));
+    }
+
     /// Only thread activity exists: no table is empty, and no empty one is offered.
     void threadActivityAloneIsShown() {
         SimulatedTrace builder;
