@@ -558,14 +558,17 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
     const explain::Explanation explained = explain::explain(*run);
     const std::string finding = arguments.value("finding", std::string());
     const auto isAsked = [&](const explain::Finding& each) { return finding == "all" || each.rule->id == finding; };
-    const auto textsOf = [](const explain::Finding& each) -> Json {
-        return {{"rule", each.rule->id}, {"sentence", each.sentence}, {"advice", each.advice}};
-    };
     if (!finding.empty() && finding != "all" && std::ranges::none_of(explained.findings, isAsked))
-        return fail(fmt::format("finding: \"{}\" is not in causes_ms.", printable(finding)));
+        return fail("finding: \"{}\" is not in causes_ms.", printable(finding));
     Json answer = begun("lanescope explain " + fileWord(arguments) + stepsOption(arguments), explained.caveats,
                         unknownsOf(**opened, *run, isDetailed(arguments)), arguments, "finding: texts");
-    if (!finding.empty()) answer["findings"] = arrayOf(explained.findings | std::views::filter(isAsked), textsOf);
+    if (!finding.empty()) {
+        answer["findings"] = Json::array();
+        for (const explain::Finding& each : explained.findings)
+            if (isAsked(each))
+                answer["findings"].push_back(
+                    {{"rule", each.rule->id}, {"sentence", each.sentence}, {"advice", each.advice}});
+    }
     if (!finding.empty() && !isDetailed(arguments)) {
         answer.erase("cannot_answer");
         answer.erase("truncated");
