@@ -6,6 +6,7 @@
 #include "tests/app/sampleTrace.h"
 #include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
@@ -187,8 +188,7 @@ class TestCommandLine : public QObject {
         QVERIFY2(text.contains("132 SMs, 18 NVLinks"), text);
         QVERIFY2(text.contains("python3, ended by signal 15\n    CUPTI           13.0.1"), text);
         QVERIFY2(!text.contains("cuptiVersion"), text);
-        const QByteArray json = run({"info", fast_, "--format", "json"}).out;
-        const QJsonObject object = QJsonDocument::fromJson(json).object();
+        const QJsonObject object = QJsonDocument::fromJson(run({"info", fast_, "--format", "json"}).out).object();
         QCOMPARE(object["properties"].toObject().keys(), QStringList{"workingDirectory"});
         const QJsonObject process = object["processes"].toArray()[0].toObject();
         QCOMPARE(process["properties"].toObject()["cuptiVersion"].toString(), QString("130001"));
@@ -198,8 +198,7 @@ class TestCommandLine : public QObject {
 
     /// The same description as on the viewer's health page.
     void infoPrintsTheWholeDescription() {
-        const TracePtr trace = test::orFail(loadTrace(fast_.toStdString()));
-        const DescribedTrace description = describeTrace(*trace);
+        const DescribedTrace description = describeTrace(*test::orFail(loadTrace(fast_.toStdString())));
         const QByteArray text = run({"info", fast_}).out;
         const auto says = [&text](const std::string& part) { return text.contains(part.c_str()); };
         for (const Property& fact : description.run) QVERIFY2(says(fact.name) && says(fact.value), fact.name.c_str());
@@ -227,8 +226,7 @@ class TestCommandLine : public QObject {
                                                 "\"void gemm<float, 128>(float*, int)\""));
         const Ended json = run({"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json"});
         const QJsonObject copies = QJsonDocument::fromJson(json.out).array()[0].toObject();
-        QCOMPARE(copies["Mean (GB/s)"].toDouble(), 50.0);
-        QCOMPARE(copies["Source"].toString(), QString("pinned"));
+        QCOMPARE(test::listed(copies["Mean (GB/s)"].toDouble(), copies["Source"].toString()), "50 | pinned");
     }
 
     void statsSumsCopiesByRangeOrListsInstances() {
@@ -250,8 +248,7 @@ class TestCommandLine : public QObject {
     }
 
     void topologyNamesTheGpus() {
-        const Ended text = run({"info", "--topology", fast_});
-        QVERIFY(text.out.startsWith("GPU 0  Simulated GPU"));
+        QVERIFY(run({"info", "--topology", fast_}).out.startsWith("GPU 0  Simulated GPU"));
         const QJsonObject gpu = QJsonDocument::fromJson(run({"info", "--topology", fast_, "-f", "json"}).out)
                                     .object()["gpus"]
                                     .toArray()[0]
@@ -306,8 +303,7 @@ class TestCommandLine : public QObject {
 
     void statsOfSeveralReportsIsOneJsonObject() {
         const Ended some = run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
-        const QJsonObject two = QJsonDocument::fromJson(some.out).object();
-        QCOMPARE(two.keys(), (QStringList{"cuda_api_sum", "nvtx_sum"}));
+        QCOMPARE(QJsonDocument::fromJson(some.out).object().keys(), (QStringList{"cuda_api_sum", "nvtx_sum"}));
         const QJsonObject all = QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).out).object();
         QVERIFY(all.contains("nccl_sum"));
         QVERIFY(all["cuda_gpu_kern_sum"].toArray().size() == 1);
@@ -315,8 +311,7 @@ class TestCommandLine : public QObject {
 
     void statsOfARangeCountsOnlyThat() {
         const Ended outcome = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "0.002:0.005"});
-        const QJsonArray rows = QJsonDocument::fromJson(outcome.out).array();
-        QCOMPARE(rows[0].toObject()["Instances"].toInt(), 3);
+        QCOMPARE(QJsonDocument::fromJson(outcome.out).array()[0].toObject()["Instances"].toInt(), 3);
         const Ended sameInUnits =
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "json", "--range", "2ms:5000us"});
         QCOMPARE(sameInUnits.status, 0);
@@ -343,8 +338,7 @@ class TestCommandLine : public QObject {
     void statsOfUnknownRangeNamesFailsAndListsExistingOnes() {
         const QStringList bandwidth = {"stats", fast_, "-r", "memcpy_bandwidth", "--by", "range"};
         verifyFailure(run(bandwidth + QStringList{"--range-name", "no such range"}), 1,
-                      "fast.lanescope has no NVTX range called \"no such range\"; "
-                      "there is \"step\".");
+                      "fast.lanescope has no NVTX range called \"no such range\"; there is \"step\".");
         verifyFailure(run({"stats", fast_, "-r", "energy_by_range", "--range-name", "epoch #"}), 1,
                       "there is \"step\"");
         // The range has ended by then, its work has not.
@@ -367,8 +361,7 @@ class TestCommandLine : public QObject {
         const QString other = path("other.lanescope");
         QVERIFY(writeSampleTrace(other.toStdString(), 10, 500'000));
         verifyFailure(run({"compare", fast_, other, "--range", "epoch"}), 3,
-                      "fast.lanescope has no NVTX range called \"epoch\"; there is "
-                      "\"step\".");
+                      "fast.lanescope has no NVTX range called \"epoch\"; there is \"step\".");
         verifyFailure(run({"compare", fast_, other, "-f", "csv", "--range", "epoch"}), 3, "has no NVTX range called");
     }
 
@@ -463,8 +456,7 @@ class TestCommandLine : public QObject {
         QProcess process;
         process.start(path("lanescope"), {"view", "a b", "c"});
         const Ended both = test::endOf(process);
-        QCOMPARE(both.status, 7);
-        QCOMPARE(both.out, QByteArray("--compare a b c\n"));
+        QCOMPARE(test::listed(both.status, both.out), "7 | --compare a b c\n");
         process.start(path("lanescope"), {"view", "a b"});
         QCOMPARE(test::endOf(process).out, QByteArray("a b\n"));
     }

@@ -10,6 +10,7 @@
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -184,8 +185,7 @@ class tst_CompareCommand : public QObject {
 
     void jsonPartsSumExactly() {
         const QJsonObject document = jsonOf({sample("nvlink"), sample("no-p2p")});
-        QCOMPARE(document["schema"].toString(), QString("lanescope-comparison"));
-        QCOMPARE(document["version"].toInt(), 4);
+        QCOMPARE(test::listed(document["schema"].toString(), document["version"].toInt()), "lanescope-comparison | 4");
         const QJsonObject candidate = candidateOf(document);
         QCOMPARE(candidate["answer"].toObject()["outcome"].toString(), QString("longer"));
         QVERIFY(!candidate["workers"].toArray().isEmpty());
@@ -293,8 +293,7 @@ class tst_CompareCommand : public QObject {
             QCOMPARE(row[duration].isEmpty(), row[0] != "steps" && row[0] != "outliers");
             if (row[0] == "parts") QVERIFY(!row[part].isEmpty());
         }
-        QCOMPARE(countOf["summary"], 1);
-        QCOMPARE(countOf["parts"], 26);
+        QCOMPARE(test::listed(countOf["summary"], countOf["parts"]), "1 | 26");
         for (const char* table : {"contributors", "ranges", "steps"}) QVERIFY(countOf[table] > 2);
 
         // Columns specific to a table are the same there.
@@ -375,10 +374,8 @@ class tst_CompareCommand : public QObject {
         const QJsonArray patterns = candidateOf(jsonOf(files))["patterns"].toArray();
         QCOMPARE(patterns.size(), 1);
         const QJsonObject one = patterns[0].toObject();
-        QCOMPARE(one["run"].toString(), QString("candidate"));
-        QCOMPARE(one["kind"].toString(), QString("period"));
-        QCOMPARE(one["period"].toInt(), 3);
-        QCOMPARE(one["path"].toString(), QString("tokenizer"));
+        QCOMPARE(test::listed(one["run"].toString(), one["kind"].toString()), "candidate | period");
+        QCOMPARE(test::listed(one["period"].toInt(), one["path"].toString()), "3 | tokenizer");
         QVERIFY(std::abs(one["excessNs"].toDouble() - 13.9e6) < 0.2e6);
         QVERIFY(candidateOf(jsonOf({path("even.sqlite"), fast_}))["patterns"].toArray().isEmpty());
     }
@@ -416,8 +413,7 @@ class tst_CompareCommand : public QObject {
         QVERIFY(!html.out.contains("<img"));
         QVERIFY(!html.out.contains('\x1b'));
         QVERIFY(!html.out.contains("\xe2\x80\xae"));
-        const Ended text = compareFiles({hostile_, other});
-        QVERIFY(!text.out.contains('\x1b'));
+        QVERIFY(!compareFiles({hostile_, other}).out.contains('\x1b'));
         QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).out).isNull());
     }
 
@@ -513,8 +509,7 @@ class tst_CompareCommand : public QObject {
         writeRuns({1, 1.002, 0.998, 1.2});
         const QJsonObject document = jsonOf({in("runs/r1.sqlite"), in("runs/r4.sqlite"), "--spread", in("runs")});
         const QJsonObject claim = criticalPair(candidateOf(document))["claim"].toObject();
-        QCOMPARE(claim["earlierRuns"].toInt(), 2);
-        QCOMPARE(claim["outcome"].toString(), QString("slower"));
+        QCOMPARE(test::listed(claim["earlierRuns"].toInt(), claim["outcome"].toString()), "2 | slower");
     }
 
     void folderOfOtherRunsIsIgnored() {
@@ -556,8 +551,7 @@ class tst_CompareCommand : public QObject {
         QCOMPARE(history["runs"].toArray()[6].toObject()["title"].toString(), QString("today.sqlite"));
         QCOMPARE(history["comparedRuns"].toInt(), 6);
         QVERIFY(history["change"].isNull());
-        const QJsonObject last = jsonOf(asked + QStringList{"--last", "4"});
-        QCOMPARE(last["history"].toObject()["comparedRuns"].toInt(), 4);
+        QCOMPARE(jsonOf(asked + QStringList{"--last", "4"})["history"].toObject()["comparedRuns"].toInt(), 4);
     }
 
     void levelChangeIsReported() {

@@ -36,8 +36,7 @@ class tst_CorruptTrace : public QObject {
 
     /// Writes a finished recording: with its summary and its checksums.
     void writeClosed(const std::filesystem::path& to, double scale) const {
-        const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6, .kernelScale = scale});
-        QVERIFY(test::writeFinishedTrace(*trace, to));
+        QVERIFY(test::writeFinishedTrace(*simulatedTraining({.steps = 8, .layers = 6, .kernelScale = scale}), to));
         QVERIFY(std::filesystem::file_size(to) < OpenOptions().minBytes);  // no index
     }
     /// Changes a byte of the events and none of the summary.
@@ -273,8 +272,7 @@ class tst_CorruptTrace : public QObject {
 
     /// Output from a corrupt index is wrong: none of it is printed.
     void nothingIsPrintedFromACorruptIndex() {
-        const std::filesystem::path trace = file("indexed.sqlite");
-        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), trace));
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), file("indexed.sqlite")));
         const QString index = path("indexed.sqlite.lanescope-index");
         QCOMPARE(run({"index", path("indexed.sqlite")}).status, 0);
         QFile stored(index);

@@ -17,11 +17,9 @@ namespace {
 TracePtr rankInWindows(int rank) {
     SimulatedTrace made;
     made.processes()[0].rank = rank;
-    for (int64_t step = 0; step < 6; ++step) {
-        const int64_t at = step * 1000;
-        made.addNvtx(made.defaultThread(), "step " + std::to_string(step), at, at + 900);
+    made.addSteps(made.defaultThread(), 6, 1000, 900, [&](int64_t at) {
         made.launch(made.defaultThread(), made.defaultStream(), "gemm", at + 1, at + 10, at + 800);
-    }
+    });
     made.note({Severity::Info, HealthCode::Windows, "Process 4242 recorded in 2 windows.",
                made.processes()[0].globalPid, std::nullopt, 2});
     made.note(

@@ -22,6 +22,8 @@
 #include "model/reports/reports.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"
@@ -130,9 +132,7 @@ class tst_Remote : public QObject {
     void addressesAreReadAndQuoted() {
         const auto address = RemoteAddress::parse("ssh://me@host.example:2200/data/a b'c.sqlite");
         QVERIFY(address.has_value());
-        QCOMPARE(address->user, std::string("me"));
-        QCOMPARE(address->host, std::string("host.example"));
-        QCOMPARE(address->path, std::string("/data/a b'c.sqlite"));
+        QCOMPARE(test::listed(address->user, address->host, address->path), "me | host.example | /data/a b'c.sqlite");
         QCOMPARE(address->text(), std::string("ssh://me@host.example:2200/data/a b'c.sqlite"));
         const std::vector<std::string> expected{
             "ssh",  "-T",           "-p",
@@ -259,8 +259,7 @@ class tst_Remote : public QObject {
         const TracePtr local = *openTrace(path_, {0, true});
         for (const auto& [track, lane] : lanes) {
             const auto drawn = reduceToPixels((*remote)->tracks[track].lanes[lane], range, 1000);
-            const auto expected = reduceToPixels(local->tracks[track].lanes[lane], range, 1000);
-            QCOMPARE(drawn.size(), expected.size());
+            QCOMPARE(drawn.size(), reduceToPixels(local->tracks[track].lanes[lane], range, 1000).size());
         }
         QVERIFY(index->traffic().waits - before <= 2);
     }
@@ -272,12 +271,11 @@ class tst_Remote : public QObject {
         QVERIFY(sentence("missing", "echo sh: lanescope: not found >&2; exit 127").find("was not found there") !=
                 std::string::npos);
         const std::string refused = sentence("refused", "echo 'me@host: Permission denied (publickey).' >&2; exit 255");
-        QVERIFY2(refused.find("ssh failed: me@host: Permission denied (publickey). Check") != std::string::npos,
-                 refused.c_str());
+        HAS(refused, "ssh failed: me@host: Permission denied (publickey). Check");
         QVERIFY(sentence("old", "echo unknown command >&2; exit 2").find("too old") != std::string::npos);
         const std::string other =
             sentence("other", "printf 'hi\\n\\nLSCPWIRE\\1\\0\\0\\0\\1\\0\\0\\0\\1\\0\\0\\0\\3\\0\\0\\0'9.9; cat");
-        QVERIFY2(other.find("Lanescope 9.9 there") != std::string::npos, other.c_str());
+        HAS(other, "Lanescope 9.9 there");
         QVERIFY(!sentence("noise", "yes | head -c 200000").empty());
         RemoteSource none = source();
         none.address = addressOf(folder_ / "none.sqlite");
@@ -302,8 +300,7 @@ class tst_Remote : public QObject {
         QTRY_VERIFY(index->isBroken());
         QVERIFY(index->problem().find("the connection is broken") != std::string::npos);
         // Missing pages read as zeros, at once.
-        const std::string dump = dumpOf(**remote);
-        QVERIFY(dump != dumpOf(**openTrace(path_, {0, true})));
+        QVERIFY(dumpOf(**remote) != dumpOf(**openTrace(path_, {0, true})));
         QVERIFY(!index->report("cuda_gpu_kern_sum", std::nullopt).has_value());
         const auto again = openRemoteTrace(source(), {}, index.get());
         QVERIFY2(again.has_value(), errorOf(again).c_str());

@@ -8,6 +8,7 @@
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/listed.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 
@@ -89,8 +90,7 @@ class tst_SqlCommand : public QObject {
 
     void reportsOmittedRows() {
         const Ended outcome = sql({"SELECT start FROM NVTX_EVENTS", "--rows", "3", "-f", "csv"});
-        QCOMPARE(outcome.status, 0);
-        QCOMPARE(outcome.out.count('\n'), 4);
+        QCOMPARE(test::listed(outcome.status, outcome.out.count('\n')), "0 | 4");
         QVERIFY2(outcome.err.contains("first 3 rows"), qPrintable(outcome.err));
     }
 
@@ -108,9 +108,7 @@ class tst_SqlCommand : public QObject {
         row("table of functions", {"SELECT * FROM pragma_function_list"}, "PRAGMA function_list is not allowed");
         row("table of databases", {"SELECT * FROM pragma_database_list()"}, "PRAGMA database_list is not allowed");
         row("no end",
-            {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-             "SELECT count(*) FROM n",
-             "--time", "0.2"},
+            {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "--time", "0.2"},
             "0.2 s");
     }
 
@@ -126,9 +124,8 @@ class tst_SqlCommand : public QObject {
     void timeLimitEndsEveryFunction() {
         // Each call compares some 10^10 bytes without checking a clock.
         const QString query =
-            "WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) "
-            "SELECT instr(x, substr(x, 1, 250000) || 'b'), instr(x, substr(x, 1, 250001) || 'b'),"
-            " instr(x, substr(x, 1, 250002) || 'b') FROM t";
+            "WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) SELECT instr(x, substr(x, 1, 250000) ||"
+            " 'b'), instr(x, substr(x, 1, 250001) || 'b'), instr(x, substr(x, 1, 250002) || 'b') FROM t";
         // Time on a core, which others do not lengthen.
         const auto usedMs = [] {
             rusage used{};
@@ -202,8 +199,7 @@ class tst_SqlCommand : public QObject {
         QCOMPARE(missing.err.count('\n'), 1);
         QVERIFY(missing.err.contains("missing.sqlite"));
         const Ended nothing = explained({});
-        QCOMPARE(nothing.status, 2);
-        QCOMPARE(nothing.err.count('\n'), 1);
+        QCOMPARE(test::listed(nothing.status, nothing.err.count('\n')), "2 | 1");
         QCOMPARE(explained({used_, "--steps", "900-901"}).status, 1);
     }
 
@@ -232,8 +228,7 @@ class tst_SqlCommand : public QObject {
     }
 
     void requestedStepsAndFilesAreExplained() {
-        const QJsonObject three = document({used_, "--steps", "3-5"});
-        QCOMPARE(three["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
+        QCOMPARE(document({used_, "--steps", "3-5"})["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
         const Ended written = explained({used_, "-f", "html", "-o", "page.html"});
         QVERIFY2(written.status == 0 && written.out.isEmpty(), qPrintable(written.err));
         QVERIFY(test::fileBytes(folder_.filePath("page.html")).contains("What to change first"));
@@ -256,11 +251,9 @@ class tst_SqlCommand : public QObject {
     void hotGpuDecidesTheStatus() {
         SimulatedTrace builder;
         constexpr int64_t stepNs = 10'000'000, steps = 20;
-        for (int64_t step = 0; step < steps; ++step) {
-            const int64_t at = step * stepNs;
-            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), at, at + stepNs);
+        builder.addSteps(builder.defaultThread(), steps, stepNs, stepNs, [&](int64_t at) {
             builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", at, at + 5'000, at + stepNs);
-        }
+        });
         const auto addCounter = [&](const char* key, CounterUnit unit, double first, double then) {
             CounterSeries series;
             series.name = series.key = key;

@@ -183,10 +183,8 @@ class bench_Close : public QObject {
             wall.push_back(closed.wall / inserted.wall);
             cpu.push_back(closed.cpu / inserted.cpu);
             qInfo(
-                "%lld rows: closed in %.2f s (CPU %.2f s), inserted in %.2f s (CPU %.2f s): %.2f"
-                " times on the wall, %.2f of CPU; at most %.0f MiB of memory of its own and %.0f "
-                "MiB"
-                " of files mapped",
+                "%lld rows: closed in %.2f s (CPU %.2f s), inserted in %.2f s (CPU %.2f s): %.2f times on the wall,"
+                " %.2f of CPU; at most %.0f MiB of memory of its own and %.0f MiB of files mapped",
                 static_cast<long long>(rows_), closed.wall, closed.cpu, inserted.wall, inserted.cpu, wall.back(),
                 cpu.back(), most.own / (1 << 20), most.mapped / (1 << 20));
         }

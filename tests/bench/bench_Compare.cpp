@@ -78,8 +78,7 @@ qint64 bench_Compare::queryNs() const {
     timer.start();
     const auto database = Database::openReadOnly(folder_ / "baseline");
     auto statement = database->prepare(
-        "SELECT demangledName, count(*), sum(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL "
-        "GROUP BY 1");
+        "SELECT demangledName, count(*), sum(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1");
     int64_t sum = 0;
     while (*statement->step()) sum += statement->integer(2);
     if (sum == 0) qInfo("unlikely");  // keeps the reading from being optimized away

@@ -60,10 +60,7 @@ class SamplerRun {
         return QString::fromUtf8(statement.text(0).data(), int(statement.text(0).size()));
     }
     static QString sentence(const Database& database, const std::string& code) {
-        return text(database,
-                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
-                    " WHERE code = '" +
-                        code + "'");
+        return text(database, "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH WHERE code = '" + code + "'");
     }
     /// Returns an aggregate `what` of a counter's samples.
     static double sample(const Database& database, const std::string& what, const std::string& which) {

@@ -3,6 +3,7 @@
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
 #include "tests/support/Rows.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -15,9 +16,7 @@ namespace {
 
 /// Compares the kernels with the plan, each once with its times, and the counts of the rest.
 void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
-    QCOMPARE(log.progress.lostBlocks, 0u);
-    QCOMPARE(log.bytesNotUnderstood, 0u);
-    QCOMPARE(log.unknownStrings, 0);
+    QCOMPARE(test::listed(log.progress.lostBlocks, log.bytesNotUnderstood, log.unknownStrings), "0 | 0 | 0");
     QVERIFY(log.drops.empty());
     QCOMPARE(int64_t(log.kernels.size()), plan.kernels());
     std::set<uint32_t> seen;
@@ -33,8 +32,7 @@ void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
         QCOMPARE(kernel.endNs - kernel.startNs, plan.durationNs(kernel.correlationId));
         QCOMPARE(kernel.streamId, plan.stream(kernel.correlationId));
         QCOMPARE(strings.text(kernel.name), std::string(standin::kernelName(kernel.correlationId)));
-        QCOMPARE(kernel.grid[0], 132u);
-        QCOMPARE(kernel.block[0], 256u);
+        QCOMPARE(test::listed(kernel.grid[0], kernel.block[0]), "132 | 256");
     }
     QCOMPARE(untimed, int64_t(plan.untimedKernels));
     for (int thread = 0; thread < plan.threads; ++thread) {
@@ -48,8 +46,7 @@ void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
     QCOMPARE(int64_t(log.memsets.size()), plan.memsets());
     QCOMPARE(int64_t(log.syncs.size()), plan.waits());
     QCOMPARE(int64_t(log.calls.size()), plan.driverCalls());
-    QCOMPARE(log.devices.size(), size_t{1});
-    QCOMPARE(log.contexts.size(), size_t{1});
+    QCOMPARE(test::listed(log.devices.size(), log.contexts.size()), "1 | 1");
     QCOMPARE(int64_t(log.streams.size()), int64_t{plan.threads});
 }
 
@@ -171,8 +168,7 @@ class tst_Agent : public QObject {
         ProcessLog log = run.log();
         constexpr uint32_t first = 4'000'000'001;
         QCOMPARE(log.overheads.size(), size_t{1});
-        QCOMPARE(log.overheads[0].threadId, 77u);
-        QCOMPARE(log.overheads[0].endNs - log.overheads[0].startNs, 10);
+        QCOMPARE(test::listed(log.overheads[0].threadId, log.overheads[0].endNs - log.overheads[0].startNs), "77 | 10");
         QCOMPARE(log.overheads[0].correlationId, version.toInt() >= 20 ? first : 0);
         const bool isRefused = version == "22";  // 12.4 crashes
         QCOMPARE(log.graphs.size(), size_t(!isRefused));
@@ -186,16 +182,12 @@ class tst_Agent : public QObject {
         QCOMPARE(log.memory[0].address, uint64_t{0x7000});
         QCOMPARE(log.memory[0].bytes, standin::copyBytes);
         QCOMPARE(log.memory[0].poolAddress, uint64_t{0x9000});
-        QCOMPARE(log.memory[0].poolBytes, uint64_t{5});
-        QCOMPARE(log.memory[0].poolUsedBytes, uint64_t{4});
-        QCOMPARE(log.memory[0].poolProcessId, 0u);
-        QCOMPARE(log.memory[0].operation, uint8_t{1});
+        QCOMPARE(test::listed(log.memory[0].poolBytes, log.memory[0].poolUsedBytes), "5 | 4");
+        QCOMPARE(test::listed(log.memory[0].poolProcessId, log.memory[0].operation), "0 | 1");
         QVERIFY(log.memory[0].isAsync);
         QCOMPARE(log.pools.size(), size_t{1});
-        QCOMPARE(log.pools[0].operation, uint8_t{3});
-        QCOMPARE(log.pools[0].usedBytes, uint64_t{4});
-        QCOMPARE(log.pools[0].minimumBytesToKeep, uint64_t{2});
-        QCOMPARE(log.unifiedMemory.size(), size_t{1});
+        QCOMPARE(test::listed(log.pools[0].operation, log.pools[0].usedBytes), "3 | 4");
+        QCOMPARE(test::listed(log.pools[0].minimumBytesToKeep, log.unifiedMemory.size()), "2 | 1");
         QCOMPARE(log.unifiedMemory[0].value, uint64_t{65'536});
         QCOMPARE(log.unifiedMemory[0].sourceId, 0xffffffffu);
         // A kernel without a name is kept, too.
@@ -203,8 +195,7 @@ class tst_Agent : public QObject {
         const auto odd = std::find_if(log.kernels.begin(), log.kernels.end(),
                                       [](const auto& k) { return k.correlationId == first + 4; });
         QVERIFY(odd != log.kernels.end());
-        QCOMPARE(odd->name, 0u);
-        QCOMPARE(odd->graphNodeId, uint64_t{12});
+        QCOMPARE(test::listed(odd->name, odd->graphNodeId), "0 | 12");
         QCOMPARE(log.notes.count("cupti-graph-leak"), size_t(version.toInt() < 130300));
     }
 
@@ -225,8 +216,7 @@ class tst_Agent : public QObject {
 
     void reportsAnUnreadableBuffer() {
         AgentRun run({}, {{"STANDIN_CUPTI_READABLE", "5000"}});
-        QCOMPARE(run.exitCode, 0);
-        QCOMPARE(run.log().notes.count("buffer-unreadable"), size_t{1});
+        QCOMPARE(test::listed(run.exitCode, run.log().notes.count("buffer-unreadable")), "0 | 1");
         QVERIFY(!run.log().kernels.empty());
         verifyEnd(run.log(), log::EndReason::Exit);
     }
@@ -383,8 +373,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.schemas.size(), size_t{1});
         const auto& [schemaId, schema] = *log.schemas.begin();
         QCOMPARE(log.text(schema.record.name), std::string("AllReduce"));
-        QCOMPARE(schema.record.entryCount, 3u);
-        QCOMPARE(schema.entries.size(), size_t{3});
+        QCOMPARE(test::listed(schema.record.entryCount, schema.entries.size()), "3 | 3");
         QCOMPARE(log.text(schema.entries[1].name), std::string("Message size [bytes]"));
         QCOMPARE(schema.entries[1].offset, offsetof(standin::AllReducePayload, bytes));
         uint64_t expectedBytes = 8;
@@ -407,14 +396,10 @@ class tst_Agent : public QObject {
         ProcessLog log = run.log();
         QCOMPARE(log.enums.size(), size_t{1});
         const log::NvtxEnumRecord& reduction = log.enums.begin()->second;
-        QCOMPARE(log.text(reduction.name), std::string("Reduction"));
-        QCOMPARE(log.domains[reduction.domain], std::string("NCCL"));
-        QCOMPARE(reduction.payloadBytes, uint64_t{4});
-        QCOMPARE(reduction.entryCount, 2u);
-        QCOMPARE(log.schemas.count(reduction.schemaId), size_t{0});
-        QCOMPARE(log.enumEntries.size(), size_t{2});
-        QCOMPARE(log.text(log.enumEntries[1].name), std::string("Max"));
-        QCOMPARE(log.enumEntries[1].value, uint64_t{2});
+        QCOMPARE(test::listed(log.text(reduction.name), log.domains[reduction.domain]), "Reduction | NCCL");
+        QCOMPARE(test::listed(reduction.payloadBytes, reduction.entryCount), "4 | 2");
+        QCOMPARE(test::listed(log.schemas.count(reduction.schemaId), log.enumEntries.size()), "0 | 2");
+        QCOMPARE(test::listed(log.text(log.enumEntries[1].name), log.enumEntries[1].value), "Max | 2");
         QVERIFY(log.enumEntries[1].isFlag && !log.enumEntries[0].isFlag);
         QCOMPARE(log.enumEntries[1].schemaId, reduction.schemaId);
     }
@@ -493,15 +478,12 @@ class tst_Agent : public QObject {
         run.program = python_;
         run.arguments = {script_, method};
         QVERIFY(run.run());
-        QCOMPARE(run.exitCode, 4);
-        QCOMPARE(run.output, QByteArray("True\n"));
+        QCOMPARE(test::listed(run.exitCode, run.output), "4 | True\n");
         QCOMPARE(run.errors, QByteArray());
         ProcessLog log = run.log();
         QCOMPARE(log.nvtx.size(), size_t{42});
-        QCOMPARE(log.nvtx[0].text, std::string("decorated"));
-        QCOMPARE(log.domains[log.nvtx[0].record.domain], std::string("python"));
-        QCOMPARE(log.nvtx[1].text, std::string("item 0"));
-        QCOMPARE(log.ends.size(), size_t{1});
+        QCOMPARE(test::listed(log.nvtx[0].text, log.domains[log.nvtx[0].record.domain]), "decorated | python");
+        QCOMPARE(test::listed(log.nvtx[1].text, log.ends.size()), "item 0 | 1");
         QVERIFY(run.logs.size() >= 2);
         for (size_t i = 1; i < run.logs.size(); ++i) {
             QVERIFY(!run.logs[i].isCorrupt);

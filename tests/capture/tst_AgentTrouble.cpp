@@ -4,6 +4,7 @@
 #include "tests/capture/AgentRun.h"
 #include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -238,25 +239,21 @@ class tst_AgentTrouble : public QObject {
     void daemonIsRecordedOn() {
         if (test::hasAddressSanitizer) QSKIP("A daemon closes all descriptors, the sanitizer's too.");
         AgentRun run({"--fork", "daemon"});
-        QCOMPARE(run.exitCode, 0);
-        QCOMPARE(run.log().ends.size(), size_t{1});
+        QCOMPARE(test::listed(run.exitCode, run.log().ends.size()), "0 | 1");
         // A daemon's calls are in its own log, including those from before it closed all
         // descriptors. It has no parent, so its end is polled.
         QTRY_VERIFY_WITH_TIMEOUT((run.readLogs(), run.logs.size() == 2 && !run.logs[1].ends.empty()), 20'000);
         const ProcessLog& daemon = run.logs[1];
         QCOMPARE(daemon.nvtx.size(), size_t{2 * 100});
         QVERIFY(!daemon.isCorrupt);
-        QCOMPARE(daemon.bytesNotUnderstood, 0u);
-        QCOMPARE(daemon.properties.at("forkedChild"), std::string("1"));
+        QCOMPARE(test::listed(daemon.bytesNotUnderstood, daemon.properties.at("forkedChild")), "0 | 1");
     }
 
     void threadsMayGoOnWhileTheProgramExits() {
         AgentRun run({"--stray-threads", "2", "--exit-code", "3"});
         QCOMPARE(run.exitCode, 3);
         QCOMPARE(run.errors, QByteArray());
-        QCOMPARE(run.log().ends.size(), size_t{1});
-        QCOMPARE(run.log().unknownStrings, 0);
-        QCOMPARE(run.log().kernels.size(), size_t{60});
+        QCOMPARE(test::listed(run.log().ends.size(), run.log().unknownStrings, run.log().kernels.size()), "1 | 0 | 60");
         QVERIFY(!run.log().isCorrupt);
     }
 
@@ -293,16 +290,14 @@ class tst_AgentTrouble : public QObject {
         verifyUntouched(run, 0, output);
         QVERIFY(run.tookMs < 60'000);
         QCOMPARE(int(run.logs.size()), logs);
-        QCOMPARE(run.log().kernels.size(), size_t{60});
-        QCOMPARE(int(run.log().nvtx.size()), 110);
+        QCOMPARE(test::listed(run.log().kernels.size(), int(run.log().nvtx.size())), "60 | 110");
         QCOMPARE(run.log().ends.size(), size_t{1});
         for (size_t i = 1; i < run.logs.size(); ++i) {
             const ProcessLog& child = run.logs[i];
             QCOMPARE(child.nvtx.size(), size_t{100});
             for (const auto& event : child.nvtx) QCOMPARE(event.record.threadId, child.pid);
             QCOMPARE(child.kernels.size(), size_t{0});
-            QCOMPARE(child.properties.at("forkedChild"), std::string("1"));
-            QCOMPARE(child.unknownStrings, 0);
+            QCOMPARE(test::listed(child.properties.at("forkedChild"), child.unknownStrings), "1 | 0");
             QCOMPARE(child.ends.size(), size_t{1});
         }
     }
@@ -352,8 +347,7 @@ class tst_AgentTrouble : public QObject {
     void leavesCuptiToOtherTools() {
         AgentRun run({}, {{"LANESCOPE_AGENT_OPTIONS", "yield=1"}});
         verifyUntouched(run);
-        QCOMPARE(run.log().notes.count("cupti-yielded"), size_t{1});
-        QCOMPARE(run.log().kernels.size(), size_t{0});
+        QCOMPARE(test::listed(run.log().notes.count("cupti-yielded"), run.log().kernels.size()), "1 | 0");
         QCOMPARE(steps(run.log()), 10);
     }
 

@@ -5,6 +5,7 @@
 #include "tests/capture/byPath.h"
 #include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -29,8 +30,7 @@ bool isIn(const ProcessLog& log, int64_t ns) {
 
 /// Checks an invariant of every window: it contains all of its events, and no others.
 void verifyGated(const ProcessLog& log) {
-    QCOMPARE(log.unknownStrings, 0);
-    QCOMPARE(log.progress.lostBlocks, 0u);
+    QCOMPARE(test::listed(log.unknownStrings, log.progress.lostBlocks), "0 | 0");
     QVERIFY(log.drops.empty());
     std::multiset<uint32_t> launched, ran;
     for (const log::ApiRecord& call : log.calls) {
@@ -47,8 +47,7 @@ void verifyGated(const ProcessLog& log) {
         QVERIFY(isIn(log, event.record.timestampNs));
     }
     // Records needed to read the rest are never omitted.
-    QCOMPARE(log.devices.size(), size_t{1});
-    QCOMPARE(log.contexts.size(), size_t{1});
+    QCOMPARE(test::listed(log.devices.size(), log.contexts.size()), "1 | 1");
     QVERIFY(log.streams.size() >= 1);
     QCOMPARE(log.ends.size(), size_t{1});
 }
@@ -320,8 +319,7 @@ class tst_AgentWindows : public QObject {
         verifyUntouched(run, 10'000);
         QVERIFY(run.log().kernels.size() > 1000);
         QVERIFY(run.log().kernels.size() < 10000);
-        QCOMPARE(run.log().unknownStrings, 0);
-        QCOMPARE(run.log().bytesNotUnderstood, 0u);
+        QCOMPARE(test::listed(run.log().unknownStrings, run.log().bytesNotUnderstood), "0 | 0");
         QVERIFY(!run.log().isCorrupt);
     }
 
@@ -334,9 +332,7 @@ class tst_AgentWindows : public QObject {
         const ProcessLog& log = run.log();
         QCOMPARE(log.kernels.size(), size_t{40'000});
         QCOMPARE(steps(log), 200);
-        QCOMPARE(log.unknownStrings, 0);
-        QCOMPARE(log.progress.lostBlocks, 0u);
-        QCOMPARE(log.ends.size(), size_t{1});
+        QCOMPARE(test::listed(log.unknownStrings, log.progress.lostBlocks, log.ends.size()), "0 | 0 | 1");
         // Each file repeats the definitions that its records refer to.
         QVERIFY(log.devices.size() >= 5);
         QCOMPARE(log.devices.size(), log.contexts.size());
@@ -348,8 +344,7 @@ class tst_AgentWindows : public QObject {
             auto reader = test::openLog(copy.toStdString());
             ProcessLog part;
             QVERIFY(reader && reader->poll(part));
-            QCOMPARE(part.unknownStrings, 0);
-            QCOMPARE(part.devices.size(), size_t{1});
+            QCOMPARE(test::listed(part.unknownStrings, part.devices.size()), "0 | 1");
             QVERIFY(!part.kernels.empty() || !part.ends.empty());
             QVERIFY(part.properties.count("program") == 1);
         }
@@ -362,15 +357,13 @@ class tst_AgentWindows : public QObject {
         const ProcessLog& log = run.log();
         QCOMPARE(log.ends.size(), size_t{1});
         QCOMPARE(log.ends[0].reason, log::EndReason::LogFull);
-        QCOMPARE(log.notes.count("log-limit"), size_t{1});
-        QCOMPARE(log.progress.lostBlocks, 0u);
+        QCOMPARE(test::listed(log.notes.count("log-limit"), log.progress.lostBlocks), "1 | 0");
         QVERIFY(log.drops.empty());
         QVERIFY(log.kernels.size() > 8'000 && log.kernels.size() < 40'000);
         // Nothing is missing up to there.
         std::set<uint32_t> seen;
         for (const log::KernelRecord& kernel : log.kernels) seen.insert(kernel.correlationId);
-        const uint32_t last = *seen.rbegin();
-        const size_t stepsDone = last / 204;
+        const size_t stepsDone = *seen.rbegin() / 204;
         QVERIFY(log.kernels.size() >= stepsDone * 200);
         qint64 bytes = 0;
         for (const QFileInfo& file : QDir(run.folder).entryInfoList({"*.log*"})) bytes += file.size();
@@ -411,27 +404,18 @@ class tst_AgentWindows : public QObject {
         const auto tasks = of(log, NcclEvent::Task);
         QCOMPARE(tasks.size(), size_t{2});
         const ProcessLog::Nccl& reduce = tasks[0];
-        QCOMPARE(reduce.function, "AllReduce");
-        QCOMPARE(reduce.datatype, "ncclFloat32");
-        QCOMPARE(reduce.algorithm, "RING");
-        QCOMPARE(reduce.protocol, "SIMPLE");
-        QCOMPARE(reduce.record.count, uint64_t{1024});
-        QCOMPARE(reduce.record.sequence, int64_t{7});
+        QCOMPARE(test::listed(reduce.function, reduce.datatype, reduce.algorithm), "AllReduce | ncclFloat32 | RING");
+        QCOMPARE(test::listed(reduce.protocol, reduce.record.count, reduce.record.sequence), "SIMPLE | 1024 | 7");
         QCOMPARE(reduce.record.communicator, uint64_t{0xabc});
         QCOMPARE(reduce.record.rank, 1);
-        QCOMPARE(int{reduce.record.channels}, 16);
-        QCOMPARE(int{reduce.record.warps}, 8);
+        QCOMPARE(test::listed(int{reduce.record.channels}, int{reduce.record.warps}), "16 | 8");
         const ProcessLog::Nccl& send = tasks[1];
-        QCOMPARE(send.function, "Send");
-        QCOMPARE(send.datatype, "ncclFloat32");
-        QCOMPARE(send.record.count, uint64_t{77});
-        QCOMPARE(send.record.peer, 3);
-        QCOMPARE(send.record.sequence, int64_t{-1});
+        QCOMPARE(test::listed(send.function, send.datatype, send.record.count), "Send | ncclFloat32 | 77");
+        QCOMPARE(test::listed(send.record.peer, send.record.sequence), "3 | -1");
         QCOMPARE(send.record.communicator, uint64_t{0xabc});
         QCOMPARE(int{send.record.channels}, version < 4 ? 0 : 2);
         for (const ProcessLog::Nccl& one : log.nccl) QVERIFY(stopped(log).contains(one.record.id));
-        QCOMPARE(log.unknownStrings, 0);
-        QCOMPARE(log.ends.size(), size_t{1});
+        QCOMPARE(test::listed(log.unknownStrings, log.ends.size()), "0 | 1");
     }
 
     void recordsCallsAndLaunchesSinceVersion5() {
@@ -442,8 +426,7 @@ class tst_AgentWindows : public QObject {
             QCOMPARE(calls.size(), size_t{version < 5 ? 0u : 2u});
             QCOMPARE(launches.size(), calls.size());
             if (version < 5) continue;
-            QCOMPARE(calls[0].function, "AllReduce");
-            QCOMPARE(calls[0].datatype, "ncclFloat32");
+            QCOMPARE(test::listed(calls[0].function, calls[0].datatype), "AllReduce | ncclFloat32");
             QCOMPARE(calls[0].record.rank, 1);  // although NCCL passes 0
             QCOMPARE(calls[1].function, "Send");
             const auto tasks = of(run.log(), NcclEvent::Task);
@@ -462,9 +445,7 @@ class tst_AgentWindows : public QObject {
             const auto& [record, name] = run.log().communicators[0];
             QCOMPARE(name, "data parallel");
             QCOMPARE(record.hash, uint64_t{0xabc});
-            QCOMPARE(record.rank, 1);
-            QCOMPARE(record.rankCount, 8);
-            QCOMPARE(record.nodeCount, 1);
+            QCOMPARE(test::listed(record.rank, record.rankCount, record.nodeCount), "1 | 8 | 1");
             QCOMPARE(int(record.interfaceVersion), version);
         }
     }
@@ -531,17 +512,14 @@ class tst_AgentWindows : public QObject {
         const auto tasks = of(log, NcclEvent::Task);
         QVERIFY(tasks.size() >= 4);
         if (version > 1) {
-            QCOMPARE(tasks[0].function, "");
-            QCOMPARE(tasks[0].record.count, uint64_t{5});
+            QCOMPARE(test::listed(tasks[0].function, tasks[0].record.count), " | 5");
             QCOMPARE(tasks.back().function.size(), size_t{63});  // truncated
         }
     }
 
     void separatesAForkedChild() {
         if (test::hasAddressSanitizer)
-            QSKIP(
-                "The sanitizer's allocator may be locked by another thread when the child is "
-                "made.");
+            QSKIP("The sanitizer's allocator may be locked by another thread when the child is made.");
         NcclRun run(5, "fork");
         QCOMPARE(run.logs.size(), size_t{2});
         QCOMPARE(of(run.logs[0], NcclEvent::Task).size(), size_t{2});
@@ -569,12 +547,9 @@ class tst_AgentWindows : public QObject {
             QJsonDocument::fromJson(lanescope({"stats", "-r", "nccl_trace", "-f", "json", trace})).array();
         QCOMPARE(rows.size(), 3);
         const QJsonObject gather = rows[1].toObject();
-        QCOMPARE(gather["Operation"].toString(), QString("AllGather"));
-        QCOMPARE(gather["Type"].toString(), QString("bfloat16"));
-        QCOMPARE(gather["Size (B)"].toInt(), 2048);
-        QCOMPARE(gather["Sequence"].toInt(), 2);
-        QCOMPARE(gather["Algorithm"].toString(), QString("RING"));
-        QCOMPARE(gather["Ranks"].toInt(), 8);
+        QCOMPARE(test::listed(gather["Operation"].toString(), gather["Type"].toString()), "AllGather | bfloat16");
+        QCOMPARE(test::listed(gather["Size (B)"].toInt(), gather["Sequence"].toInt()), "2048 | 2");
+        QCOMPARE(test::listed(gather["Algorithm"].toString(), gather["Ranks"].toInt()), "RING | 8");
         QCOMPARE(rows[2].toObject()["Peer"].toInt(), 0);
     }
 
@@ -582,10 +557,8 @@ class tst_AgentWindows : public QObject {
         NcclRun run(6, "copy-engine");
         const auto copies = of(run.log(), NcclEvent::CopyEngine);
         QCOMPARE(copies.size(), size_t{1});
-        QCOMPARE(copies[0].function, "AllGather");
-        QCOMPARE(copies[0].datatype, "ncclFloat16");
-        QCOMPARE(copies[0].record.count, uint64_t{64});
-        QCOMPARE(copies[0].record.sequence, int64_t{9});
+        QCOMPARE(test::listed(copies[0].function, copies[0].datatype), "AllGather | ncclFloat16");
+        QCOMPARE(test::listed(copies[0].record.count, copies[0].record.sequence), "64 | 9");
     }
 };
 

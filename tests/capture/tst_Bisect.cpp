@@ -98,8 +98,7 @@ class tst_Bisect : public QObject {
         QVERIFY(answer["states"].toArray()[1].toObject()["title"].toString().contains("Change 6 (Ada, "));
         QCOMPARE(answer["skipped"].toArray()[0].toString().toUtf8(), git({"rev-parse", "HEAD~3"}));
         QVERIFY(answer["probability"].toDouble() >= 0.95);
-        const double percent = answer["change"].toObject()["percent"].toDouble();
-        QVERIFY2(std::abs(percent - 100) < 1e-6, found.out);
+        QVERIFY2(std::abs(answer["change"].toObject()["percent"].toDouble() - 100) < 1e-6, found.out);
         QVERIFY2(!answer["reason"].toString().isEmpty(), found.out);
         QVERIFY2(found.err.contains("Plan: 8 runs of both ends or more") &&
                      found.err.contains("The planned 11 runs take at least ") &&
@@ -200,8 +199,7 @@ class tst_Bisect : public QObject {
         }
         const Ended found = run({"--folders", "a", "b", "c", "-o", "o", "--", "/bin/sh", "-c",
                                  LANESCOPE_BINARY_DIR "/bin/standin-training --live 1 --cupti " LANESCOPE_BINARY_DIR
-                                                      "/lib/standin/libcupti.so.13 --steps 12 --kernels "
-                                                      "$(cat step)"});
+                                                      "/lib/standin/libcupti.so.13 --steps 12 --kernels $(cat step)"});
         QVERIFY2(found.status == 0, found.err);
         QVERIFY2(found.out.startsWith("The first worse folder is folder ") && found.out.contains("/repo/c (probab"),
                  found.out);

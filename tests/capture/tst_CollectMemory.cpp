@@ -6,6 +6,7 @@
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/Rows.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -135,10 +136,9 @@ class tst_CollectMemory : public QObject {
         log.add(pool);
         QCOMPARE(collect(log, startNs + 100).counts.of(ImportedKind::MemoryEvent), 3);
         const char* usage =
-            "SELECT start, deviceId, contextId, address, bytes, memKind, memoryOperationType, name,"
-            " correlationId, streamId, localMemoryPoolAddress, localMemoryPoolSize,"
-            " localMemoryPoolUtilizedSize, importedMemoryPoolAddress, importedMemoryPoolProcessId"
-            " FROM CUDA_GPU_MEMORY_USAGE_EVENTS LIMIT 1 OFFSET ";
+            "SELECT start, deviceId, contextId, address, bytes, memKind, memoryOperationType, name, correlationId,"
+            " streamId, localMemoryPoolAddress, localMemoryPoolSize, localMemoryPoolUtilizedSize,"
+            " importedMemoryPoolAddress, importedMemoryPoolProcessId FROM CUDA_GPU_MEMORY_USAGE_EVENTS LIMIT 1 OFFSET ";
         const auto event = [&](const char* offset) { return row((std::string(usage) + offset).c_str()); };
         QCOMPARE(event("0"), "10|1|2|139637976727552|1048576|2|0|NULL|9|7|NULL|NULL|NULL|NULL|NULL");
         QCOMPARE(event("1"), "20|1|2|139637976727552|1048576|2|1|NULL|9|7|11255808|4096|1024|NULL|NULL");
@@ -183,8 +183,7 @@ class tst_CollectMemory : public QObject {
         add(1, 65536, 0xffffffff, 0);  // to the GPU, after a page fault
         if (isFaultThere) add(4, 12, 0, 0);
         collect(log);
-        QCOMPARE(row("SELECT severity, count FROM LANESCOPE_HEALTH"
-                     " WHERE code = 'unified-memory-in-part'"),
+        QCOMPARE(row("SELECT severity, count FROM LANESCOPE_HEALTH WHERE code = 'unified-memory-in-part'"),
                  std::string(isFaultThere ? "0|1" : "1|1"));
     }
 
@@ -214,14 +213,12 @@ class tst_CollectMemory : public QObject {
         add(7, 4096, 1, 0, 0, 0);   // Remote mapping: nothing moved.
         add(99, 4096, 1, 0, 0, 0);  // From a future CUPTI.
         const CollectedRun run = collect(log);
-        QCOMPARE(run.counts.of(ImportedKind::Memcpy), 0);
-        QCOMPARE(run.counts.of(ImportedKind::Migration), 3);
+        QCOMPARE(test::listed(run.counts.of(ImportedKind::Memcpy), run.counts.of(ImportedKind::Migration)), "0 | 3");
         QCOMPARE(run.counts.of(ImportedKind::CpuPageFault), 1);
         QCOMPARE(run.counts.of(ImportedKind::GpuPageFault), 12);
         const std::string copy =
-            "SELECT start, \"end\", deviceId, correlationId, bytes, srcKind, dstKind, srcDeviceId,"
-            " dstDeviceId, migrationCause, virtualAddress FROM CUPTI_ACTIVITY_KIND_MEMCPY"
-            " WHERE copyKind = ";
+            "SELECT start, \"end\", deviceId, correlationId, bytes, srcKind, dstKind, srcDeviceId, dstDeviceId,"
+            " migrationCause, virtualAddress FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = ";
         QCOMPARE(row((copy + "11").c_str()), "10|500|1|NULL|65536|4|4|NULL|1|2|4096");
         QCOMPARE(row((copy + "12").c_str()), "20|600|1|NULL|4096|4|4|1|NULL|4|8192");
         QCOMPARE(row((copy + "13").c_str()), "80|700|1|NULL|8192|4|4|0|1|1|32768");
@@ -274,8 +271,7 @@ class tst_CollectMemory : public QObject {
                       " (globalPid >> 24) & 16777215 = 4242 ORDER BY 1"),
                  "2, 3, 5");
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "4");
-        QCOMPARE(row("SELECT count(*), min(startNs), max(startNs), max(endNs), sum(\"index\")"
-                     " FROM LANESCOPE_WINDOWS"),
+        QCOMPARE(row("SELECT count(*), min(startNs), max(startNs), max(endNs), sum(\"index\") FROM LANESCOPE_WINDOWS"),
                  "2|1000|3000|2000|1");
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'launched-outside-windows'"), "2");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
@@ -401,18 +397,15 @@ class tst_CollectMemory : public QObject {
         log.stack(2, 1, "step", "/home/ada/train.py", 12);
         log.call(6, 2);
         collect(log);
-        QCOMPARE(rows("SELECT s.id, parentId, f.value, g.value, line FROM LANESCOPE_STACKS s"
-                      " JOIN StringIds f ON f.id = functionId"
-                      " LEFT JOIN StringIds g ON g.id = fileId ORDER BY s.id"),
+        QCOMPARE(rows("SELECT s.id, parentId, f.value, g.value, line FROM LANESCOPE_STACKS s JOIN StringIds f ON f.id ="
+                      " functionId LEFT JOIN StringIds g ON g.id = fileId ORDER BY s.id"),
                  "1|NULL|<module>|/home/ada/train.py|30, 2|1|step|/home/ada/train.py|12, "
                  "3|2|(frames further out are left out)|NULL|NULL");
-        QCOMPARE(rows("SELECT correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME"
-                      " ORDER BY correlationId"),
+        QCOMPARE(rows("SELECT correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME ORDER BY correlationId"),
                  "1|2, 2|2, 3|3, 4|NULL, 5|NULL, 6|2");
 
         const TracePtr trace = fixture_->loaded();
-        QCOMPARE(trace->stacks.size(), 3u);
-        QCOMPARE(trace->apiCalls.size(), 6u);
+        QCOMPARE(test::listed(trace->stacks.size(), trace->apiCalls.size()), "3 | 6");
         QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 0)), std::string("train.py:12 in step"));
         QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 2)), std::string("train.py:12 in step"));
         QCOMPARE(frameText(*trace, 2), std::string("(frames further out are left out)"));
@@ -429,10 +422,8 @@ class tst_CollectMemory : public QObject {
         fixture_->info.workingDirectory = "/home/ada/project";
         fixture_->info.homeDirectory = "/home/ada";
         collect(log);
-        QCOMPARE(rows("SELECT value FROM LANESCOPE_STACKS s JOIN StringIds f"
-                      " ON f.id = fileId ORDER BY s.id"),
-                 "train.py, train.py, ~/tools/t.py, "
-                 "/usr/lib/python3/dist-packages/torch/nn/linear.py");
+        QCOMPARE(rows("SELECT value FROM LANESCOPE_STACKS s JOIN StringIds f ON f.id = fileId ORDER BY s.id"),
+                 "train.py, train.py, ~/tools/t.py, /usr/lib/python3/dist-packages/torch/nn/linear.py");
         const TracePtr trace = fixture_->loaded();
         QCOMPARE(sourceFile(*trace, 0), std::string("/home/ada/project/train.py"));
         QCOMPARE(sourceFile(*trace, 1), std::string("/home/ada/project/train.py"));
@@ -454,10 +445,9 @@ class tst_CollectMemory : public QObject {
         log.range(NvtxEvent::Mark, "without Python", 170, 0, 0, 4243);
         log.range(NvtxEvent::Mark, "lost", 180, 0, 99);
         collect(log);
-        QCOMPARE(rows("SELECT n.text, f.value, line FROM LANESCOPE_NVTX_STACKS s"
-                      " JOIN NVTX_EVENTS n ON n.rowid = nvtxRow"
-                      " JOIN LANESCOPE_STACKS t ON t.id = callchainId"
-                      " JOIN StringIds f ON f.id = functionId ORDER BY n.start"),
+        QCOMPARE(rows("SELECT n.text, f.value, line FROM LANESCOPE_NVTX_STACKS s JOIN NVTX_EVENTS n ON n.rowid ="
+                      " nvtxRow JOIN LANESCOPE_STACKS t ON t.id = callchainId JOIN StringIds f ON f.id = functionId"
+                      " ORDER BY n.start"),
                  "outer|<module>|30, inner|step|12, mark|step|12, across|<module>|30");
         const TracePtr trace = fixture_->loaded();
         const std::vector<std::string> wanted{"train.py:30 in <module>",
@@ -489,12 +479,9 @@ class tst_CollectMemory : public QObject {
         log.kernel(4, 12);
         log.kernel(5, 0);
         collect(log);
-        QCOMPARE(rows("SELECT graphNodeId, originalGraphNodeId, f.value"
-                      " FROM CUDA_GRAPH_NODE_EVENTS n"
-                      " LEFT JOIN LANESCOPE_GRAPH_NODE_STACKS s ON s.nodeRow = n.rowid"
-                      " LEFT JOIN LANESCOPE_STACKS t ON t.id = callchainId"
-                      " LEFT JOIN StringIds f ON f.id = functionId"
-                      " ORDER BY graphNodeId"),
+        QCOMPARE(rows("SELECT graphNodeId, originalGraphNodeId, f.value FROM CUDA_GRAPH_NODE_EVENTS n LEFT JOIN"
+                      " LANESCOPE_GRAPH_NODE_STACKS s ON s.nodeRow = n.rowid LEFT JOIN LANESCOPE_STACKS t ON t.id ="
+                      " callchainId LEFT JOIN StringIds f ON f.id = functionId ORDER BY graphNodeId"),
                  "11|NULL|forward, 12|NULL|NULL, 21|11|NULL, 31|21|NULL, 41|40|NULL");
         const TracePtr trace = fixture_->loaded();
         const std::vector<std::string> wanted{
@@ -533,8 +520,7 @@ class tst_CollectMemory : public QObject {
         const auto at = [&](uint32_t line) { return lines.contains(line) ? lines.at(line) : std::string(); };
         QCOMPARE(at(13), std::string("aten.t, aten.addmm of linear at model.py:12"));
         QCOMPARE(at(15), std::string());
-        QCOMPARE(at(17), std::string("aten.gelu, aten.add of y, x"));
-        QCOMPARE(at(18), std::string("aten.gelu, aten.add of y, x"));
+        QCOMPARE(test::listed(at(17), at(18)), "aten.gelu, aten.add of y, x | aten.gelu, aten.add of y, x");
         QCOMPARE(at(20), std::string());
         QVERIFY(compiledLines("# Source Nodes: [x], Original ATen: [aten.add]\ncall()\n").empty());
         QVERIFY(compiledLines("").empty());

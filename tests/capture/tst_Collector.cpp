@@ -6,6 +6,7 @@
 #include "model/live/LiveTrace.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -71,8 +72,7 @@ class tst_Collector : public QObject {
 
     void emptyRunIsAValidTrace() {
         const CollectedRun run = collect();
-        QCOMPARE(run.counts.events(), 0);
-        QCOMPARE(run.processes, 0);
+        QCOMPARE(test::listed(run.counts.events(), run.processes), "0 | 0");
         QCOMPARE(row("SELECT name FROM sqlite_schema WHERE name LIKE 'CUPTI%'"), "no row");
         QCOMPARE(row("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME"), "1000000000000");
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'commandLine'"), "python train.py");
@@ -113,8 +113,7 @@ class tst_Collector : public QObject {
 
         const CollectedRun run = collect(MainProcess{4242, 9, 0});
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
-        QCOMPARE(run.counts.untimedOf(ImportedKind::Kernel), 1);
-        QCOMPARE(run.processesTruncated, 0);
+        QCOMPARE(test::listed(run.counts.untimedOf(ImportedKind::Kernel), run.processesTruncated), "1 | 0");
         const auto pid = globalPid(4242);
         QCOMPARE(row("SELECT start, \"end\", (SELECT value FROM StringIds WHERE id = shortName), "
                      "(SELECT value FROM StringIds WHERE id = demangledName), globalPid, gridX, "
@@ -123,14 +122,12 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
         QCOMPARE(row("SELECT tableName, globalPid FROM LANESCOPE_UNTIMED"),
                  fmt::format("CUPTI_ACTIVITY_KIND_KERNEL|{}", pid));
-        QCOMPARE(row("SELECT copyKind, srcKind, dstKind, bytes, srcDeviceId "
-                     "FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
+        QCOMPARE(row("SELECT copyKind, srcKind, dstKind, bytes, srcDeviceId FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
                  "1|0|2|4096|NULL");
         QCOMPARE(row("SELECT eventClass, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
                  fmt::format("0|{}|55", globalTid(4242, 4243)));
         QCOMPARE(row("SELECT deviceId, syncType FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), "2|3");
-        QCOMPARE(row("SELECT rank, endNs, endedNormally, exitStatus, logFile "
-                     "FROM LANESCOPE_PROCESSES"),
+        QCOMPARE(row("SELECT rank, endNs, endedNormally, exitStatus, logFile FROM LANESCOPE_PROCESSES"),
                  "3|600|1|9|box.3.4242.log");
         QCOMPARE(row("SELECT pid, name FROM PROCESSES"), "4242|python");
         QCOMPARE(row("SELECT code, count FROM LANESCOPE_HEALTH"), "untimed|1");
@@ -156,15 +153,13 @@ class tst_Collector : public QObject {
         log.add(ncclEnd);
         log.add(nvtx(NvtxEvent::Mark, 130, 0, log.string("here")));
         const CollectedRun run = collect(log, startNs + 200);
-        QCOMPARE(run.counts.of(ImportedKind::Nvtx), 3);
-        QCOMPARE(run.counts.of(ImportedKind::Nccl), 1);
+        QCOMPARE(test::listed(run.counts.of(ImportedKind::Nvtx), run.counts.of(ImportedKind::Nccl)), "3 | 1");
         QCOMPARE(run.counts.events(), 3);
         QCOMPARE(row("SELECT start, \"end\", int64Value, text, (SELECT value FROM StringIds "
                      "WHERE id = textId) FROM NVTX_EVENTS WHERE eventType = 35 AND domainId = 0"),
                  "100|NULL|-3|step|step");
-        QCOMPARE(row("SELECT operation, bytes, communicator, nvtxRow = (SELECT rowid FROM "
-                     "NVTX_EVENTS WHERE domainId = 5 AND eventType = 59) "
-                     "FROM LANESCOPE_NCCL_OPERATIONS"),
+        QCOMPARE(row("SELECT operation, bytes, communicator, nvtxRow = (SELECT rowid FROM NVTX_EVENTS WHERE domainId = "
+                     "5 AND eventType = 59) FROM LANESCOPE_NCCL_OPERATIONS"),
                  "AllReduce|1048576|99|1");
         QCOMPARE(row("SELECT text, domainId FROM NVTX_EVENTS WHERE eventType = 75"), "NCCL|5");
         QCOMPARE(row("SELECT start FROM NVTX_EVENTS WHERE eventType = 34"), "130");
@@ -221,16 +216,12 @@ class tst_Collector : public QObject {
         TestLog::write(logPath("box.-.9.log"), "This is quite certainly no log of any kind at all.");
         std::filesystem::create_symlink("/etc/passwd", logPath("sneaky.log"));
         const CollectedRun run = collect();
-        QCOMPARE(run.processes, 2);
-        QCOMPARE(run.processesTruncated, 2);
-        QCOMPARE(run.logsNotAllRead, 3u);
+        QCOMPARE(test::listed(run.processes, run.processesTruncated, run.logsNotAllRead), "2 | 2 | 3");
         QCOMPARE(run.counts.of(ImportedKind::Kernel), 2);
         const auto count = [&](const char* code) {
             return row(fmt::format("SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = '{}'", code).c_str());
         };
-        QCOMPARE(count("events-dropped"), "1");
-        QCOMPARE(count("log-gap"), "1");
-        QCOMPARE(count("log-damaged"), "1");
+        QCOMPARE(test::listed(count("events-dropped"), count("log-gap"), count("log-damaged")), "1 | 1 | 1");
         QCOMPARE(count("log-unreadable"), "2");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'").substr(0, 48),
                  "Process 4242: no exit record after 2.5 s (killed");
@@ -270,12 +261,10 @@ class tst_Collector : public QObject {
         leave("10", true, 0);
         leave("11", false, 15);
         const CollectedRun run = collect();
-        QCOMPARE(run.processes, 2);
-        QCOMPARE(run.processesTruncated, 0);
+        QCOMPARE(test::listed(run.processes, run.processesTruncated), "2 | 0");
         QVERIFY(run.warnings.empty());
         QCOMPARE(row("SELECT severity, code FROM LANESCOPE_HEALTH ORDER BY code"), "0|forked-child-ended");
-        QCOMPARE(row("SELECT severity, sentence FROM LANESCOPE_HEALTH WHERE code = "
-                     "'process-ended-by-signal'"),
+        QCOMPARE(row("SELECT severity, sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-by-signal'"),
                  "0|Process 11: terminated by signal 15 at 0.0 s; its recording is complete.");
         QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid"), "NULL");
         QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid DESC"), "1");
@@ -320,8 +309,7 @@ class tst_Collector : public QObject {
     void reportsALogTruncatedInItsHeader() {
         TestLog::write(logPath("box.-.4242.log"), TestLog().bytes().substr(0, 20));
         TestLog::write(logPath("box.-.4243.log"), "");
-        const CollectedRun run = collect();
-        QCOMPARE(run.warnings.size(), 1u);
+        QCOMPARE(collect().warnings.size(), 1u);
         QCOMPARE(row("SELECT code, count FROM LANESCOPE_HEALTH"), "log-cut|20");
     }
 
@@ -478,8 +466,7 @@ class tst_Collector : public QObject {
         std::filesystem::create_directories(in("run"));
         std::filesystem::create_symlink("13 /usr/bin/python3", logPath("box.-.77.lost"));
         std::filesystem::create_symlink("nonsense", logPath("box.-.78.lost"));
-        const CollectedRun run = collect();
-        QCOMPARE(run.processesWithoutLog, 2u);
+        QCOMPARE(collect().processesWithoutLog, 2u);
         QCOMPARE(fixture_->rows("SELECT sentence FROM LANESCOPE_HEALTH ORDER BY sentence"),
                  "Process 77 (python3): used NVTX or CUDA, but could not write its log: Permission "
                  "denied., Process 78 (-): used NVTX or CUDA, but could not write its log: Success.");
@@ -518,8 +505,7 @@ class tst_Collector : public QObject {
         collect();
         QCOMPARE(fixture_->rows("SELECT code, severity, timestamp FROM LANESCOPE_HEALTH"), "clock-set|0|4000000000");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH"),
-                 "The clock of box was set 20.000 s back at 4.0 s. Times in this trace are not "
-                 "affected.");
+                 "The clock of box was set 20.000 s back at 4.0 s. Times in this trace are not affected.");
     }
 
     void writesOperationsAndCommunicators() {
@@ -541,16 +527,13 @@ class tst_Collector : public QObject {
         nccl.stop(2, 17);
         nccl.add(nccl.done(nccl.asked(nccl.start(NcclEvent::Task, 3, 18, 1), "AllGather", "ncclInt8", 1024)));
         nccl.stop(3, 19);
-        const CollectedRun run = collect(log);
-        QCOMPARE(run.counts.of(ImportedKind::Nccl), 1);
+        QCOMPARE(collect(log).counts.of(ImportedKind::Nccl), 1);
         const int64_t tid = globalTid(4242, 4242);
-        QCOMPARE(row("SELECT operation, datatype, count, bytes, communicator, rank, root, peer, "
-                     "sequence, algorithm, protocol, channels, warps, isCaptured "
-                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+        QCOMPARE(row("SELECT operation, datatype, count, bytes, communicator, rank, root, peer, sequence, algorithm, "
+                     "protocol, channels, warps, isCaptured FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
                  "AllGather|bfloat16|512|1024|2748|1|NULL|NULL|3|NVLS|SIMPLE|24|16|0");
-        QCOMPARE(row("SELECT globalTid, start, \"end\", enqueueGlobalTid, enqueueStart, enqueueEnd, "
-                     "launchGlobalTid, launchStart, launchEnd "
-                     "FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
+        QCOMPARE(row("SELECT globalTid, start, \"end\", enqueueGlobalTid, enqueueStart, enqueueEnd, launchGlobalTid, "
+                     "launchStart, launchEnd FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS"),
                  fmt::format("{0}|10|12|{0}|18|19|{0}|13|17", tid));
         QCOMPARE(row("SELECT communicator, rank, rankCount, cudaDevice, nodeCount, name "
                      "FROM LANESCOPE_NCCL_COMMUNICATORS"),
@@ -607,9 +590,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT operation, rank, sequence, bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
                      "WHERE operation IS NULL"),
                  "NULL|NULL|NULL|NULL");
-        QCOMPARE(row("SELECT bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS "
-                     "WHERE operation = 'AllReduce'"),
-                 "NULL");
+        QCOMPARE(row("SELECT bytes FROM LANESCOPE_NCCL_PLUGIN_OPERATIONS WHERE operation = 'AllReduce'"), "NULL");
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'log-odd-records'"), "3");
         QCOMPARE(run.counts.of(ImportedKind::Nccl), 2);
     }

@@ -21,6 +21,8 @@
 #include "tests/capture/PerfBytes.h"
 #include "tests/capture/byPath.h"
 #include "tests/support/files.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
@@ -219,16 +221,13 @@ class tst_CpuSamples : public QObject {
         const auto counts = test::orFail(importer.import(folderOf(perf.path), nameOf(perf.path), 0, false));
         QCOMPARE(counts.samples, int64_t{3});
         // It is also given a core on exec.
-        QCOMPARE(counts.switches, int64_t{4});
-        QCOMPARE(counts.inPython, int64_t{3});
-        QCOMPARE(counts.withPython, int64_t{2});
+        QCOMPARE(test::listed(counts.switches, counts.inPython, counts.withPython), "4 | 3 | 2");
         // The same from another machine, without an end: its stacks are separate, and its Python frames unknown.
         const std::string other = perf.folder.filePath("other.-.9.perf").toStdString();
         std::filesystem::copy_file(perf.path, other);
         std::filesystem::resize_file(other, std::filesystem::file_size(other) - 1);
         const auto ofOther = test::orFail(importer.import(folderOf(other), nameOf(other), 1, false));
-        QCOMPARE(ofOther.samples, int64_t{3});
-        QCOMPARE(ofOther.withPython, int64_t{0});
+        QCOMPARE(test::listed(ofOther.samples, ofOther.withPython), "3 | 0");
         QVERIFY(trace.finish());
         perf.writer.reset();
         const auto loaded = test::orFail(loadTrace(perf.database, {}));
@@ -248,8 +247,7 @@ class tst_CpuSamples : public QObject {
         }
         const std::string mixed = "perf_test_inner load:88 main:3 perf_test_outer ";
         const std::string native =
-            "perf_test_inner _PyEval_EvalFrameDefault perf_test_glue "
-            "_PyEval_EvalFrameDefault perf_test_outer ";
+            "perf_test_inner _PyEval_EvalFrameDefault perf_test_glue _PyEval_EvalFrameDefault perf_test_outer ";
         std::ranges::sort(stacks);
         QCOMPARE(stacks, (std::vector<std::string>{native, native, native, native, mixed, mixed}));
     }
@@ -265,9 +263,8 @@ class tst_CpuSamples : public QObject {
         const auto counts = trace.import();
         QCOMPARE(counts.switches, int64_t{1000});  // of the first 500
         const std::string said = healthOf(*trace.writer);
-        QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") != std::string::npos,
-                 said.c_str());
-        QVERIFY2(said.find("Skipped 100 processes without samples") != std::string::npos, said.c_str());
+        HAS(said, "100.0 % of 0.042 s of CPU time belong to threads without samples");
+        HAS(said, "Skipped 100 processes without samples");
         QVERIFY(said.find("of the stacks are complete") == std::string::npos);
     }
 
@@ -280,8 +277,7 @@ class tst_CpuSamples : public QObject {
         // The first thread is known and stays so.
         made.change(7, 1, base * 2, true).change(7, 1, base * 3, false);
         PerfTrace trace(made, 1 << 26);
-        const auto counts = trace.import();
-        QCOMPARE(counts.switches, int64_t{threads} * 2 + 2);
+        QCOMPARE(trace.import().switches, int64_t{threads} * 2 + 2);
         const std::string said = healthOf(*trace.writer);
         QVERIFY2(said.find("100.0 % of 1.001 s of CPU time") != said.npos, said.c_str());
         QVERIFY2(said.find(" 2 samples and context switches of threads beyond the first 200000") != said.npos,
@@ -453,8 +449,7 @@ class tst_CpuSamples : public QObject {
         QCOMPARE(runs.size(), size_t{1});
         QCOMPARE(runs[0].startNs, 1'000 * ms);
         QCOMPARE(runs[0].endNs, 1'100 * ms);
-        QCOMPARE(runs[0].stack, 3u);
-        QCOMPARE(runs[0].samples, 11u);
+        QCOMPARE(test::listed(runs[0].stack, runs[0].samples), "3 | 11");
     }
 
     /// The core time gives the moments of falling asleep and waking.

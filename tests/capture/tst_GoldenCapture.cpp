@@ -13,6 +13,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -256,9 +257,7 @@ class tst_GoldenCapture : public QObject {
         QVERIFY(rowOf.count("wide \u00fcber \u0394") == 1);
         QCOMPARE(nvtx.depth[rowOf["HtoD-pinned"]], uint16_t{1});  // In "copies".
         Capture& c = *current();
-        QCOMPARE(one(c,
-                     "SELECT count(*), max(endGlobalTid <> globalTid) FROM NVTX_EVENTS "
-                     "WHERE eventType = 60"),
+        QCOMPARE(one(c, "SELECT count(*), max(endGlobalTid <> globalTid) FROM NVTX_EVENTS WHERE eventType = 60"),
                  "1|1");
         if (c.counts.empty()) QSKIP("There is no output.txt with what the program counted.");
         for (const auto& [type, name] : {std::pair(59, "nvtx-push-pop"), {60, "nvtx-start-end"}, {34, "nvtx-mark"}})
@@ -269,17 +268,14 @@ class tst_GoldenCapture : public QObject {
     void keepsPayloads() {
         Capture& c = *current();
         const auto payload = [&](const char* column, const char* name) {
-            return one(c, fmt::format("SELECT {} FROM NVTX_EVENTS LEFT JOIN StringIds ON id = "
-                                      "textId WHERE eventType = 34 AND coalesce(text, value) = "
-                                      "'{}'",
+            return one(c, fmt::format("SELECT {} FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE eventType = "
+                                      "34 AND coalesce(text, value) = '{}'",
                                       column, name));
         };
         // SQLite's integers are signed.
         QCOMPARE(payload("uint64Value", "uint64"), "-9223372036854775808");
-        QCOMPARE(payload("int64Value", "int64"), "-5000000000");
-        QCOMPARE(payload("doubleValue", "double"), "2.5");
-        QCOMPARE(payload("uint32Value", "uint32"), "4000000000");
-        QCOMPARE(payload("int32Value", "int32"), "-7");
+        QCOMPARE(test::listed(payload("int64Value", "int64"), payload("doubleValue", "double")), "-5000000000 | 2.5");
+        QCOMPARE(test::listed(payload("uint32Value", "uint32"), payload("int32Value", "int32")), "4000000000 | -7");
         QCOMPARE(payload("floatValue", "float"), "0.125");
         QCOMPARE(rows(c,
                       "SELECT int64Value FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId WHERE "
@@ -290,8 +286,7 @@ class tst_GoldenCapture : public QObject {
     void rangeNamesAreStoredInline() {
         Capture& c = *current();
         const std::string ranges =
-            "SELECT count(*) FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType IN "
-            "(34, 59, 60) AND ";
+            "SELECT count(*) FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType IN (34, 59, 60) AND ";
         QVERIFY(one(c, ranges + "text = value").toInt() > 0);
         QCOMPARE(one(c, ranges + "text IS NOT value"), "0");
     }
@@ -360,15 +355,12 @@ class tst_GoldenCapture : public QObject {
                 columns += column;
                 // At that time, only StringIds contained the name of a range.
                 const bool isName = table == "NVTX_EVENTS" && statement.columnName(i) == "text";
-                named += isName ? ", coalesce(\"text\", (SELECT value FROM StringIds WHERE id = "
-                                  "textId))"
-                                : column;
+                named += isName ? ", coalesce(\"text\", (SELECT value FROM StringIds WHERE id = textId))" : column;
             }
             const bool namesVersion = table == "META_DATA_EXPORT";
-            const auto from = fmt::format(" FROM \"{}\"{}", table,
-                                          namesVersion ? " WHERE name LIKE 'EXPORT%' AND name "
-                                                         "NOT LIKE '%VERSION%'"
-                                                       : "");
+            const auto from =
+                fmt::format(" FROM \"{}\"{}", table,
+                            namesVersion ? " WHERE name LIKE 'EXPORT%' AND name NOT LIKE '%VERSION%'" : "");
             const QStringList expected = rowsOf(*recorded, "SELECT " + named + from);
             // That version skipped empty tables.
             if (expected.isEmpty() && !collected->hasTable(table)) continue;

@@ -6,6 +6,8 @@
 #include "tests/capture/CollectorFixture.h"
 #include "tests/capture/byPath.h"
 #include "tests/support/Rows.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -189,8 +191,7 @@ class tst_HealthFacts : public QObject {
         const auto said = notesOfCode(*trace, HealthCode::SamplesOutOfOrder);
         QCOMPARE(said.size(), size_t{1});
         QCOMPARE(said[0].count, int64_t{2});
-        QCOMPARE(fixture_->rows("SELECT timestamp FROM LANESCOPE_COUNTER_SAMPLES WHERE value IS "
-                                "NOT NULL ORDER BY 1"),
+        QCOMPARE(fixture_->rows("SELECT timestamp FROM LANESCOPE_COUNTER_SAMPLES WHERE value IS NOT NULL ORDER BY 1"),
                  "100, 200");
     }
 
@@ -221,7 +222,7 @@ class tst_HealthFacts : public QObject {
             if (!isReported) continue;
             QCOMPARE(said->severity, Severity::Warning);
             QCOMPARE(said->code, HealthCode::CpuStolen);
-            QVERIFY2(said->sentence.find("took 0.25 of a core") != std::string::npos, said->sentence.c_str());
+            HAS(said->sentence, "took 0.25 of a core");
         }
     }
 
@@ -286,19 +287,16 @@ class tst_HealthFacts : public QObject {
         log.end(startNs + 1000);
         add(log, 4242);
         const TracePtr trace = load();
-        QCOMPARE(trace->facts.commandLine, std::string("python train.py"));
-        QCOMPARE(trace->facts.host, std::string("box"));
+        QCOMPARE(test::listed(trace->facts.commandLine, trace->facts.host), "python train.py | box");
         QCOMPARE(trace->facts.driverVersion, std::string("580.1"));
         QVERIFY(trace->facts.others.empty());
         const Process& process = *processOf(*trace, 4242);
-        QCOMPARE(process.worldSize, 2);
-        QCOMPARE(process.facts->cuptiVersion, int64_t{130001});
+        QCOMPARE(test::listed(process.worldSize, process.facts->cuptiVersion), "2 | 130001");
         QCOMPARE(process.facts->cuptiPath, std::string("/usr/lib/libcupti.so"));
         QVERIFY(process.facts->isNvtxOff);
         QVERIFY(!process.facts->isCudaOff);
         QCOMPARE(process.facts->others.size(), size_t{1});
-        QCOMPARE(process.facts->others[0].name, std::string("brandNew"));
-        QCOMPARE(process.facts->others[0].value, std::string("yes"));
+        QCOMPARE(test::listed(process.facts->others[0].name, process.facts->others[0].value), "brandNew | yes");
     }
 
   private:

@@ -8,6 +8,8 @@
 #include "model/importers/TraceFormat.h"
 #include "model/live/LiveTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -59,8 +61,7 @@ class tst_LiveJournal : public QObject {
         Reader reader(path_);
         QVERIFY(reader.run("SELECT 1 FROM NVTX_EVENTS"));
         QVERIFY(writer_->commit().has_value());
-        const auto database = test::orFail(Database::openReadOnly(path_));
-        QCOMPARE(database.rowCount("NVTX_EVENTS"), int64_t(1));
+        QCOMPARE(test::orFail(Database::openReadOnly(path_)).rowCount("NVTX_EVENTS"), int64_t(1));
     }
 
     void readerDoesNotBlockTheWriter() {
@@ -113,8 +114,7 @@ class tst_LiveJournal : public QObject {
         std::ifstream(path_, std::ios::binary).read(page.data(), static_cast<std::streamsize>(page.size()));
         page[18] = page[19] = 2;  // still with a log
         std::fstream(killed, std::ios::binary | std::ios::in | std::ios::out) << page;
-        const auto trace = test::orFail(loadTrace(killed));
-        QCOMPARE(trace->nvtx.size(), 10'000u);
+        QCOMPARE(test::orFail(loadTrace(killed))->nvtx.size(), 10'000u);
     }
 
     void traceWithoutJournalIsRefusedUntilItIsWhole() {
@@ -126,7 +126,7 @@ class tst_LiveJournal : public QObject {
         std::filesystem::copy_file(path, killed);
         const auto trace = loadTrace(killed);
         QVERIFY(!trace.has_value());
-        QVERIFY2(trace.error().sentence.find("lanescope recover") != std::string::npos, trace.error().sentence.c_str());
+        HAS(trace.error().sentence, "lanescope recover");
         auto mirror = TraceMirror::create(killed);
         QVERIFY(mirror && !mirror->refresh().has_value());
         std::string journal;
@@ -134,8 +134,7 @@ class tst_LiveJournal : public QObject {
                     ->finish([&](Database& database) {
                         auto mode = database.prepare("PRAGMA journal_mode");
                         if (mode && mode->step()) journal = mode->text(0);
-                        const auto whole = test::orFail(loadTrace(path));
-                        QCOMPARE(whole->nvtx.size(), 1000u);
+                        QCOMPARE(test::orFail(loadTrace(path))->nvtx.size(), 1000u);
                     })
                     .has_value());
         QCOMPARE(journal, std::string("delete"));
@@ -213,8 +212,7 @@ class tst_LiveJournal : public QObject {
         std::ofstream(log) << "all of the trace";
         const Result<void> settled = settleJournal(path_);
         QVERIFY(!settled);
-        QVERIFY2(settled.error().sentence.find("cannot finish the trace") != std::string::npos,
-                 settled.error().sentence.c_str());
+        HAS(settled.error().sentence, "cannot finish the trace");
         QVERIFY(std::filesystem::exists(log));
         std::filesystem::remove(log);
     }
@@ -238,8 +236,7 @@ class tst_LiveJournal : public QObject {
         QVERIFY(writer_->commit().has_value());
         QVERIFY(mirror.refresh().has_value());
         const auto trace = test::orFail(loadOpenTrace(mirror.descriptor(), path_));
-        QCOMPARE(trace->nvtx.size(), 1000u);
-        QCOMPARE(trace->nameOf(EventRef(EventKind::Nvtx, 3)), std::string("range"));
+        QCOMPARE(test::listed(trace->nvtx.size(), trace->nameOf(EventRef(EventKind::Nvtx, 3))), "1000 | range");
         finish();
         const auto finished = test::orFail(loadTrace(path_));
         QCOMPARE(finished->nvtx.size(), 1000u);

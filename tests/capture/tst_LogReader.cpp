@@ -7,6 +7,7 @@
 #include "capture/log/LogReader.h"
 #include "tests/capture/TestLog.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -245,8 +246,7 @@ class tst_LogReader : public QObject {
             if (bytes == sampleLog().bytes()) continue;  // garbage may equal the original bytes
             const Reading read = readAll(bytes);
             // Returned records are as written, and only those of the valid start.
-            const Reading start = readAll(std::string_view(bytes).substr(0, keep));
-            QCOMPARE(read.lines, start.lines);
+            QCOMPARE(read.lines, readAll(std::string_view(bytes).substr(0, keep)).lines);
             QVERIFY(std::equal(read.lines.begin(), read.lines.end(), whole.begin()));
             QVERIFY(read.notUnderstood <= bytes.size());
         }
@@ -276,8 +276,7 @@ class tst_LogReader : public QObject {
         TestLog::write(path("grow.log"), bytes);
         QVERIFY(reader->poll(notebook).has_value());
         QCOMPARE(notebook.lines, readAll(bytes).lines);
-        QCOMPARE(reader->progress().blocks, 3u);
-        QCOMPARE(reader->progress().latestTimeNs, 400);
+        QCOMPARE(test::listed(reader->progress().blocks, reader->progress().latestTimeNs), "3 | 400");
     }
 
     void countsLostBlocks() {
@@ -289,8 +288,7 @@ class tst_LogReader : public QObject {
         log.end(2);
         log.flush();
         const Reading read = readAll(log.bytes());
-        QCOMPARE(read.lines.size(), 2u);
-        QCOMPARE(read.lost, 2u);
+        QCOMPARE(test::listed(read.lines.size(), read.lost), "2 | 2");
     }
 
     void skipsUnknownAndShortRecords() {
@@ -314,8 +312,7 @@ class tst_LogReader : public QObject {
         Notebook notebook;
         QVERIFY(reader->poll(notebook).has_value());
         QCOMPARE(notebook.lines, std::vector<std::string>{"end 77"});
-        QCOMPARE(reader->progress().oddRecords, 2u);
-        QCOMPARE(reader->progress().unknownRecords, 1u);
+        QCOMPARE(test::listed(reader->progress().oddRecords, reader->progress().unknownRecords), "2 | 1");
     }
 
     void refusesOtherFiles() {
@@ -362,8 +359,7 @@ class tst_LogReader : public QObject {
         a.assembler.add(start(NcclEvent::CopyEngine, 8, 21));
         for (uint64_t id : {6, 7, 8}) a.assembler.add(stop(id, 22));
         QCOMPARE(a.operations.size(), size_t{6});
-        QCOMPARE(a.operations[0].launch->begin.id, uint64_t{1});
-        QCOMPARE(a.operations[1].launch->begin.id, uint64_t{1});
+        QCOMPARE(test::listed(a.operations[0].launch->begin.id, a.operations[1].launch->begin.id), "1 | 1");
         for (size_t index = 2; index < 6; ++index) QVERIFY(!a.operations[index].launch);
     }
 
@@ -455,8 +451,7 @@ class tst_LogReader : public QObject {
             const auto calls = randomCalls(random, 200);
             const Assembled fast = assemble(calls);
             QCOMPARE(fast.lines, assembleByPlainLoop(calls));
-            QCOMPARE(fast.guessed, 0u);
-            QCOMPARE(fast.lost, 0u);
+            QCOMPARE(test::listed(fast.guessed, fast.lost), "0 | 0");
         }
     }
 

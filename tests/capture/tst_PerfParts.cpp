@@ -13,6 +13,7 @@
 #include "tests/capture/PerfBytes.h"
 #include "tests/support/CpuTimer.h"
 #include "tests/support/files.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -199,12 +200,9 @@ class tst_PerfParts : public QObject {
             const Mapping* const found = spaces.space(space).find(address);
             return found == nullptr ? std::string("nothing") : spaces.file(found->file);
         };
-        QCOMPARE(fileAt(7, 60, 0x1000), std::string("/early"));
-        QCOMPARE(fileAt(7, 60, 0x3fff), std::string("/late"));
-        QCOMPARE(fileAt(7, 60, 0x4000), std::string("nothing"));
-        QCOMPARE(fileAt(8, 30, 0x1000), std::string("/early"));
-        QCOMPARE(fileAt(8, 60, 0x1000), std::string("/other"));
-        QCOMPARE(fileAt(8, 60, 0x2000), std::string("nothing"));
+        QCOMPARE(test::listed(fileAt(7, 60, 0x1000), fileAt(7, 60, 0x3fff)), "/early | /late");
+        QCOMPARE(test::listed(fileAt(7, 60, 0x4000), fileAt(8, 30, 0x1000)), "nothing | /early");
+        QCOMPARE(test::listed(fileAt(8, 60, 0x1000), fileAt(8, 60, 0x2000)), "/other | nothing");
         QCOMPARE(fileAt(9, 60, 0x2000), std::string("none"));
     }
 
@@ -212,8 +210,7 @@ class tst_PerfParts : public QObject {
         AddressSpace space;
         space.add({0x1000, 0x5000, 0, 1});
         space.add({0x2000, 0x3000, 0x9000, 2});
-        QCOMPARE(space.find(0x1fff)->file, 1u);
-        QCOMPARE(space.find(0x2000)->file, 2u);
+        QCOMPARE(test::listed(space.find(0x1fff)->file, space.find(0x2000)->file), "1 | 2");
         QCOMPARE(space.find(0x3000)->file, 1u);
         QCOMPARE(space.find(0x3000)->fileOffset, uint64_t{0x2000});
         space.add({0x1000, 0x6000, 0, 3});
@@ -344,8 +341,7 @@ class tst_PerfParts : public QObject {
             QVERIFY(!file.end());
             QCOMPARE(file.read(read), uint64_t{0});
             QVERIFY(file.end());
-            QCOMPARE(file.end()->cpuNs, int64_t{5});
-            QCOMPARE(file.end()->bytesNotKept, uint64_t{0});
+            QCOMPARE(test::listed(file.end()->cpuNs, file.end()->bytesNotKept), "5 | 0");
         }
         QCOMPARE(read.said.size(), size_t{18});
         const auto whole = static_cast<size_t>(std::filesystem::file_size(path));

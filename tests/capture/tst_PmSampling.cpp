@@ -47,8 +47,7 @@ class tst_PmSampling : public QObject {
     static double number(const Database& database, const char* sql) { return rows(database, sql).value(0).toDouble(); }
     static QStringList refusals(const Database& database) {
         return rows(database,
-                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH WHERE code ="
-                    " 'gpu-metrics-absent'");
+                    "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH WHERE code = 'gpu-metrics-absent'");
     }
 
   private slots:
@@ -69,10 +68,7 @@ class tst_PmSampling : public QObject {
         const Database database = record(name, variables(settings), option);
         QCOMPARE(refusals(database), QStringList());
         for (const char* gpu : {"0", "1"}) {
-            const std::string of = std::string(
-                                       " FROM GPU_METRICS WHERE metricId = 0 AND"
-                                       " typeId & 255 = ") +
-                                   gpu;
+            const std::string of = std::string(" FROM GPU_METRICS WHERE metricId = 0 AND typeId & 255 = ") + gpu;
             // The very first sample is skipped.
             const double last = number(database, ("SELECT max(value)" + of).c_str());
             QCOMPARE(number(database, ("SELECT min(value)" + of).c_str()), 1.0);
@@ -91,9 +87,7 @@ class tst_PmSampling : public QObject {
         QCOMPARE(said.size(), 1);
         QVERIFY2(said[0].startsWith("1 Lost 20 % of the samples at 1000 Hz. Use a lower"), qPrintable(said[0]));
         // Each gap is of two samples.
-        const double lost = 2 * number(database,
-                                       "SELECT count(*) - count(value) FROM GPU_METRICS"
-                                       " WHERE metricId = 8");
+        const double lost = 2 * number(database, "SELECT count(*) - count(value) FROM GPU_METRICS WHERE metricId = 8");
         QCOMPARE(number(database, "SELECT count FROM LANESCOPE_HEALTH WHERE code = 'gpu-metrics-lost'"), lost);
         for (const char* gpu : {"0", "1"}) {
             const std::string of = std::string(" FROM GPU_METRICS WHERE metricId = 8 AND typeId & 255 = ") + gpu;
@@ -110,10 +104,9 @@ class tst_PmSampling : public QObject {
                 QCOMPARE(timeOf(at) - timeOf(at - 1), samples[at].endsWith('1') ? 2'000'000LL : 1'000'000LL);
             }
             const QStringList property =
-                rows(database, (std::string("SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
-                                            " 'gpuMetricsLost") +
-                                gpu + "'")
-                                   .c_str());
+                rows(database,
+                     (std::string("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'gpuMetricsLost") + gpu + "'")
+                         .c_str());
             QCOMPARE(property, QStringList(QString("%1 of %2").arg(2 * gaps).arg(last)));
         }
     }
@@ -204,8 +197,7 @@ class tst_PmSampling : public QObject {
     void samplesWithTheCuptiOfPython() {
         const QString root = environmentWith("wheels", "nvidia/cuda_cupti/lib");
         QVERIFY(QFile::copy(LANESCOPE_BINARY_DIR "/lib/standin/pm/libcupti.so.13",
-                            root + "/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/"
-                                   "libcupti.so.12"));
+                            root + "/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12"));
         QProcessEnvironment environment = variables("");
         // The first one found is too old.
         environment.insert("LANESCOPE_CUPTI", LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12");

@@ -3,6 +3,7 @@
 #include "capture/python/frameWalk.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/support/Rows.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -191,8 +192,7 @@ class tst_PythonStacks : public QObject {
         QProcess process;
         process.start(python, {stacksScript, walker, "10"});
         QVERIFY(process.waitForFinished(240'000));
-        const QByteArray errors = process.readAllStandardError();
-        QVERIFY2(process.exitCode() == 0, errors.constData());
+        QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
         const QJsonObject said = lastLine(process.readAllStandardOutput());
         qInfo("Python %s: %d stacks", qPrintable(said["python"].toString()), said["compared"].toInt());
         for (const QJsonValue& walk : said["walks"].toArray())
@@ -209,8 +209,7 @@ class tst_PythonStacks : public QObject {
         QProcess process;
         process.start(python, {modulesScript, walker, folder_.path()});
         QVERIFY(process.waitForFinished(60'000));
-        const QByteArray errors = process.readAllStandardError();
-        QVERIFY2(process.exitCode() == 0, errors.constData());
+        QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
         const QJsonObject said = lastLine(process.readAllStandardOutput());
         const bool hasPaths = said["paths"].toBool();
         const QList<QStringList> wanted = modulesOfLeaves(hasPaths);
@@ -380,8 +379,7 @@ for pid in children:
     void findsAPythonLoadedLate() {
         QProcess process;
         process.start("python3", {"-c",
-                                  "import sysconfig; v = sysconfig.get_config_var; "
-                                  "print(v('Py_ENABLE_SHARED') and "
+                                  "import sysconfig; v = sysconfig.get_config_var; print(v('Py_ENABLE_SHARED') and "
                                   "v('LIBDIR') + '/' + v('INSTSONAME') or '')"});
         QVERIFY(process.waitForFinished());
         const QString library = QString::fromUtf8(process.readAll()).trimmed();
@@ -458,11 +456,9 @@ for pid in children:
         run.succeed();
         const ProcessLog& log = run.log();
         QCOMPARE(log.graphNodes.size(), size_t{4});
-        QCOMPARE(log.graphNodes[0].node, uint64_t{11});
-        QCOMPARE(log.graphNodes[0].original, uint64_t{0});
+        QCOMPARE(test::listed(log.graphNodes[0].node, log.graphNodes[0].original), "11 | 0");
         QCOMPARE(placeOf(log, log.graphNodes[0].stack), place("forward", "graph: capture"));
-        QCOMPARE(log.graphNodes[2].node, uint64_t{31});
-        QCOMPARE(log.graphNodes[2].original, uint64_t{21});
+        QCOMPARE(test::listed(log.graphNodes[2].node, log.graphNodes[2].original), "31 | 21");
         QCOMPARE(log.graphNodes[2].stack, 0u);
         for (const log::ApiRecord& call : log.calls)
             QCOMPARE(placeOf(log, call.stack), place("replay", "graph: launch"));
@@ -650,20 +646,12 @@ for pid in children:
             for (const Place& place : places) numbers[minor == 13 ? place.in13 : place.in14] = place.value;
             const auto layout = layoutOfRuntime(std::as_bytes(std::span(numbers)), 3, minor);
             QVERIFY2(layout, qPrintable(QString::number(minor)));
-            QCOMPARE(int(layout->threadFrame), 72);
-            QCOMPARE(int(layout->collecting), 7600);
-            QCOMPARE(int(layout->pointerToGil), 16);
-            QCOMPARE(int(layout->threadId), 152);
-            QCOMPARE(int(layout->previous), 8);
-            QCOMPARE(int(layout->instruction), 56);
-            QCOMPARE(int(layout->owner), 70);
-            QCOMPARE(int(layout->file), 112);
-            QCOMPARE(int(layout->name), 128);
-            QCOMPARE(int(layout->lineTable), 136);
-            QCOMPARE(int(layout->firstLine), 68);
-            QCOMPARE(int(layout->bytecode), 200);
-            QCOMPARE(int(layout->bytesData), 32);
-            QCOMPARE(int(layout->asciiText), 40);
+            QCOMPARE(test::listed(int(layout->threadFrame), int(layout->collecting)), "72 | 7600");
+            QCOMPARE(test::listed(int(layout->pointerToGil), int(layout->threadId)), "16 | 152");
+            QCOMPARE(test::listed(int(layout->previous), int(layout->instruction), int(layout->owner)), "8 | 56 | 70");
+            QCOMPARE(test::listed(int(layout->file), int(layout->name), int(layout->lineTable)), "112 | 128 | 136");
+            QCOMPARE(test::listed(int(layout->firstLine), int(layout->bytecode)), "68 | 200");
+            QCOMPARE(test::listed(int(layout->bytesData), int(layout->asciiText)), "32 | 40");
             // A preview version may lay out its frames differently.
             numbers[1] = 0x030d00a0u;
             QVERIFY(!layoutOfRuntime(std::as_bytes(std::span(numbers)), 3, minor));

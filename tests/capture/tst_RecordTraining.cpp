@@ -193,8 +193,7 @@ class tst_RecordTraining : public QObject {
 
     void killedProgramLeavesItsEvents() {
         const TrainingPlan plan = planNow(1, 100, 6);
-        const Run run = record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
-        QCOMPARE(run.status, 128 + SIGKILL);
+        QCOMPARE(record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"}).status, 128 + SIGKILL);
         const auto trace = test::orFail(loadTrace(path("killed.sqlite").toStdString()));
         QVERIFY(trace->kernels.size() >= 300);
         QCOMPARE(trace->processes.size(), size_t{1});
@@ -203,8 +202,7 @@ class tst_RecordTraining : public QObject {
 
     void recordsForkedChildren() {
         const TrainingPlan plan = planNow(1, 10, 6);
-        const Run run = record(path("fork.sqlite"), plan, {"--fork", "nvtx"});
-        QCOMPARE(run.status, 0);
+        QCOMPARE(record(path("fork.sqlite"), plan, {"--fork", "nvtx"}).status, 0);
         const auto trace = test::orFail(loadTrace(path("fork.sqlite").toStdString()));
         compareWithPlan(*trace, plan);
         std::string health;
@@ -241,8 +239,7 @@ class tst_RecordTraining : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(hasEnded(training), 60'000);
         const test::Ended recovered = run({"recover", logs, "-o", path("found.sqlite")});
         QVERIFY2(recovered.status == 0, recovered.err.constData());
-        const auto trace = test::orFail(loadTrace(path("found.sqlite").toStdString()));
-        QVERIFY(trace->kernels.size() > 100);
+        QVERIFY(test::orFail(loadTrace(path("found.sqlite").toStdString()))->kernels.size() > 100);
         verifySummaryIsStored(path("found.sqlite"));
     }
 

@@ -24,6 +24,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/factNames.h"
 #include "tests/capture/byPath.h"
+#include "tests/support/listed.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;
@@ -189,8 +190,7 @@ class tst_SamplerParts : public QObject {
             QVERIFY(!pace.isDue(often, nowNs));
             QCOMPARE(pace.nextDueNs(), (11 + tick) * turnNs);
         }
-        QCOMPARE(calls[0], 99);
-        QCOMPARE(calls[1], 33);
+        QCOMPARE(test::listed(calls[0], calls[1]), "99 | 33");
         QVERIFY(pace.isDue(rare, 1'000 * turnNs));  // Missed periods are not repeated.
         QVERIFY(!pace.isDue(rare, 1'001 * turnNs));
     }
@@ -242,12 +242,9 @@ class tst_SamplerParts : public QObject {
     }
 
     void pcieRatesAreKnown() {
-        QCOMPARE(pcieBytesPerSecond(1, 16), int64_t{4'000'000'000});
-        QCOMPARE(pcieBytesPerSecond(3, 16), int64_t{15'753'846'154});
-        QCOMPARE(pcieBytesPerSecond(5, 16), int64_t{63'015'384'615});
-        QCOMPARE(pcieBytesPerSecond(0, 16), int64_t{0});
-        QCOMPARE(pcieBytesPerSecond(7, 16), int64_t{0});
-        QCOMPARE(pcieBytesPerSecond(5, -1), int64_t{0});
+        QCOMPARE(test::listed(pcieBytesPerSecond(1, 16), pcieBytesPerSecond(3, 16)), "4000000000 | 15753846154");
+        QCOMPARE(test::listed(pcieBytesPerSecond(5, 16), pcieBytesPerSecond(0, 16)), "63015384615 | 0");
+        QCOMPARE(test::listed(pcieBytesPerSecond(7, 16), pcieBytesPerSecond(5, -1)), "0 | 0");
     }
 
     /// Number of counters announced by a log, read through a trace.
@@ -428,8 +425,7 @@ class tst_SamplerParts : public QObject {
                      " LANESCOPE_COUNTER_SAMPLES WHERE counterId = 2")
                     .startsWith("100=7 300=7 400=9 500=4 "));
         QCOMPARE(rows("SELECT name || gpuId || unit FROM LANESCOPE_COUNTERS WHERE counterId = 1"), QString("power3W "));
-        QCOMPARE(rows("SELECT direction || link || meaning FROM LANESCOPE_COUNTERS WHERE gpuId IS"
-                      " NULL"),
+        QCOMPARE(rows("SELECT direction || link || meaning FROM LANESCOPE_COUNTERS WHERE gpuId IS NULL"),
                  QString("tx301 "));
         QCOMPARE(rows("SELECT timestamp || '=' || value || '/' || typeId FROM GPU_METRICS"),
                  QString("600=12.5/3  "));  // and an unknown one

@@ -35,9 +35,8 @@ class tst_Samplers : public QObject, private SamplerRun {
                 QCOMPARE(sample(database, "count(*)", "name = '" + name + "'" + of), 1.0);
             }
             // 20 links, one of them down, and their sum, in two directions.
-            QCOMPARE(number(database, std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE"
-                                                  " name LIKE 'nvlink.%' AND meaning = 1 AND"
-                                                  " unit = 'B' AND gpuId = ") +
+            QCOMPARE(number(database, std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE name LIKE 'nvlink.%'"
+                                                  " AND meaning = 1 AND unit = 'B' AND gpuId = ") +
                                           gpu),
                      40.0);
             QCOMPARE(sample(database, "count(*)", "link = 3" + of), 0.0);
@@ -79,14 +78,8 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     void samplesAreOrdered() {
         const Database database = open("all.sqlite");
-        QCOMPARE(steps(database,
-                       "SELECT counterId, timestamp FROM LANESCOPE_COUNTER_SAMPLES"
-                       " ORDER BY rowid"),
-                 0);
-        QCOMPARE(number(database,
-                        "SELECT count(*) FROM LANESCOPE_COUNTER_SAMPLES"
-                        " WHERE timestamp < 0"),
-                 0.0);
+        QCOMPARE(steps(database, "SELECT counterId, timestamp FROM LANESCOPE_COUNTER_SAMPLES ORDER BY rowid"), 0);
+        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTER_SAMPLES WHERE timestamp < 0"), 0.0);
     }
 
     void usedMemoryIsListedByOwner() {
@@ -107,8 +100,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         const Database database = open("all.sqlite");
         QVERIFY(sample(database, "max(value)", "name = 'memory.available'") > 1e6);
         QVERIFY(sample(database, "count(*)",
-                       "name = 'cpu.share' AND core IS NULL AND"
-                       " globalPid IS NULL AND value >= 0") > 1);
+                       "name = 'cpu.share' AND core IS NULL AND globalPid IS NULL AND value >= 0") > 1);
         QVERIFY(sample(database, "count(DISTINCT core)", "name = 'cpu.share'") >= 1);
         // The program, and none of the samplers.
         QCOMPARE(sample(database, "count(DISTINCT globalPid)", "name = 'memory.rss'"), 1.0);
@@ -174,9 +166,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("expensive.sqlite");
         const auto intervals = [&](const char* property) {
-            const QString said = text(database, std::string("SELECT value FROM LANESCOPE_PROPERTIES"
-                                                            " WHERE name = '") +
-                                                    property + "'");
+            const QString said =
+                text(database, std::string("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = '") + property + "'");
             std::map<QString, double> seconds;
             for (const QString& each : said.split(", ", Qt::SkipEmptyParts)) {
                 const QStringList words = each.split(" every "), time = words.value(1).split(' ');
@@ -198,17 +189,13 @@ class tst_Samplers : public QObject, private SamplerRun {
         // Two GPUs of 2 ms each on 0.08 % of a core, but at least once per second.
         QCOMPARE(intervals("samplerIntervalsGpm")["GPM"], 1.0);
         // The start-up cost is separate, and each counter has its rate.
-        const QString cost = text(database,
-                                  "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
-                                  " 'samplers'");
+        const QString cost = text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'");
         QVERIFY2(cost.contains("; once "), qPrintable(cost));
         addsUp(cost);
-        QVERIFY(number(database,
-                       "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'power'"
-                       " AND gpuId = 1") >= 95e6);
-        QVERIFY(number(database,
-                       "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'clock.sm'"
-                       " AND gpuId = 1") >= 400e6);
+        QVERIFY(number(database, "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'power' AND gpuId = 1") >=
+                95e6);
+        QVERIFY(number(database, "SELECT intervalNs FROM LANESCOPE_COUNTERS WHERE name = 'clock.sm' AND gpuId = 1") >=
+                400e6);
     }
 
     /// "1.2 % of a core: NVML 0.9 % at 10 Hz, the log 0.3 %; once 0.1 s": checks that the parts sum to the whole.
@@ -236,9 +223,8 @@ class tst_Samplers : public QObject, private SamplerRun {
                                     " JOIN LANESCOPE_COUNTER_SAMPLES USING (counterId) WHERE source = 'gpm' AND"
                                     " name = 'sm.activity' AND gpuId = 1");
         QVERIFY2(count >= 4, qPrintable(QString::number(count)));
-        const QString every = text(database,
-                                   "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
-                                   " 'samplerIntervalsGpm'");
+        const QString every =
+            text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplerIntervalsGpm'");
         QVERIFY2(every.contains(QRegularExpression("GPM every ([1-4]00 ms)")), qPrintable(every));
     }
 
@@ -246,8 +232,7 @@ class tst_Samplers : public QObject, private SamplerRun {
     void memoryOfOlderDriversIsSampled() {
         const Run run = record("older.sqlite", "gpus=1,old=1");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("older.sqlite");
-        QCOMPARE(sample(database, "max(value)", "name = 'memory.used'"), 400.0);
+        QCOMPARE(sample(open("older.sqlite"), "max(value)", "name = 'memory.used'"), 400.0);
     }
 
     void lostGpuIsHandled() {
@@ -257,11 +242,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(sentence(database, "gpu-lost").startsWith("1 GPU 0 was lost"),
                  qPrintable(sentence(database, "gpu-lost")));
         QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_HEALTH WHERE code = 'gpu-lost'"), 1.0);
-        QVERIFY(sample(database, "max(timestamp)",
-                       "gpuId = 0 AND value IS NOT NULL AND"
-                       " source = 'nvml'") < sample(database, "max(timestamp)",
-                                                    "gpuId = 1 AND value IS NOT NULL AND"
-                                                    " name = 'nvlink.tx'"));
+        QVERIFY(sample(database, "max(timestamp)", "gpuId = 0 AND value IS NOT NULL AND source = 'nvml'") <
+                sample(database, "max(timestamp)", "gpuId = 1 AND value IS NOT NULL AND name = 'nvlink.tx'"));
         QCOMPARE(sample(database, "count(*)", "gpuId = 0 AND value = 0"), 0.0);
     }
 
@@ -270,9 +252,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("reset.sqlite");
         QCOMPARE(steps(database,
-                       "SELECT 0, value FROM LANESCOPE_COUNTER_SAMPLES JOIN"
-                       " LANESCOPE_COUNTERS USING (counterId) WHERE name = 'nvlink.tx'"
-                       " AND link IS NULL AND value IS NOT NULL ORDER BY timestamp",
+                       "SELECT 0, value FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS USING (counterId) WHERE"
+                       " name = 'nvlink.tx' AND link IS NULL AND value IS NOT NULL ORDER BY timestamp",
                        true),
                  1);
     }
@@ -342,9 +323,8 @@ class tst_Samplers : public QObject, private SamplerRun {
             " USING (counterId) WHERE name = 'power' AND value IS NULL)";
         QVERIFY(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS WHERE source = 'nvml'") > 20);
         QCOMPARE(number(database,
-                        "SELECT count(*) FROM LANESCOPE_COUNTERS c WHERE source != 'host' AND"
-                        " (SELECT value FROM LANESCOPE_COUNTER_SAMPLES s WHERE s.counterId ="
-                        " c.counterId AND timestamp < 4900000000 + " +
+                        "SELECT count(*) FROM LANESCOPE_COUNTERS c WHERE source != 'host' AND (SELECT value FROM"
+                        " LANESCOPE_COUNTER_SAMPLES s WHERE s.counterId = c.counterId AND timestamp < 4900000000 + " +
                             hangBegin + " ORDER BY timestamp DESC LIMIT 1) IS NOT NULL"),
                  0.0);
     }
@@ -410,8 +390,7 @@ class tst_Samplers : public QObject, private SamplerRun {
     void samplesNothingUnlessRequested() {
         const Run run = record("none.sqlite", "gpus=1", {"--no-sample"}, "0.3");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
-        const Database database = open("none.sqlite");
-        QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
+        QCOMPARE(number(open("none.sqlite"), "SELECT count(*) FROM LANESCOPE_COUNTERS"), 0.0);
         QCOMPARE(record("bad.sqlite", "", {"--sample", "1000"}).exitCode, 2);
         QCOMPARE(record("bad.sqlite", "", {"--gpu-metrics=20000"}).exitCode, 2);
         QCOMPARE(record("bad.sqlite", "", {"--no-sample", "--sample-at", "epoch*"}).exitCode, 2);

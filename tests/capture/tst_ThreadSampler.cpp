@@ -17,6 +17,7 @@
 #include "model/trace/stacks.h"
 #include "tests/capture/byPath.h"
 #include "tests/support/alone.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
@@ -277,14 +278,9 @@ class tst_ThreadSampler : public QObject {
   private slots:
     /// The CPU share depends on the GPUs visible to the program.
     void listedGpusAreCounted() {
-        QCOMPARE(usableGpus(8, std::nullopt), 8);
-        QCOMPARE(usableGpus(0, std::nullopt), 1);
-        QCOMPARE(usableGpus(8, "0"), 1);
-        QCOMPARE(usableGpus(8, "1,3,GPU-4f"), 3);
-        QCOMPARE(usableGpus(8, "1,-1,2"), 1);
-        QCOMPARE(usableGpus(8, ""), 1);
-        QCOMPARE(usableGpus(2, "0,1,2,3"), 2);
-        QCOMPARE(usableGpus(8, "0,,1"), 1);
+        QCOMPARE(test::listed(usableGpus(8, std::nullopt), usableGpus(0, std::nullopt)), "8 | 1");
+        QCOMPARE(test::listed(usableGpus(8, "0"), usableGpus(8, "1,3,GPU-4f"), usableGpus(8, "1,-1,2")), "1 | 3 | 1");
+        QCOMPARE(test::listed(usableGpus(8, ""), usableGpus(2, "0,1,2,3"), usableGpus(8, "0,,1")), "1 | 2 | 1");
     }
 
     /// Memory of another process may have any content, and change during reading.

@@ -5,6 +5,7 @@
 #include "model/explain/rules.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/model/madeSteps.h"
+#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -50,8 +51,8 @@ class tst_ToyRule : public QObject {
         QCOMPARE(made.findings.front().maxGainNs, 25 * ms);
         QCOMPARE(made.findings.front().sentence, std::string("Toys take 25.00 ms of a step (20.0 %), 2 per step."));
         const std::string text = explanationAsText(report::ExplanationReport{run, made});
-        QVERIFY2(text.find("1. toy_kernels, costs 25.000 ms per step") != std::string::npos, text.c_str());
-        QVERIFY2(text.find("Try: Play less.") != std::string::npos, text.c_str());
+        HAS(text, "1. toy_kernels, costs 25.000 ms per step");
+        HAS(text, "Try: Play less.");
     }
 
     void mutedRuleHasNoFinding() { QVERIFY(explain::explain(runWithToys(), {&toyRule}, rules_).findings.empty()); }

@@ -54,8 +54,7 @@ class tst_BitFlips : public QObject {
   private slots:
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
-        const TracePtr trace = simulatedTraining({.steps = 6, .layers = 6, .ncclPlugin = true});
-        QVERIFY(writeTraceFile(*trace, path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 6, .layers = 6, .ncclPlugin = true}), path_).has_value());
         const Result<TracePtr> loaded = loadTrace(path_);
         QVERIFY(loaded.has_value());
         const auto summary = analysis::summarizeRun(**loaded);
@@ -167,9 +166,8 @@ class tst_BitFlips : public QObject {
         QTest::newRow("rows, with a log and back")
             << "PRAGMA journal_mode = WAL; " + slower + "; PRAGMA journal_mode = DELETE";
         QTest::newRow("deleted") << "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid < 100";
-        QTest::newRow("grown") << "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                                  " LIMIT 20000) INSERT INTO StringIds (id, value)"
-                                  " SELECT 1000000 + i, hex(zeroblob(20)) FROM n";
+        QTest::newRow("grown") << "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) INSERT"
+                                  " INTO StringIds (id, value) SELECT 1000000 + i, hex(zeroblob(20)) FROM n";
         // The other program may have changed more.
         QTest::newRow("what was stored is dropped") << "DROP TABLE LANESCOPE_STORED; CREATE TABLE mine (a)";
     }
@@ -197,9 +195,8 @@ class tst_BitFlips : public QObject {
         Result<Database> writer = openForWriting(path_);
         QVERIFY(writer && writer
                               ->execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema;"
-                                        "PRAGMA journal_mode = WAL; UPDATE "
-                                        "CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * "
-                                        "(\"end\" - start)")
+                                        "PRAGMA journal_mode = WAL; UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = "
+                                        "start + 4 * (\"end\" - start)")
                               .has_value());
         QVERIFY(std::filesystem::file_size(path_.string() + "-wal") > 0);
         QVERIFY(!analysis::readRunSummary(path_));
@@ -228,8 +225,7 @@ class tst_BitFlips : public QObject {
         if (!query) return {};
         const auto result = query->run(
             "SELECT sum(\"end\" - start), sum(k.gridX * 7 + k.streamId), "
-            "(SELECT sum(length(value) + unicode(value)) FROM StringIds) "
-            "FROM CUPTI_ACTIVITY_KIND_KERNEL k");
+            "(SELECT sum(length(value) + unicode(value)) FROM StringIds) FROM CUPTI_ACTIVITY_KIND_KERNEL k");
         if (!result || result->table.rows.size() != 1) return {};
         std::string text = "x";
         for (const Cell& cell : result->table.rows[0])

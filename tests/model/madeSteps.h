@@ -9,6 +9,7 @@
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
 #include "tests/support/idleCauses.h"
+#include "tests/support/orFail.h"
 
 namespace lanescope::explain {
 
@@ -64,6 +65,30 @@ class MadeRun {
     analysis::RunSummary run_;
 };
 
+/// Replaces the steps of a worker by equal ones, a second from start to start, of which `change` changes each.
+template <class Change>
+void replaceSteps(analysis::WorkerSummary& worker, int64_t count, Change change) {
+    const analysis::StepSummary like = worker.steps.front();
+    worker.steps.clear();
+    for (int64_t number = 0; number < count; ++number) {
+        analysis::StepSummary& step = worker.steps.emplace_back(like);
+        step.number = number;
+        step.startNs = number * 1'000 * ms;
+        change(step);
+    }
+}
+
+/// The same, with a part longer in the steps that `isLong` selects by number, and a little uneven in all.
+template <class IsLong>
+void lengthenSteps(analysis::WorkerSummary& worker, int64_t count, analysis::StepPart part, int64_t moreNs,
+                   IsLong isLong) {
+    replaceSteps(worker, count, [&](analysis::StepSummary& step) {
+        const int64_t longerNs = (isLong(step.number) ? moreNs : 0) + step.number * 7'919 % 100'000;
+        step.parts[part] += longerNs;
+        step.wallNs += longerNs;
+    });
+}
+
 inline std::vector<const Rule*> rulesOf(const Explanation& explanation) {
     std::vector<const Rule*> rules;
     for (const Finding& finding : explanation.findings) rules.push_back(finding.rule);
@@ -76,6 +101,13 @@ inline const Finding* findingOf(const Explanation& explanation, const Rule* rule
     return found == explanation.findings.end() ? nullptr : &*found;
 }
 
+/// Returns the finding of the rule. Ends the test program if there is none.
+inline Finding foundBy(const Explanation& explanation, const Rule* rule) {
+    const Finding* found = findingOf(explanation, rule);
+    return test::orFail(found == nullptr ? std::nullopt : std::optional(*found));
+}
+
+inline Finding foundBy(MadeRun& made, const Rule* rule) { return foundBy(explain::explain(made.run()), rule); }
 inline std::vector<const Rule*> rulesOf(MadeRun& made) { return rulesOf(explain::explain(made.run())); }
 
 }  // namespace lanescope::explain

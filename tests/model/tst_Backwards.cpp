@@ -216,8 +216,7 @@ class tst_Backwards : public QObject {
             if (number < 4) add("other", "2", 10 + 2 * number, number, 0);
             add("backward", "3", 100 + 2 * number, number, 7);
         }
-        const TracePtr clear = loaded(traceOf(events));
-        QCOMPARE(pairNames(*clear), Names(10, "one > backward"));
+        QCOMPARE(pairNames(*loaded(traceOf(events))), Names(10, "one > backward"));
         for (int number = 4; number < 8; ++number) add("other", "2", 10 + 2 * number, number, 0);
         const TracePtr unclear = loaded(traceOf(events));
         QVERIFY(pairNames(*unclear).empty());
@@ -309,8 +308,7 @@ class tst_Backwards : public QObject {
         }
         events.push_back(slice("cpu_op", "op", "8", "8", "10", "5"));
         test::CpuTimer timer;
-        const TracePtr trace = loaded(traceOf(events));
-        QVERIFY(trace->backwards.size() <= 2u * count);
+        QVERIFY(loaded(traceOf(events))->backwards.size() <= 2u * count);
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
     }
 

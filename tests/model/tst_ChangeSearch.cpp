@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bisect/ChangeSearch.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::bisect;
@@ -123,8 +124,7 @@ class tst_ChangeSearch : public QObject {
     void twoStatesNeedTheProofOnly() {
         const ChangeSearch search = exact(2, 1);
         QCOMPARE(search.state(), SearchState::Found);
-        QCOMPARE(search.runs(), size_t{8});
-        QCOMPARE(search.likeliest().state, size_t{1});
+        QCOMPARE(test::listed(search.runs(), search.likeliest().state), "8 | 1");
     }
 
     void endsAlternate() {
@@ -147,8 +147,7 @@ class tst_ChangeSearch : public QObject {
                 search.addRun(state, (state >= 4 ? 110 : 100) + noise);
         }
         QCOMPARE(search.state(), SearchState::Found);
-        QCOMPARE(search.likeliest().before, size_t{2});
-        QCOMPARE(search.likeliest().state, size_t{6});
+        QCOMPARE(test::listed(search.likeliest().before, search.likeliest().state), "2 | 6");
     }
 
     void fasterEndIsReported() {
@@ -204,8 +203,7 @@ class tst_ChangeSearch : public QObject {
             const size_t state = search.next();
             search.addRun(state, (state >= 20 ? 110 : 100) + noise);
         }
-        QCOMPARE(search.likeliest().state, size_t{20});
-        QCOMPARE(search.likelyPlaces(), size_t{1});
+        QCOMPARE(test::listed(search.likeliest().state, search.likelyPlaces()), "20 | 1");
     }
 
     void metricThatAppearsIsRelativeToTheLastEnd() {

@@ -16,6 +16,8 @@
 #include "model/text/kernelNames.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -103,22 +105,16 @@ class tst_ComparisonReport : public QObject {
         QCOMPARE(DurationScale::fitting(2'000'000).number(1'234'567), std::string("1.235"));
         QCOMPARE(DurationScale::fitting(5'000'000'000).number(1'234'567'890), std::string("1.235"));
         QCOMPARE(DurationScale::fitting(999).number(12), std::string("12"));
-        const DurationScale scale = DurationScale::fitting(1'500'000'000'000);
-        QCOMPARE(scale.number(1'500'000'000'000), std::string("1,500.000"));
+        QCOMPARE(DurationScale::fitting(1'500'000'000'000).number(1'500'000'000'000), std::string("1,500.000"));
         const DurationScale ms = DurationScale::fitting(10'000'000);
-        QCOMPARE(ms.difference(-400), std::string("0.000"));
-        QCOMPARE(ms.difference(400), std::string("0.000"));
-        QCOMPARE(ms.difference(600), std::string("+0.001"));
-        QCOMPARE(ms.difference(-600), std::string("\u22120.001"));
-        QCOMPARE(ms.differenceText(-600), std::string("\u22120.001 ms"));
+        QCOMPARE(test::listed(ms.difference(-400), ms.difference(400), ms.difference(600)), "0.000 | 0.000 | +0.001");
+        QCOMPARE(test::listed(ms.difference(-600), ms.differenceText(-600)), "\u22120.001 | \u22120.001 ms");
         // Short times next to a long step stay visible.
         QCOMPARE(DurationScale::ofStep(12'345'678'901).text(12'345'678'901), std::string("12,345.679 ms"));
         QCOMPARE(DurationScale::ofStep(123'456'789'012).unit, std::string_view("s"));
         QCOMPARE(DurationScale::ofStep(999'000).unit, std::string_view("µs"));
-        QCOMPARE(percentDifferenceText(535), std::string("+535.0"));
-        QCOMPARE(percentDifferenceText(999'900), std::string("+999,900.0"));
-        QCOMPARE(percentDifferenceText(-0.04), std::string("0.0"));
-        QCOMPARE(percentDifferenceText(0.04), std::string("0.0"));
+        QCOMPARE(test::listed(percentDifferenceText(535), percentDifferenceText(999'900)), "+535.0 | +999,900.0");
+        QCOMPARE(test::listed(percentDifferenceText(-0.04), percentDifferenceText(0.04)), "0.0 | 0.0");
         QCOMPARE(timeDifferenceText(7.2314e6), std::string("+7.231 ms"));
         QCOMPARE(pValueEquation(0.0042), std::string("p = 0.0042"));
     }
@@ -383,10 +379,8 @@ class tst_ComparisonReport : public QObject {
                 .toObject()["healthWarnings"]
                 .toArray()[0]
                 .toObject();
-        QCOMPARE(said["code"].toString(), QString("events-dropped"));
-        QCOMPARE(said["pid"].toInt(), 4242);
-        QCOMPARE(said["count"].toInt(), 12);
-        QCOMPARE(said["sentence"].toString(), QString("12 events were dropped."));
+        QCOMPARE(test::listed(said["code"].toString(), said["pid"].toInt()), "events-dropped | 4242");
+        QCOMPARE(test::listed(said["count"].toInt(), said["sentence"].toString()), "12 | 12 events were dropped.");
     }
 
     /// The terminal truncates names, so kernels of one template must differ early.
@@ -395,11 +389,10 @@ class tst_ComparisonReport : public QObject {
         for (WorkerComparison& pair : report.candidates[0].comparison.workers)
             for (ContributorDifference& one : pair.contributors)
                 one.baseline.name = one.candidate.name =
-                    "void at::native::vectorized_elementwise_kernel<4, "
-                    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
-                    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+                    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+                    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
         const std::string text = comparisonAsText(report);
-        QVERIFY2(text.find("add f32 \u00b7 void at::native::vec") != std::string::npos, text.c_str());
+        HAS(text, "add f32 \u00b7 void at::native::vec");
     }
 
     void emptyRunsMakeEveryFormat() {
@@ -425,8 +418,7 @@ class tst_ComparisonReport : public QObject {
 
     void kernelNames() {
         QCOMPARE(withoutParameters("void gemm<float>(float*, int)"), std::string_view("void gemm<float>"));
-        QCOMPARE(withoutParameters("f(int (*)(int))"), std::string_view("f"));
-        QCOMPARE(withoutParameters("plain"), std::string_view("plain"));
+        QCOMPARE(test::listed(withoutParameters("f(int (*)(int))"), withoutParameters("plain")), "f | plain");
         QCOMPARE(kernelBaseName("void a::b::gemm<float, c::d<1> >(float*, int)"), std::string_view("gemm"));
         QCOMPARE(kernelBaseName("flash_fwd_kernel"), std::string_view("flash_fwd_kernel"));
         for (const char* odd : {"", "(", ")", "<", ">", "f<(", "a b<c>::", ")))((("})
@@ -497,10 +489,8 @@ class tst_ComparisonReport : public QObject {
         report.candidates.push_back(std::move(candidate));
         const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(comparisonAsJson(report))).object();
         const QJsonObject used = json["baseline"].toObject()["nvlinkTraffic"].toObject();
-        QCOMPARE(used["use"].toString(), "used");
-        QCOMPARE(used["evidence"].toString(), "counters");
-        QCOMPARE(used["bytesPerStep"].toInt(-1), 0);
-        QCOMPARE(used["bestBytesPerSecond"].toInt(), 5);
+        QCOMPARE(test::listed(used["use"].toString(), used["evidence"].toString()), "used | counters");
+        QCOMPARE(test::listed(used["bytesPerStep"].toInt(-1), used["bestBytesPerSecond"].toInt()), "0 | 5");
         const QJsonObject unknown = json["candidates"][0]["run"]["nvlinkTraffic"].toObject();
         QCOMPARE(unknown["use"].toString(), "unknown");
         QVERIFY(unknown["bytesPerStep"].isNull());

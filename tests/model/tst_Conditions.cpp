@@ -6,6 +6,8 @@
 #include "model/compare/evaluateCondition.h"
 #include "model/explain/Explanation.h"
 #include "tests/support/Rows.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -307,8 +309,7 @@ class tst_Conditions : public QObject {
         QVERIFY(!isMet("part copies > +3 us"));
         QVERIFY(isMet("part idle <= 34 us"));
         const TestOutcome test = outcomeOf("part idle > 1 s").tests[0];
-        QCOMPARE(*test.baseline, 30'000.0);
-        QCOMPARE(*test.candidate, 34'000.0);
+        QCOMPARE(test::listed(*test.baseline, *test.candidate), "30000 | 34000");
         // A part that neither run has takes no time.
         QVERIFY(!isMet("part exposed_communication > 0 ns"));
     }
@@ -393,7 +394,7 @@ class tst_Conditions : public QObject {
         QVERIFY(state("slower in range backward") == ConditionState::NotMet);
         QVERIFY(state("slower in range forward") == ConditionState::NotMet);
         const std::string found = outcomeOf("slower in compute", comparison).sentence;
-        QVERIFY2(found.find("compute +") != std::string::npos, found.c_str());
+        HAS(found, "compute +");
         QVERIFY(outcomeOf("slower in compute").state == ConditionState::NotComparable);
     }
 
@@ -459,7 +460,7 @@ class tst_Conditions : public QObject {
             steps[step].parts = {};
         }
         const std::string sentence = timelessSentence(timeless);
-        QVERIFY2(sentence.find("take no time") != std::string::npos, sentence.c_str());
+        HAS(sentence, "take no time");
         const std::vector<std::string> caveats = explain::explain(timeless).caveats;
         QVERIFY(std::ranges::find(caveats, sentence) != caveats.end());
         for (const bool isCandidate : {false, true}) {
@@ -469,7 +470,7 @@ class tst_Conditions : public QObject {
             QVERIFY(comparison.answer.sentence.find(sentence) != std::string::npos);
             const ConditionOutcome outcome = outcomeOf("step.p50 > +3%", comparison);
             QVERIFY(outcome.state == ConditionState::NotComparable);
-            QVERIFY2(outcome.sentence.find("take no time") != std::string::npos, outcome.sentence.c_str());
+            HAS(outcome.sentence, "take no time");
         }
     }
 

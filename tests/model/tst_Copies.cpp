@@ -10,6 +10,7 @@
 #include "model/trace/kinds/Api.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -144,14 +145,8 @@ class tst_Copies : public QObject {
             int64_t callNs = at - 50'000;
             const auto call = [&](const char* name) {
                 callNs += 5'000;
-                const uint32_t stack =
-                    builder.stack(noIndex, builder.intern("issue"), builder.intern("/src/data.py"), 92);
-                builder.add<kinds::Api>({.startNs = callNs,
-                                         .endNs = callNs + 2'000,
-                                         .name = builder.intern(name),
-                                         .thread = thread,
-                                         .correlation = ++correlation,
-                                         .stack = stack});
+                const uint32_t stack = builder.frame("issue", "/src/data.py", 92);
+                builder.addApi(thread, name, callNs, callNs + 2'000, ++correlation, stack);
             };
             builder.addNvtx(thread, "step " + std::to_string(step), at - 60'000, at + 9 * ms);
             if (!isAfter) builder.eventRecord({compute, 3, noIndex, ++correlation});
@@ -391,8 +386,7 @@ class tst_Copies : public QObject {
         builder.addPeerCopy(stream, 0, 1, 0, 2 * ms, 3 * ms);
         const TracePtr trace = builder.finish();
         const LinkUse use = linkUse(*trace)[0];
-        QCOMPARE(use.copyCount, int64_t{2});
-        QCOMPARE(use.bestCopyGBps, 0.0);
+        QCOMPARE(test::listed(use.copyCount, use.bestCopyGBps), "2 | 0");
         QVERIFY(!use.slowest.isValid());
         QVERIFY(!use.peakPercent());
         const NvlinkVerdict verdict = judgeNvlink(*trace);
@@ -417,10 +411,8 @@ class tst_Copies : public QObject {
         QCOMPARE(fast.use, NvlinkVerdict::Use::Used);
         QCOMPARE(fast.evidence, LinkEvidence::Copies);
         QCOMPARE(fast.bytes, 600 * ms);
-        const NvlinkVerdict slow = judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 20 * ms, ms));
-        QCOMPARE(slow.use, NvlinkVerdict::Use::NotSeen);
-        const NvlinkVerdict absent = judgeNvlink(*twoGpus({{0, 1, 0, "system", "SYS"}}, 20 * ms, ms));
-        QCOMPARE(absent.use, NvlinkVerdict::Use::Absent);
+        QCOMPARE(judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 20 * ms, ms)).use, NvlinkVerdict::Use::NotSeen);
+        QCOMPARE(judgeNvlink(*twoGpus({{0, 1, 0, "system", "SYS"}}, 20 * ms, ms)).use, NvlinkVerdict::Use::Absent);
     }
 
     void computedPeerCopiesAreDistinguishedByDirection() {
@@ -437,10 +429,8 @@ class tst_Copies : public QObject {
                 if (series.key == key && series.gpu == gpu) return integralOf(series, trace->range).amount;
             return -1.0;
         };
-        QCOMPARE(amount(peerCopiesSentKey, 0), 200e6);
-        QCOMPARE(amount(peerCopiesReceivedKey, 0), 30e6);
-        QCOMPARE(amount(peerCopiesSentKey, 1), 30e6);
-        QCOMPARE(amount(peerCopiesReceivedKey, 1), 200e6);
+        QCOMPARE(test::listed(amount(peerCopiesSentKey, 0), amount(peerCopiesReceivedKey, 0)), "200000000 | 30000000");
+        QCOMPARE(test::listed(amount(peerCopiesSentKey, 1), amount(peerCopiesReceivedKey, 1)), "30000000 | 200000000");
         // Both directions share a track, as for the link counters.
         int tracks = 0;
         for (const Track& track : trace->tracks) {

@@ -3,6 +3,7 @@
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyStatistics.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -314,8 +315,7 @@ class TestCopyIndex : public QObject {
         }
         QCOMPARE(sizeBucketOf(0), 0);
         QCOMPARE(sizeBucketOf(INT64_MAX), sizeBucketCount - 1);
-        QCOMPARE(sizeBucketName(0), std::string("< 4 KiB"));
-        QCOMPARE(sizeBucketName(9), std::string("256 MiB to 1 GiB"));
+        QCOMPARE(test::listed(sizeBucketName(0), sizeBucketName(9)), "< 4 KiB | 256 MiB to 1 GiB");
         QCOMPARE(sizeBucketName(10), std::string("1 GiB and more"));
     }
 
@@ -327,8 +327,7 @@ class TestCopyIndex : public QObject {
         const CopyIndex index(builder.finish());
         const auto rows = index.statistics({CopyGrouping::Memory, std::nullopt, noIndex});
         QCOMPARE(rows.size(), size_t{1});
-        QCOMPARE(rows[0].count, int64_t{2});
-        QCOMPARE(rows[0].unratedCount, int64_t{2});
+        QCOMPARE(test::listed(rows[0].count, rows[0].unratedCount), "2 | 2");
         QVERIFY(!rows[0].rates);
         QVERIFY(!rows[0].meanGBps());
         QVERIFY(!rows[0].peakPercent());
@@ -353,8 +352,7 @@ class TestCopyIndex : public QObject {
         QCOMPARE(rows[0].peak->origin, PeakOrigin::Measured);
         QCOMPARE(*rows[0].peakPercent(), 50.0);
         // Pageable memory has no measured peak, so the peak of the link counts.
-        const auto pageable = peakOfCopy(*trace, MemcpyKind::HtoD, MemoryKind::Pageable, 0);
-        QCOMPARE(pageable->gigabytesPerSecond, 63.0);
+        QCOMPARE(peakOfCopy(*trace, MemcpyKind::HtoD, MemoryKind::Pageable, 0)->gigabytesPerSecond, 63.0);
         // Within a GPU, each byte is read and written.
         QCOMPARE(peakOfCopy(*trace, MemcpyKind::DtoD, MemoryKind::Device, 0)->gigabytesPerSecond,
                  double(trace->gpus[0].memoryBandwidthBytesPerSecond) / 2e9);
@@ -366,12 +364,10 @@ class TestCopyIndex : public QObject {
         SimulatedTrace builder;
         const uint32_t other = builder.addProcess(4243, "python3"), stream = builder.defaultStream();
         const uint32_t second = builder.addStream(other, 0, 7);
-        for (int step = 0; step < 3; ++step) {
-            const int64_t at = step * 1'000;
-            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), at, at + 900);
+        builder.addSteps(builder.defaultThread(), 3, 1'000, 900, [&](int64_t at) {
             builder.addMemcpy(stream, MemcpyKind::HtoD, 100, at + 800, at + 1'000);
             builder.addMemcpy(second, MemcpyKind::HtoD, 7, at + 10, at + 20);
-        }
+        });
         const TracePtr trace = builder.finish();
         const auto instances = rangeInstances(*trace);
         QCOMPARE(instances.size(), size_t{3});
@@ -403,15 +399,11 @@ class TestCopyIndex : public QObject {
         const auto each = copiesByRange(index, rangeInstances(*trace, "epoch #"), CopyGrouping::Memory);
         const auto rows = copiesOfAllInstances(index, each, CopyGrouping::Memory);
         QCOMPARE(rows.size(), size_t{2});
-        QCOMPARE(rows[0].range, std::string("epoch #"));
-        QCOMPARE(rows[0].instanceCount, int64_t{4});
-        QCOMPARE(rows[0].total.count, int64_t{6});
+        QCOMPARE(test::listed(rows[0].range, rows[0].instanceCount, rows[0].total.count), "epoch # | 4 | 6");
         QCOMPARE(rows[0].total.bytes, int64_t{100 + 2 * 300 + 3 * 500});
         QCOMPARE(rows[0].total.busyNs, int64_t{600});
         // Counts of 1, 2, 3 and 0 copies; 100, 600, 1500 and 0 bytes.
-        QCOMPARE(rows[0].medianCount, 1.5);
-        QCOMPARE(rows[0].medianBytes, 350.0);
-        QCOMPARE(rows[0].medianBusyNs, 150.0);
+        QCOMPARE(test::listed(rows[0].medianCount, rows[0].medianBytes, rows[0].medianBusyNs), "1.5 | 350 | 150");
         QVERIFY(isNear(rows[0].total.rates->minimum, 1));
         QVERIFY(isNear(rows[0].total.rates->maximum, 5));
         QVERIFY(isNear(rows[0].total.rates->median, quantile({1, 3, 3, 5, 5, 5}, 0.5)));

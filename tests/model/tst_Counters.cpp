@@ -4,6 +4,7 @@
 #include "model/trace/CounterSeries.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 
@@ -152,8 +153,7 @@ class tst_Counters : public QObject {
             if (pairs.upperOf[counter] == noIndex) continue;
             const SliceLocation place = trace->locate(trace->sampleEvent(counter, 5));
             QCOMPARE(trace->tracks[place.track].subject, pairs.upperOf[counter]);
-            QCOMPARE(place.lane, 1u);
-            QCOMPARE(place.slice, 5u);
+            QCOMPARE(test::listed(place.lane, place.slice), "1 | 5");
             ++found;
         }
         QVERIFY(found > 10);
@@ -162,21 +162,16 @@ class tst_Counters : public QObject {
     void valueLastsUntilTheNext() {
         const CounterSeries series = make({10, 20, 40}, {1, 5, 2}, 100);
         QVERIFY(!series.sampleAt(9));
-        QCOMPARE(*series.sampleAt(10), 0u);
-        QCOMPARE(*series.sampleAt(39), 1u);
-        QCOMPARE(*series.sampleAt(99), 2u);
+        QCOMPARE(test::listed(*series.sampleAt(10), *series.sampleAt(39), *series.sampleAt(99)), "0 | 1 | 2");
         QVERIFY(!series.sampleAt(100));
         QCOMPARE(series.rangeOf(1), (TimeRange{20, 40}));
         QCOMPARE(series.rangeOf(2), (TimeRange{40, 100}));
-        QCOMPARE(series.minimum(), 1.0);
-        QCOMPARE(series.maximum(), 5.0);
+        QCOMPARE(test::listed(series.minimum(), series.maximum()), "1 | 5");
     }
 
     void lastOfSeveralValuesAtOneTimeCounts() {
         const CounterSeries series = make({10, 10, 10, 5}, {1, 2, 3, 4}, 0);
-        QCOMPARE(series.size(), 1u);
-        QCOMPARE(series.value(0), 4.0);
-        QCOMPARE(series.endNs(), 11);
+        QCOMPARE(test::listed(series.size(), series.value(0), series.endNs()), "1 | 4 | 11");
     }
 
     void unknownIntervalsStayEmpty() {
@@ -208,10 +203,8 @@ class tst_Counters : public QObject {
 
     void findsTheNearestSample() {
         const CounterSeries series = make({10, 20, 40}, {1, 5, 2}, 100);
-        QCOMPARE(series.nearestSample(-100), 0u);
-        QCOMPARE(series.nearestSample(16), 1u);
-        QCOMPARE(series.nearestSample(15), 0u);
-        QCOMPARE(series.nearestSample(1000), 2u);
+        QCOMPARE(test::listed(series.nearestSample(-100), series.nearestSample(16)), "0 | 1");
+        QCOMPARE(test::listed(series.nearestSample(15), series.nearestSample(1000)), "0 | 2");
     }
 
     void matchesPlainLoop() {
@@ -366,10 +359,8 @@ class tst_Counters : public QObject {
     }
 
     void gaugeEndsWhereItBecomesUnknown() {
-        const CounterValues ended = valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 7, nothing});
-        QCOMPARE(ended.endNs, 2 * second);
-        const CounterValues open = valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 8, 9});
-        QCOMPARE(open.endNs, 3 * second);
+        QCOMPARE(valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 7, nothing}).endNs, 2 * second);
+        QCOMPARE(valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 8, 9}).endNs, 3 * second);
     }
 
     void unchangedGaugeLastsWhileItIsRead() {
@@ -381,15 +372,13 @@ class tst_Counters : public QObject {
     void decreasingCounterIsUnknown() {
         const CounterValues rates = bytes({1'000, 5, 105});
         QVERIFY(std::isnan(rates.values[0]));
-        QCOMPARE(rates.values[1], 100.0);
-        QCOMPARE(rates.resetCount, int64_t{1});
+        QCOMPARE(test::listed(rates.values[1], rates.resetCount), "100 | 1");
     }
 
     void wrappingCounterContinues() {
         const long double end = std::ldexp(1.0L, 32);
         const CounterValues rates = bytes({end - 100, 50}, 32);
-        QCOMPARE(rates.values[0], 150.0);
-        QCOMPARE(rates.wrapCount, int64_t{1});
+        QCOMPARE(test::listed(rates.values[0], rates.wrapCount), "150 | 1");
         // From the middle of its range it cannot have wrapped: it was reset.
         const CounterValues reset = bytes({end / 2, 50}, 32);
         QVERIFY(std::isnan(reset.values[0]));
@@ -401,8 +390,7 @@ class tst_Counters : public QObject {
         QCOMPARE(rates.values[0], 100.0);
         QVERIFY(std::isnan(rates.values[1]));
         QVERIFY(std::isnan(rates.values[2]));
-        QCOMPARE(rates.values[3], 100.0);
-        QCOMPARE(rates.resetCount, int64_t{0});
+        QCOMPARE(test::listed(rates.values[3], rates.resetCount), "100 | 0");
     }
 
     void equalTimesNeverDivideByZero() {
@@ -411,8 +399,7 @@ class tst_Counters : public QObject {
         samples.unit = CounterUnit::Bytes;
         samples.timesNs = {0, second, second, 2 * second};
         samples.values = {0, 10, 20, 30};
-        const CounterValues rates = counterValues(samples);
-        QCOMPARE(rates.values, (LargeVector<double>{20, 10}));
+        QCOMPARE(counterValues(samples).values, (LargeVector<double>{20, 10}));
         samples.timesNs = {5, 5};
         samples.values = {1, 2};
         QVERIFY(counterValues(samples).values.empty());

@@ -8,6 +8,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
@@ -72,8 +73,7 @@ SumsByKey summedPlainly(const Trace& trace, TimeRange range) {
                 const TimeRange whole{lane.startNs[slice], lane.endNs(slice)};
                 const bool isPoint = whole.isEmpty();
                 if (isPoint ? !range.contains(whole.startNs) : !range.overlaps(whole)) continue;
-                const int64_t startNs = std::max(whole.startNs, range.startNs);
-                const int64_t ns = std::min(whole.endNs, range.endNs) - startNs;
+                const int64_t ns = std::min(whole.endNs, range.endNs) - std::max(whole.startNs, range.startNs);
                 const EventRef event = lane.event[slice];
                 double bytes = 0;
                 if (event.kind() == EventKind::Memcpy) bytes = double(trace.memcpys.bytes[event.row()]);
@@ -359,8 +359,7 @@ class tst_Events : public QObject {
         for (const EventKind kind : listed) {
             for (uint32_t row = 0; row < trace->rowCount(kind); ++row) {
                 const EventRef event(kind, row);
-                const bool isInside = std::ranges::find(whole, event) != whole.end();
-                QCOMPARE(window.indexOf(event).has_value(), isInside);
+                QCOMPARE(window.indexOf(event).has_value(), std::ranges::find(whole, event) != whole.end());
             }
         }
         QVERIFY(!window.indexOf({}).has_value());
@@ -378,7 +377,7 @@ class tst_Events : public QObject {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addKernel(builder.defaultStream(), "kernel", 0, 1000);
-        const uint32_t stack = builder.stack(noIndex, builder.intern("main"), builder.intern("a.c"), 1);
+        const uint32_t stack = builder.frame("main", "a.c", 1);
         for (int64_t sample = 0; sample < 100; ++sample) {
             test::addSample(builder, thread, sample * 10, stack);
         }
@@ -504,8 +503,7 @@ class tst_Events : public QObject {
         const TraceSums sums = buildTraceSums(*trace);
         const SelectionStatistics statistics = selectionStatistics(*trace, sums, {150, 350});
         QCOMPARE(statistics.copies.size(), size_t{1});
-        QCOMPARE(statistics.copies[0].sums.bytes, int64_t{500});
-        QCOMPARE(statistics.copies[0].sums.totalNs, int64_t{50});
+        QCOMPARE(test::listed(statistics.copies[0].sums.bytes, statistics.copies[0].sums.totalNs), "500 | 50");
         QCOMPARE(statistics.copies[0].meanGBps(), 10.0);
         QCOMPARE(nameOf(*trace, statistics.copies[0].key), std::string("HtoD pinned → device"));
         QCOMPARE(statistics.names.size(), size_t{1});
@@ -527,8 +525,7 @@ class tst_Events : public QObject {
         const TraceSums sums = buildTraceSums(*trace);
         const SelectionStatistics all = selectionStatistics(*trace, sums, {100, 300});
         QCOMPARE(all.copies.size(), size_t{2});
-        QCOMPARE(all.copies[0].sums.bytes, int64_t{64});
-        QCOMPARE(all.copies[0].meanGBps(), 0.0);
+        QCOMPARE(test::listed(all.copies[0].sums.bytes, all.copies[0].meanGBps()), "64 | 0");
         QCOMPARE(all.copies[1].sums.totalNs, int64_t{100});
         // The copy belongs to a range that begins there, not to one that ends there.
         QCOMPARE(selectionStatistics(*trace, sums, {0, 100}).copies.size(), size_t{0});

@@ -12,6 +12,7 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
@@ -94,7 +95,7 @@ constexpr int64_t ms = 1'000'000;
 TracePtr threadsOf(bool isSampled) {
     SimulatedTrace builder;
     const auto frame = [&](uint32_t parent, const char* function, uint32_t line) {
-        return builder.stack(parent, builder.intern(function), builder.intern("/home/ada/train.py"), line);
+        return builder.frame(function, "/home/ada/train.py", line, parent);
     };
     const uint32_t train = frame(noIndex, "train", 10), forward = frame(train, "forward", 22);
     const auto state = [&](int64_t startMs, int64_t endMs, ThreadState what, uint32_t stack,
@@ -260,8 +261,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
         QCOMPARE(second->strings.at(second->nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
         QCOMPARE(second->strings.at(second->nvtx.domain[rangeCalled(*second, "ProfilerStep#1")]), annotationDomain);
         QCOMPARE(second->nccl.size(), 1u);
-        QCOMPARE(second->nccl.bytes[0], int64_t{40});
-        QCOMPARE(second->nccl.facts[0].sequence, int64_t{3});
+        QCOMPARE(test::listed(second->nccl.bytes[0], second->nccl.facts[0].sequence), "40 | 3");
         QCOMPARE(second->processes[0].rank, std::optional<int>(1));
         QCOMPARE(second->health.size(), first->health.size());
         // The operator of the kernel, by its id.
@@ -358,31 +358,23 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
     }
 
     void numbersAreFormattedLikeNvprof() {
-        QCOMPARE(nvprofTime(640), std::string("640ns"));
-        QCOMPARE(nvprofTime(1'280), std::string("1.2800us"));
-        QCOMPARE(nvprofTime(26'016), std::string("26.016us"));
-        QCOMPARE(nvprofTime(335'240'000), std::string("335.24ms"));
-        QCOMPARE(nvprofTime(3'168'100'000.0), std::string("3.16810s"));
+        QCOMPARE(test::listed(nvprofTime(640), nvprofTime(1'280), nvprofTime(26'016)), "640ns | 1.2800us | 26.016us");
+        QCOMPARE(test::listed(nvprofTime(335'240'000), nvprofTime(3'168'100'000.0)), "335.24ms | 3.16810s");
         QCOMPARE(nvprofTime(13'069'600'000.0), std::string("13.0696s"));
-        QCOMPARE(nvprofSize(0), std::string("0B"));
-        QCOMPARE(nvprofSize(4), std::string("4B"));
-        QCOMPARE(nvprofSize(1'142), std::string("1.1152KB"));
-        QCOMPARE(nvprofSize(256 << 10), std::string("256.00KB"));
-        QCOMPARE(nvprofSize(201'326'592), std::string("192.00MB"));
+        QCOMPARE(test::listed(nvprofSize(0), nvprofSize(4), nvprofSize(1'142)), "0B | 4B | 1.1152KB");
+        QCOMPARE(test::listed(nvprofSize(256 << 10), nvprofSize(201'326'592)), "256.00KB | 192.00MB");
         QCOMPARE(nvprofThroughput(262'144.0 / 26'016), std::string("9.3842GB/s"));
         QCOMPARE(nvprofThroughput(1.0 / 1'280), std::string("762.94KB/s"));
     }
 
     void traceReportHasNvprofColumns() {
         const QStringList lines = linesOf(*vectorAdd(), "nvprof_gpu_trace");
-        QCOMPARE(lines[0], QString("   Start  Duration            Grid Size      Block Size"
-                                   "     Regs*    SSMem*    DSMem*      Size  Throughput"
-                                   "  SrcMemType  DstMemType           Device   Context    Stream"
-                                   "  Name"));
-        QCOMPARE(lines[1], QString("465.87ms  26.016us                    -               -"
-                                   "         -         -         -  256.00KB  9.3842GB/s"
-                                   "    Pageable      Device     Tesla T4 (0)         1         7"
-                                   "  [CUDA memcpy HtoD]"));
+        QCOMPARE(lines[0], QString("   Start  Duration            Grid Size      Block Size     Regs*    SSMem*   "
+                                   " DSMem*      Size  Throughput  SrcMemType  DstMemType           Device   Context   "
+                                   " Stream  Name"));
+        QCOMPARE(lines[1], QString("465.87ms  26.016us                    -               -         -         -        "
+                                   " -  256.00KB  9.3842GB/s    Pageable      Device     Tesla T4 (0)         1        "
+                                   " 7  [CUDA memcpy HtoD]"));
         QVERIFY(lines[2].startsWith("466.21ms  4.9920us"));
         QVERIFY(lines[2].endsWith("void vectorAdd<float>(float*, int) [130]"));
         QVERIFY(lines[3].endsWith("[CUDA memset]"));

@@ -22,6 +22,7 @@
 #include "tests/support/FullDisk.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
@@ -163,8 +164,7 @@ class tst_Files : public QObject {
         put(folder / "others", "theirs");
         std::filesystem::create_symlink(folder / "others", folder / "file");
         QVERIFY(writeAtomically(folder / "file", "mine").has_value());
-        QCOMPARE(contentOf(folder / "others"), std::string("theirs"));
-        QCOMPARE(contentOf(folder / "file"), std::string("mine"));
+        QCOMPARE(test::listed(contentOf(folder / "others"), contentOf(folder / "file")), "theirs | mine");
         QVERIFY(!std::filesystem::is_symlink(folder / "file"));
     }
 
@@ -224,8 +224,7 @@ class tst_Files : public QObject {
         const Result<void> kept = publishFile(folder / "made", folder / "file", IfExists::Fail);
         QVERIFY(!kept);
         QVERIFY(QByteArray(kept.error().sentence.c_str()).contains("another program created the file in the meantime"));
-        QCOMPARE(contentOf(folder / "file"), std::string("old"));
-        QCOMPARE(contentOf(folder / "made"), std::string("new"));
+        QCOMPARE(test::listed(contentOf(folder / "file"), contentOf(folder / "made")), "old | new");
         QVERIFY(publishFile(folder / "made", folder / "file", IfExists::Replace).has_value());
         QCOMPARE(contentOf(folder / "file"), std::string("new"));
         QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
@@ -247,8 +246,7 @@ class tst_Files : public QObject {
             const FullDisk full(65'536);
             QVERIFY(!file.store(first.notes, more));
         }
-        const FoundNotes found = test::orFail(file.read());
-        QVERIFY(found.notes == first.notes);
+        QVERIFY(test::orFail(file.read()).notes == first.notes);
     }
 
     void fullDiskKeepsOldEventList() {
@@ -402,8 +400,7 @@ class tst_Files : public QObject {
         QCOMPARE(native.nccl.size(), 1u);
         QCOMPARE(native.nccl.bytes[0], int64_t{40});
         QCOMPARE(native.nccl.communicator[0], imported->nccl.communicator[0]);
-        QCOMPARE(native.nccl.facts[0].sequence, int64_t{3});
-        QCOMPARE(native.nccl.facts[0].rank, 1);
+        QCOMPARE(test::listed(native.nccl.facts[0].sequence, native.nccl.facts[0].rank), "3 | 1");
         QCOMPARE(native.counters.size(), imported->counters.size());
         QCOMPARE(native.counters.back().value(0), imported->counters.back().value(0));
         QCOMPARE(sentenceOf(native, HealthCode::NotShown), sentenceOf(*imported, HealthCode::NotShown));
@@ -487,8 +484,7 @@ class tst_Files : public QObject {
                      std::string::npos,
                  said.c_str());
         QCOMPARE(fs::file_size(path), uintmax_t{6});
-        const TracePtr kept = test::orFail(loadTrace(partial));
-        QCOMPARE(kept->kernels.size(), trace->kernels.size());
+        QCOMPARE(test::orFail(loadTrace(partial))->kernels.size(), trace->kernels.size());
     }
 
     void sqliteInputIsRecognized() {

@@ -95,13 +95,11 @@ class tst_FindingEvidence : public QObject {
         const std::filesystem::path path = folder_ / "run.sqlite";
         std::filesystem::remove(path);
         QVERIFY(writeTraceFile(*made.finish(), path));
-        const auto trace = test::orFail(loadTrace(path));
-        const Explanation explanation = explain::explain(*summarizeRun(*trace));
+        const Explanation explanation = explain::explain(*summarizeRun(*test::orFail(loadTrace(path))));
         const auto finding = std::ranges::find(explanation.findings, &rule, &Finding::rule);
         QVERIFY2(finding != explanation.findings.end(), explanation.sentence.c_str());
         const auto query = test::orFail(TraceQuery::open(path.string()));
-        const auto result = test::orFail(query.run(finding->sql, {}));
-        const double sumNs = sumOf(valuesOf(result.table, "ns"));
+        const double sumNs = sumOf(valuesOf(test::orFail(query.run(finding->sql, {})).table, "ns"));
         evidenceNs_ = static_cast<double>(finding->evidenceNs);
         QVERIFY(evidenceNs_ > 0);
         QVERIFY2(isAbout(sumNs, static_cast<double>(finding->evidenceNs), within),
@@ -154,10 +152,9 @@ class tst_FindingEvidence : public QObject {
         SimulatedTrace made;
         made.description().producer = "Lanescope 1.0";
         const uint32_t main = made.addThread(0, 4242, "python3"), stream = made.defaultStream();
-        const uint32_t compiler =
-            made.stack(noIndex, made.intern("compile"), made.intern("/x/torch/_dynamo/convert_frame.py"), 7);
-        const uint32_t inner = made.stack(compiler, made.intern("visit"), made.intern("/x/ast.py"), 3);
-        const uint32_t other = made.stack(noIndex, made.intern("prepare"), made.intern("/srv/own.py"), 3);
+        const uint32_t compiler = made.frame("compile", "/x/torch/_dynamo/convert_frame.py", 7);
+        const uint32_t inner = made.frame("visit", "/x/ast.py", 3, compiler);
+        const uint32_t other = made.frame("prepare", "/srv/own.py", 3);
         constexpr int64_t busyNs = 8 * ms, gpuNs = 2 * ms;
         int64_t at = ms;
         for (int step = 0; step < 20; ++step) {
@@ -171,8 +168,7 @@ class tst_FindingEvidence : public QObject {
         }
         const std::filesystem::path path = folder_ / "compiling.sqlite";
         QVERIFY(writeTraceFile(*made.finish(), path));
-        const auto trace = test::orFail(loadTrace(path));
-        const Explanation explanation = explain::explain(*summarizeRun(*trace));
+        const Explanation explanation = explain::explain(*summarizeRun(*test::orFail(loadTrace(path))));
         const auto finding = std::ranges::find(explanation.findings, &compilingRule, &Finding::rule);
         QVERIFY2(finding != explanation.findings.end(), explanation.sentence.c_str());
         const auto query = test::orFail(TraceQuery::open(path.string()));

@@ -12,6 +12,8 @@
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -221,9 +223,8 @@ std::vector<Named> recordedNames() {
 }
 
 constexpr const char* add =
-    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
-    "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, "
-    "at::detail::Array<char*, 3>)";
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> "
+    ">(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)";
 
 }  // namespace
 
@@ -239,14 +240,11 @@ class tst_FlameTree : public QObject {
         tree.add({"a", "b"}, 1);
         tree.add({"never"}, 0);
         tree.arrange();
-        QCOMPARE(tree.nodes().size(), size_t{5});
-        QCOMPARE(tree.totalNs(), int64_t{46});
-        QCOMPARE(timeOf(tree, {"a"}), int64_t{41});
-        QCOMPARE(timeOf(tree, {"a", "b"}), int64_t{11});
+        QCOMPARE(test::listed(tree.nodes().size(), tree.totalNs()), "5 | 46");
+        QCOMPARE(test::listed(timeOf(tree, {"a"}), timeOf(tree, {"a", "b"})), "41 | 11");
         QCOMPARE(tree.depth(), 2u);
         const uint32_t first = tree.childrenOf(0)[0];
-        QCOMPARE(tree.nameOf(first), std::string_view("a"));
-        QCOMPARE(tree.nameOf(tree.childrenOf(first)[0]), std::string_view("c"));
+        QCOMPARE(test::listed(tree.nameOf(first), tree.nameOf(tree.childrenOf(first)[0])), "a | c");
     }
 
     /// The root frames that contain everything add no information.
@@ -274,8 +272,7 @@ class tst_FlameTree : public QObject {
         const StringIndex name = made.intern("f");
         uint32_t stack = noIndex;
         for (int depth = 0; depth < 20'000; ++depth) stack = made.stack(stack, name, name, 1);
-        const TracePtr trace = made.finish();
-        const std::vector<uint32_t> frames = framesOf(*trace, stack);
+        const std::vector<uint32_t> frames = framesOf(*made.finish(), stack);
         QCOMPARE(frames.size(), size_t{1024});
         QCOMPARE(frames.front(), stack);
     }
@@ -284,14 +281,12 @@ class tst_FlameTree : public QObject {
         SimulatedTrace builder;
         const uint32_t main = builder.defaultThread(), autograd = builder.addThread(0, 77, "pt_autograd_0");
         const uint32_t stream = builder.defaultStream();
-        for (int64_t step = 0; step < 3; ++step) {
-            const int64_t at = 100'000 * step;
-            builder.addNvtx(main, "step " + std::to_string(step), at, at + 90'000);
+        builder.addSteps(main, 3, 100'000, 90'000, [&](int64_t at) {
             builder.addNvtx(main, "forward", at, at + 40'000);
             builder.launch(main, stream, "gemm", at + 10'000, at + 20'000, at + 30'000);
             // Work that runs after its range ended, launched by a thread without ranges.
             builder.launch(autograd, stream, "gemm_backward", at + 50'000, at + 95'000, at + 99'000);
-        }
+        });
         builder.addKernel(stream, "unknown", 400'000, 400'100);
         const FlameTree tree = makeFlame(*builder.finish(), FlameBase::Ranges);
         QCOMPARE(timeOf(tree, {"step #"}), int64_t{3 * 14'000});
@@ -357,7 +352,7 @@ class tst_FlameTree : public QObject {
     void linesOfAFunctionAreMergedByFunction() {
         SimulatedTrace builder;
         const auto frame = [&](uint32_t outer, const char* function, const char* file, uint32_t line) {
-            return builder.stack(outer, builder.intern(function), builder.intern(file), line);
+            return builder.frame(function, file, line, outer);
         };
         const uint32_t early = frame(noIndex, "train", "/home/ada/train.py", 10);
         const uint32_t late = frame(noIndex, "train", "/home/ada/train.py", 20);
@@ -366,12 +361,7 @@ class tst_FlameTree : public QObject {
         for (const uint32_t stack : {early, late, package}) {
             ++correlation;
             const int64_t at = 1'000 * correlation;
-            builder.add<kinds::Api>({.startNs = at,
-                                     .endNs = at + 10,
-                                     .name = builder.intern("cuLaunchKernel"),
-                                     .thread = builder.defaultThread(),
-                                     .correlation = correlation,
-                                     .stack = stack});
+            builder.addApi(builder.defaultThread(), "cuLaunchKernel", at, at + 10, correlation, stack);
             builder.addKernel(builder.defaultStream(), "gemm", at + 20, at + 120, correlation);
         }
         const TracePtr trace = builder.finish();
@@ -408,8 +398,7 @@ class tst_FlameTree : public QObject {
         tree.arrange();
         const FlameMatches found =
             matchFrames(tree, [](std::string_view name) { return name.find("forward") != name.npos; });
-        QCOMPARE(found.frames, 3u);
-        QCOMPARE(found.ns, int64_t{18});
+        QCOMPARE(test::listed(found.frames, found.ns), "3 | 18");
         QVERIFY(!found.isMatch[0]);
         const FlameMatches all = matchFrames(tree, [](std::string_view) { return true; });
         QCOMPARE(all.ns, tree.totalNs());
@@ -477,45 +466,39 @@ class tst_FlameTree : public QObject {
     void stepsRangesOperatorsAndWorkAreDistinguished() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
-        for (int64_t step = 0; step < 4; ++step) {
-            const int64_t at = step * 1'000 * us;
-            made.addNvtx(main, "step " + std::to_string(step), at, at + 900 * us);
+        made.addSteps(main, 4, 1'000 * us, 900 * us, [&](int64_t at, int64_t step) {
             made.addNvtx(main, "forward", at, at + 500 * us);
             made.addNvtx(main, "aten::mm, seq = " + std::to_string(step) + ", op_id = 7", at + 10 * us, at + 400 * us);
             made.launch(main, stream, "gemm", at + 20 * us, at + 30 * us, at + 130 * us);
             made.launch(main, stream, "gemm", at + 40 * us, at + 130 * us, at + 230 * us);
             made.launch(main, stream, "loss", at + 600 * us, at + 610 * us, at + 660 * us);
-        }
-        const TracePtr trace = made.finish();
-        const ReportTable table = reportOf(*trace);
+        });
+        const ReportTable table = reportOf(*made.finish());
         const std::map<std::string, Row> rows = rebuilt(table);
         QCOMPARE(rows.at("").kind, std::string("all"));
         const Row& step = rows.at("step #");
         QCOMPARE(step.kind, std::string("step"));
         QCOMPARE(step.totalNs, int64_t{4} * 250 * us);
-        QCOMPARE(step.selfNs, int64_t{0});
-        QCOMPARE(step.calls.value_or(0), int64_t{4});
+        QCOMPARE(test::listed(step.selfNs, step.calls.value_or(0)), "0 | 4");
         QCOMPARE(step.perStepNs.value_or(0), 250.0 * us);
         const Row& gemm = rows.at("step #|forward|aten::mm|gemm");
-        QCOMPARE(gemm.kind, std::string("kernel"));
-        QCOMPARE(gemm.calls.value_or(0), int64_t{8});
+        QCOMPARE(test::listed(gemm.kind, gemm.calls.value_or(0)), "kernel | 8");
         QCOMPARE(gemm.perStepNs.value_or(0), 200.0 * us);
         QCOMPARE(rows.at("step #|forward|aten::mm").kind, std::string("operator"));
         QCOMPARE(rows.at("step #|forward").kind, std::string("range"));
         QCOMPARE(rows.at("step #|loss").totalNs, int64_t{4} * 50 * us);
         // Text output is indented and contains no row numbers.
         const std::string text = formatTable(table, TableFormat::Text);
-        QVERIFY2(text.find("  step #\n") != std::string::npos, text.c_str());
-        QVERIFY2(text.find("        gemm\n") != std::string::npos, text.c_str());
-        QVERIFY2(text.find("Parent") == std::string::npos, text.c_str());
+        HAS(text, "  step #\n");
+        HAS(text, "        gemm\n");
+        HAS_NO(text, "Parent");
         const std::string csv = formatTable(table, TableFormat::Csv);
         QVERIFY2(csv.starts_with("Id,Parent,Depth,Kind,Time (%),Total Time (ns),Self Time (ns),"
                                  "Calls,Per Step (ns),Name\r\n0,,0,all,100,"),
                  csv.c_str());
         const auto json = nlohmann::json::parse(formatTable(table, TableFormat::Json));
         QCOMPARE(json[0]["Parent"].is_null(), true);
-        QCOMPARE(json[1]["Parent"].get<int>(), 0);
-        QCOMPARE(json[1]["Name"].get<std::string>(), std::string("step #"));
+        QCOMPARE(test::listed(json[1]["Parent"].get<int>(), json[1]["Name"].get<std::string>()), "0 | step #");
     }
 
     void stepsWithoutRangesHaveTheirOwnFrame() {
@@ -631,10 +614,8 @@ class tst_FlameTree : public QObject {
         QCOMPARE(knownKernelName("triton_softmax_5"), std::string("softmax (XLA, Triton)"));
         QCOMPARE(knownKernelName("triton_gemm_dot_12"), std::string("dot (XLA, Triton gemm)"));
         QCOMPARE(knownKernelName("gemm_fusion_dot_general_12"), std::string("dot general (XLA, gemm fusion)"));
-        for (const char* plain :
-             {"gemm", "relu", "loop", "input_kernel", "conv_0d", "k_012", "k_0d2d", "_0d1d", "copy_1d",
-              "void flash::fwd<Traits<64>, "
-              "false>(P)"})
+        for (const char* plain : {"gemm", "relu", "loop", "input_kernel", "conv_0d", "k_012", "k_0d2d", "_0d1d",
+                                  "copy_1d", "void flash::fwd<Traits<64>, false>(P)"})
             QCOMPARE(knownKernelName(plain), std::string());
     }
 

@@ -9,6 +9,7 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/fleetReport.h"
+#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -27,10 +28,8 @@ class tst_FleetReport : public QObject {
         QVERIFY(isFleetReport(path));
         const auto report = test::orFail(readFleetReport(path));
         const FleetReport& made = *report;
-        QCOMPARE(made.ranks.size(), size_t{8});
-        QCOMPARE(made.steps.size(), size_t{20});
-        QCOMPARE(made.steps[0], int64_t{100});
-        QCOMPARE(made.ranks[5].machine, std::string("node1"));
+        QCOMPARE(test::listed(made.ranks.size(), made.steps.size()), "8 | 20");
+        QCOMPARE(test::listed(made.steps[0], made.ranks[5].machine), "100 | node1");
         QCOMPARE(made.ranks[5].localRank, std::optional<int64_t>(1));
         QCOMPARE(made.valueOf(Measure::Time, 5, 3), 1e8F);
         QCOMPARE(made.valueOf(Measure::OwnTime, 5, 3), 6e7F);
@@ -70,8 +69,7 @@ class tst_FleetReport : public QObject {
         const auto report = test::orFail(readFleetReport(made("order.sqlite", {})));
         const OrderedRows machines = ordered(*report, RowOrder::Machine);
         QCOMPARE(machines.groups.size(), size_t{2});
-        QCOMPARE(machines.groups[1].label, std::string("node1"));
-        QCOMPARE(machines.groups[1].first, size_t{4});
+        QCOMPARE(test::listed(machines.groups[1].label, machines.groups[1].first), "node1 | 4");
         QCOMPARE(machines.groups[1].count, size_t{4});
         const OrderedRows lost = ordered(*report, RowOrder::Lost);
         QCOMPARE(lost.rows.front(), 5U);
@@ -105,8 +103,7 @@ class tst_FleetReport : public QObject {
         QVERIFY(made.ranks[2].machine.find(char(27)) == std::string::npos);
         QCOMPARE(made.findings[0].ranks, (std::vector<int64_t>{5, 5}));
         QVERIFY(!made.findings[0].steps);
-        QCOMPARE(made.findings[0].lostNs, int64_t{0});
-        QCOMPARE(made.notes.size(), size_t{2});
+        QCOMPARE(test::listed(made.findings[0].lostNs, made.notes.size()), "0 | 2");
         QVERIFY(made.notes[0].starts_with("1 lists or texts of wrong.sqlite are too long"));
         QVERIFY(made.notes[1].find("invalid values of ") != std::string::npos);
     }
@@ -164,9 +161,7 @@ class tst_FleetReport : public QObject {
     /// A small file could yield a thousand findings of any size.
     void computedColumnsAreRefused() {
         const fs::path path = made("computed.sqlite", {});
-        edit(path,
-             "DROP TABLE notes; CREATE TABLE notes (place INTEGER, "
-             "sentence TEXT AS (hex(zeroblob(1000000))))");
+        edit(path, "DROP TABLE notes; CREATE TABLE notes (place INTEGER, sentence TEXT AS (hex(zeroblob(1000000))))");
         QVERIFY(errorOf(path).find("columns that lanescope fleet does not write") != std::string::npos);
     }
 
@@ -337,8 +332,7 @@ class tst_FleetReport : public QObject {
         QCOMPARE(tellingPart(finding).ranks, (std::vector<int64_t>{3, 4}));
         FleetReport none;
         QVERIFY(!tellingPart(none));
-        const FleetReportPtr report = *readFleetReport(made("telling.sqlite", {}));
-        QCOMPARE(tellingPart(*report)->ranks, (std::vector<int64_t>{5, 4, 1}));
+        QCOMPARE(tellingPart(**readFleetReport(made("telling.sqlite", {})))->ranks, (std::vector<int64_t>{5, 4, 1}));
     }
 
     void suggestedCommandsAreLanescopeCommands() {

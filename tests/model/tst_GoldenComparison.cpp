@@ -4,6 +4,8 @@
 #include "model/compare/RunComparison.h"
 #include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -561,8 +563,7 @@ class tst_GoldenComparison : public QObject {
                 if (each.baseline.name.work.find(name + "_f32f32") == std::string::npos || each.path != range) continue;
                 ++found;
                 QCOMPARE(each.match, MatchKind::SamePosition);
-                QVERIFY2(each.candidate.name.work.find(name + "_bf16bf16") != std::string::npos,
-                         each.candidate.name.work.c_str());
+                HAS(each.candidate.name.work, name + "_bf16bf16");
                 QCOMPARE(each.baseline.count, each.candidate.count);
                 QVERIFY(each.lostNs() < 0);
             }
@@ -572,12 +573,9 @@ class tst_GoldenComparison : public QObject {
 
     void stepsAndWarmUpAreFound() {
         for (const RunSummary* run : {&nvlink_, &noPeers_}) {
-            QCOMPARE(run->pattern, std::string("step #"));
-            QCOMPARE(run->workers.size(), size_t{2});
+            QCOMPARE(test::listed(run->pattern, run->workers.size()), "step # | 2");
             for (const WorkerSummary& worker : run->workers) {
-                QCOMPARE(worker.foundSteps, int64_t{10});
-                QCOMPARE(worker.warmUpSteps, int64_t{1});
-                QCOMPARE(worker.steps.size(), size_t{9});
+                QCOMPARE(test::listed(worker.foundSteps, worker.warmUpSteps, worker.steps.size()), "10 | 1 | 9");
             }
         }
     }
@@ -605,8 +603,7 @@ class tst_GoldenComparison : public QObject {
         QVERIFY(answer.causes[1].lostNs < 0);
         QVERIFY(answer.causes[0].main);
         const ContributorDifference& main = *answer.causes[0].main;
-        QCOMPARE(main.name().text(), std::string("AllReduce"));
-        QCOMPARE(main.path, std::string("backward"));
+        QCOMPARE(test::listed(main.name().text(), main.path), "AllReduce | backward");
         // Without the time that one rank waited for the other.
         QCOMPARE(qRound(main.baseline.gigabytesPerSecond * 10), 2243);
         QCOMPARE(qRound(main.candidate.gigabytesPerSecond * 10), 278);

@@ -276,11 +276,9 @@ class tst_HostileNames : public QObject {
         const auto trace = test::loadWithinBounds(path);
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         const Trace& whole = **trace;
-        qInfo(
-            "%lld ms; %zu processes, %zu threads, %zu GPUs, %zu streams, %zu counters, %zu "
-            "tracks",
-            static_cast<long long>(timer.elapsed()), whole.processes.size(), whole.threads.size(), whole.gpus.size(),
-            whole.streams.size(), whole.counters.size(), whole.tracks.size());
+        qInfo("%lld ms; %zu processes, %zu threads, %zu GPUs, %zu streams, %zu counters, %zu tracks",
+              static_cast<long long>(timer.elapsed()), whole.processes.size(), whole.threads.size(), whole.gpus.size(),
+              whole.streams.size(), whole.counters.size(), whole.tracks.size());
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
         timer.restart();
         const auto summary = analysis::summarizeRun(whole);

@@ -10,6 +10,7 @@
 #include "tests/support/CpuTimer.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/has.h"
 #include "tests/support/loadWithinBounds.h"
 #include "tests/support/notes.h"
 #include "tests/support/openForWriting.h"
@@ -77,8 +78,7 @@ class tst_HostileTraces : public QObject {
 
     void sharedTextsAreReadOnce() {
         write(
-            fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
-                        " globalTid INTEGER);"
+            fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, globalTid INTEGER);"
                         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
                         " INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {} FROM n;"
                         "ALTER TABLE NVTX_EVENTS ADD COLUMN text TEXT DEFAULT '{}'",
@@ -99,9 +99,8 @@ class tst_HostileTraces : public QObject {
                         "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
                         " globalTid INTEGER, text TEXT);"
                         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER);"
-                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {})"
-                        " INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {}, hex(zeroblob({}))"
-                        " FROM n",
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) INSERT INTO"
+                        " NVTX_EVENTS SELECT i, i + 1, 59, {}, hex(zeroblob({})) FROM n",
                         rows, tid, textBytes / 2));
         const size_t before = std::filesystem::file_size(path_);
         shareFirstChain();
@@ -115,11 +114,9 @@ class tst_HostileTraces : public QObject {
         write(
             fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
                         " globalTid INTEGER, text TEXT);"
-                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                        " LIMIT 8000) INSERT INTO NVTX_EVENTS SELECT i, i + 1, 59, {}, 'step'"
-                        " FROM n;"
-                        "UPDATE NVTX_EVENTS SET text = hex(zeroblob(9000000))"
-                        " WHERE start = 4",
+                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 8000) INSERT INTO"
+                        " NVTX_EVENTS SELECT i, i + 1, 59, {}, 'step' FROM n;"
+                        "UPDATE NVTX_EVENTS SET text = hex(zeroblob(9000000)) WHERE start = 4",
                         tid));
         const auto trace = test::orFail(load());
         QCOMPARE(trace->nvtx.size(), 8000u);
@@ -208,7 +205,7 @@ class tst_HostileTraces : public QObject {
         }
         const auto trace = loadTrace(*folder_ / "copy");
         QVERIFY(!trace);
-        QVERIFY2(trace.error().sentence.find("left a journal") != std::string::npos, trace.error().sentence.c_str());
+        HAS(trace.error().sentence, "left a journal");
     }
 
     void writeAheadLogLeavesNoFiles() {

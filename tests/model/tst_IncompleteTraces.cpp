@@ -9,7 +9,9 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/has.h"
 #include "tests/support/inspectorLog.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -153,8 +155,7 @@ class tst_IncompleteTraces : public QObject {
         const std::vector<std::string> events{launch(1, 5000), kernel(1, 5010, 20), launch(2, 5100),
                                               kernel(2, -1'700'000'000'000'000, 0)};
         const TracePtr trace = loaded(traceOf(events, "  \"baseTimeNanoseconds\": 1700000000000000000,\n"));
-        QCOMPARE(trace->kernels.size(), 1u);
-        QCOMPARE(trace->range.durationNs(), int64_t{105'000});
+        QCOMPARE(test::listed(trace->kernels.size(), trace->range.durationNs()), "1 | 105000");
         QVERIFY(!sentenceOf(*trace, HealthCode::Untimed).empty());
     }
 
@@ -201,8 +202,7 @@ class tst_IncompleteTraces : public QObject {
                  sentence.c_str());
         QVERIFY(!hasNote(*trace, HealthCode::CallsWithoutWork));
         const explain::Explanation explanation = explained(*trace);
-        QVERIFY2(explanation.sentence.find("32 calls launched GPU work") != std::string::npos,
-                 explanation.sentence.c_str());
+        HAS(explanation.sentence, "32 calls launched GPU work");
         QVERIFY(explanation.caveats.empty());
     }
 
@@ -224,7 +224,7 @@ class tst_IncompleteTraces : public QObject {
         QVERIFY(noted(40, 10).starts_with("30 calls launched GPU work"));
         QCOMPARE(noted(40, 40), std::string());
         QCOMPARE(noted(3, 0), std::string());
-        QVERIFY2(noted(40, 0, true).find("lanescope doctor") != std::string::npos, noted(40, 0, true).c_str());
+        HAS(noted(40, 0, true), "lanescope doctor");
     }
 
     /// A launch into a graph that is captured does no work yet, as with JAX. A host function is no work of the GPU.
@@ -264,8 +264,7 @@ class tst_IncompleteTraces : public QObject {
             events.push_back(launch(each, each * 100));
             if (each % 2 == 0) events.push_back(kernel(each, each * 100 + 10, 20));
         }
-        const TracePtr trace = loaded(traceOf(events));
-        const std::string sentence = sentenceOf(*trace, HealthCode::CallsWithoutWork);
+        const std::string sentence = sentenceOf(*loaded(traceOf(events)), HealthCode::CallsWithoutWork);
         QVERIFY2(sentence.starts_with("20 of 40 calls that launch GPU work have none in the file"), sentence.c_str());
     }
 
@@ -326,7 +325,7 @@ class tst_IncompleteTraces : public QObject {
         QVERIFY(sentenceOf(*trace, HealthCode::JsonDamaged).starts_with("Some metadata of the file is corrupt"));
         const TracePtr cut = loaded(before + "\"deviceProperties\": [{\"id\": 0, \"na");
         const std::string sentence = sentenceOf(*cut, HealthCode::FileCut);
-        QVERIFY2(sentence.find("facts about GPUs and ranks are missing") != std::string::npos, sentence.c_str());
+        HAS(sentence, "facts about GPUs and ranks are missing");
     }
 
     void databaseOfRocprofIsRead() {
@@ -340,20 +339,17 @@ class tst_IncompleteTraces : public QObject {
             "pid INTEGER, tid INTEGER, \"Index\" INTEGER);"
             "CREATE TABLE KERN (\"Index\" INTEGER, KernelName TEXT);"
             "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19) "
-            "INSERT INTO HIP SELECT 1000000000 + i * 100000, 1000005000 + i * 100000, 77, 77, 'hipLaunchKernel', '', "
-            "i "
+            "INSERT INTO HIP SELECT 1000000000 + i * 100000, 1000005000 + i * 100000, 77, 77, 'hipLaunchKernel', '', i "
             "FROM n;"
             "INSERT INTO OPS SELECT BeginNs + 9000, BeginNs + 49000, 0, 0, 'bmm_kernel', 77, 77, \"Index\" FROM HIP;"
             "INSERT INTO COPY VALUES (1002000000, 1002000500, 0, 1, 'CopyHostToDevice', 77, 77, 50)");
         const TracePtr trace = opened(folder_ / "results.db");
-        QCOMPARE(trace->producer, std::string("rocprof"));
-        QCOMPARE(trace->kernels.size(), 20u);
+        QCOMPARE(test::listed(trace->producer, trace->kernels.size()), "rocprof | 20");
         QCOMPARE(kernelNs(*trace), int64_t{800'000});
         QCOMPARE(trace->nameOf({EventKind::Kernel, 0}), std::string("bmm_kernel"));
         const EventRef call = trace->launchingCall({EventKind::Kernel, 19});
         QVERIFY(call.isValid());
-        QCOMPARE(trace->rangeOf(call).startNs, int64_t{1'900'000});
-        QCOMPARE(trace->memcpys.size(), 1u);
+        QCOMPARE(test::listed(trace->rangeOf(call).startNs, trace->memcpys.size()), "1900000 | 1");
         QVERIFY(trace->memcpys.kind[0] == MemcpyKind::HtoD);
     }
 
@@ -361,8 +357,7 @@ class tst_IncompleteTraces : public QObject {
         makeDatabase(
             folder_ / "hip-prof.db",
             "CREATE TABLE COPY (BeginNs INTEGER, EndNs INTEGER, dev_id INTEGER, queue_id TEXT, Kind INTEGER, pid "
-            "INTEGER, "
-            "tid INTEGER, _Index INTEGER, DurationNs INTEGER);"
+            "INTEGER, tid INTEGER, _Index INTEGER, DurationNs INTEGER);"
             "CREATE TABLE HIP (BeginNs INTEGER, EndNs INTEGER, pid INTEGER, tid INTEGER, Name INTEGER, args TEXT, "
             "_Index INTEGER, State INTEGER, DurationNs INTEGER);"
             "CREATE TABLE OPS (BeginNs INTEGER, EndNs INTEGER, dev_id INTEGER, queue_id TEXT, Name TEXT, pid INTEGER, "
@@ -374,8 +369,7 @@ class tst_IncompleteTraces : public QObject {
             "INSERT INTO COPY VALUES (8000, 9000, 2, '9', 4596, 9, 0, 6, 1000), (9000, 9500, 2, '9', 4615, 9, 0, 7, "
             "500)");
         const TracePtr trace = opened(folder_ / "hip-prof.db");
-        QCOMPARE(trace->producer, std::string("hipprof"));
-        QCOMPARE(trace->nameOf({EventKind::Kernel, 0}), std::string("add"));
+        QCOMPARE(test::listed(trace->producer, trace->nameOf({EventKind::Kernel, 0})), "hipprof | add");
         QCOMPARE(trace->nameOf(trace->launchingCall({EventKind::Kernel, 0})), std::string("hipLaunchKernel"));
         QCOMPARE(trace->gpus.at(0).id, int64_t{2});
         QVERIFY(trace->memcpys.kind[0] == MemcpyKind::HtoD);

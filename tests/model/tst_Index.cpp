@@ -12,6 +12,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/has.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
@@ -233,8 +234,7 @@ class tst_Index : public QObject {
         const TracePtr other = simulatedTraining({.steps = 4, .layers = 6, .ncclPlugin = true});
         QVERIFY(writeIndex(*other, *sourceKeyOf(path_), index_).has_value());
         QVERIFY(!findingOfIndex().isGood);
-        QVERIFY2(findingOfIndex().sentence.find("differs from the trace: ") != std::string::npos,
-                 findingOfIndex().sentence.c_str());
+        HAS(findingOfIndex().sentence, "differs from the trace: ");
         const auto parts = differingParts(**loadTrace(path_), *other);
         for (const char* name :
              {"time range", "kernels", "API calls", "NVTX ranges", "NCCL calls", "tracks", "launch links"})
@@ -386,8 +386,7 @@ class tst_Index : public QObject {
         const std::string old = contentOf(index_);
         std::filesystem::remove(path_);
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
-        const auto trace = openTrace(path_, always());
-        QVERIFY(dumpOf(**trace) == dumpOf(**loadTrace(path_)));
+        QVERIFY(dumpOf(**openTrace(path_, always())) == dumpOf(**loadTrace(path_)));
         QVERIFY(contentOf(index_) != old);
     }
 
@@ -410,8 +409,7 @@ class tst_Index : public QObject {
         // A folder with the name of the index blocks even root.
         std::filesystem::create_directory(index_);
         std::filesystem::create_directory(index_ / "x");
-        const auto trace = test::orFail(openTrace(path_, always()));
-        QVERIFY(trace->backing != nullptr);
+        QVERIFY(test::orFail(openTrace(path_, always()))->backing != nullptr);
         QVERIFY(std::filesystem::exists(indexPaths(path_).back()));
     }
 
@@ -460,8 +458,7 @@ class tst_Index : public QObject {
     }
 
     void smallTracesGetNoIndex() {
-        const auto trace = openTrace(path_, {.minBytes = uint64_t{1} << 30});
-        QVERIFY(trace.has_value());
+        QVERIFY(openTrace(path_, {.minBytes = uint64_t{1} << 30}).has_value());
         QVERIFY(!std::filesystem::exists(index_));
     }
 

@@ -10,6 +10,8 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
@@ -55,26 +57,22 @@ class tst_JsonTraces : public QObject {
     void torchProfileIsReadCompletely() {
         const TracePtr trace = loaded(traceOf(smallRun()));
         QCOMPARE(trace->kernels.size(), 1u);
-        QCOMPARE(trace->kernels.startNs[0], int64_t{10'001});
-        QCOMPARE(trace->kernels.endNs[0], int64_t{40'001});
+        QCOMPARE(test::listed(trace->kernels.startNs[0], trace->kernels.endNs[0]), "10001 | 40001");
         const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
         QCOMPARE(config.registersPerThread, 40u);
         QCOMPARE(trace->strings.at(config.shortName), std::string_view("gemm"));
         const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
-        QCOMPARE(trace->nameOf(call), std::string("cudaLaunchKernel"));
-        QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
+        QCOMPARE(test::listed(trace->nameOf(call), trace->memcpys.bytes[0]), "cudaLaunchKernel | 4096");
         QVERIFY(trace->memcpys.kind[0] == MemcpyKind::HtoD);
         QVERIFY(trace->memcpys.sourceMemory[0] == MemoryKind::Pinned);
         QVERIFY(trace->memsets.memory[0] == MemoryKind::Device);
-        const uint32_t step = rangeCalled(*trace, "ProfilerStep#1");
-        QCOMPARE(trace->strings.at(trace->nvtx.domain[step]), annotationDomain);
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[rangeCalled(*trace, "ProfilerStep#1")]), annotationDomain);
         const uint32_t op = rangeCalled(*trace, "aten::mm");
         QCOMPARE(trace->strings.at(trace->nvtx.domain[op]), operatorDomain);
         QCOMPARE(trace->strings.at(trace->nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
         QCOMPARE(trace->nvtx.endNs[op] - trace->nvtx.startNs[op], int64_t{20'002});
-        const uint32_t python = rangeCalled(*trace, "train.py(12): step");
-        QCOMPARE(trace->strings.at(trace->nvtx.domain[python]), pythonDomain);
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[rangeCalled(*trace, "train.py(12): step")]), pythonDomain);
         // Ranges that launch work are projected to the GPU; Python functions are not.
         QCOMPARE(trace->projections.size(), 2u);
         QVERIFY(!hasNote(*trace, HealthCode::JsonDamaged) && !hasNote(*trace, HealthCode::FileCut));
@@ -95,14 +93,11 @@ class tst_JsonTraces : public QObject {
         events.push_back(R"({"name": "process_name", "ph": "M", "pid": 4000, "tid": 0, "args": {"name": "python3"}})");
         const TracePtr trace = loaded(traceOf(events, before, after));
         QCOMPARE(trace->processes.size(), size_t{1});
-        QCOMPARE(trace->processes[0].pid, 4000u);
-        QCOMPARE(trace->processes[0].name, std::string("python3"));
+        QCOMPARE(test::listed(trace->processes[0].pid, trace->processes[0].name), "4000 | python3");
         QCOMPARE(trace->processes[0].rank, std::optional<int>(3));
         QCOMPARE(trace->processes[0].worldSize, std::optional<int>(8));
-        QCOMPARE(trace->threads[0].name, std::string("trainer"));
-        QCOMPARE(trace->gpus[0].name, std::string("NVIDIA Test"));
-        QCOMPARE(trace->gpus[0].smCount, 132);
-        QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'001'000'000});
+        QCOMPARE(test::listed(trace->threads[0].name, trace->gpus[0].name), "trainer | NVIDIA Test");
+        QCOMPARE(test::listed(trace->gpus[0].smCount, trace->startUtcNs), "132 | 1700000000001000000");
         QCOMPARE(loaded(traceOf(smallRun()), "job_rank-5.json")->processes[0].rank, std::optional<int>(5));
     }
 
@@ -111,8 +106,7 @@ class tst_JsonTraces : public QObject {
             slice("cpu_op", "first", "1", "1", "1712195495502094.565", "1.001"),
             slice("cpu_op", "second", "1", "1", "1712195495502095.568", "0.002"),
         }));
-        QCOMPARE(trace->nvtx.startNs[1] - trace->nvtx.startNs[0], int64_t{1003});
-        QCOMPARE(trace->nvtx.endNs[0], int64_t{1001});
+        QCOMPARE(test::listed(trace->nvtx.startNs[1] - trace->nvtx.startNs[0], trace->nvtx.endNs[0]), "1003 | 1001");
         QCOMPARE(trace->startUtcNs, int64_t{1'712'195'495'502'094'565});
     }
 
@@ -129,12 +123,10 @@ class tst_JsonTraces : public QObject {
             slice("Memcpy", "Memcpy DtoH (Device -> Pageable)", "0", R"("stream 7")", "1623142623460130", "2",
                   R"("bytes": 8, "context": 1, "correlation": 4)"),
         }));
-        QCOMPARE(trace->kernels.size(), 1u);
-        QCOMPARE(trace->streams.size(), size_t{1});
+        QCOMPARE(test::listed(trace->kernels.size(), trace->streams.size()), "1 | 1");
         QCOMPARE(trace->streams[0].streamId, int64_t{7});
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
-        const uint32_t step = rangeCalled(*trace, "ProfilerStep#5");
-        QCOMPARE(trace->strings.at(trace->nvtx.domain[step]), annotationDomain);
+        QCOMPARE(trace->strings.at(trace->nvtx.domain[rangeCalled(*trace, "ProfilerStep#5")]), annotationDomain);
         QVERIFY(hasNote(*trace, HealthCode::CoarseTimes));
         QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("1 call stacks") != std::string::npos);
     }
@@ -151,8 +143,7 @@ class tst_JsonTraces : public QObject {
         const auto pidOf = [&](uint32_t kernel) {
             return trace->processes[trace->streams[trace->kernels.stream[kernel]].process].pid;
         };
-        QCOMPARE(pidOf(0), 1u);
-        QCOMPARE(pidOf(1), 0u);
+        QCOMPARE(test::listed(pidOf(0), pidOf(1)), "1 | 0");
     }
 
     void collectivesAreReadAsNcclCalls() {
@@ -173,15 +164,11 @@ class tst_JsonTraces : public QObject {
             "", rank));
         QCOMPARE(trace->nccl.size(), 1u);
         const NcclFacts facts = trace->nccl.facts[0];
-        QCOMPARE(trace->strings.at(trace->nccl.operation[0]), std::string_view("AllGather"));
-        QCOMPARE(trace->nccl.bytes[0], int64_t{2000});
+        QCOMPARE(test::listed(trace->strings.at(trace->nccl.operation[0]), trace->nccl.bytes[0]), "AllGather | 2000");
         QCOMPARE(facts.count, int64_t{1000});
         QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
         QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("tp"));
-        QCOMPARE(facts.rank, 2);
-        QCOMPARE(facts.rankCount, 4);
-        QCOMPARE(facts.sequence, int64_t{17});
-        QCOMPARE(facts.operationCount, 1u);
+        QCOMPARE(test::listed(facts.rank, facts.rankCount, facts.sequence, facts.operationCount), "2 | 4 | 17 | 1");
         QCOMPARE(facts.gpu.durationNs(), int64_t{8000});
     }
 
@@ -203,9 +190,7 @@ class tst_JsonTraces : public QObject {
         for (const CounterSeries& each : trace->counters) byName[each.name] = &each;
         const CounterSeries* const allocated = byName["Memory allocated by PyTorch"];
         QVERIFY(allocated != nullptr);
-        QCOMPARE(allocated->gpu, 0u);
-        QCOMPARE(allocated->value(0), 1024.0);
-        QCOMPARE(allocated->value(1), 512.0);
+        QCOMPARE(test::listed(allocated->gpu, allocated->value(0), allocated->value(1)), "0 | 1024 | 512");
         QCOMPARE(byName["Memory reserved by PyTorch"]->value(0), 4096.0);
         const CounterSeries* const change = byName["Memory allocated by PyTorch since the beginning on the CPU"];
         QVERIFY(change != nullptr);
@@ -260,8 +245,7 @@ class tst_JsonTraces : public QObject {
                 slice("kernel", "k", "0", "7", at(200), "300.000", "\"device\": 0, \"correlation\": " + call));
         }
         const TracePtr trace = loaded(traceOf(events));
-        const RunSteps steps = test::orFail(findSteps(*trace));
-        QCOMPARE(steps.pattern, std::string("ProfilerStep##"));
+        QCOMPARE(test::orFail(findSteps(*trace)).pattern, std::string("ProfilerStep##"));
         // Named ranges are used.
         StepSelection named;
         named.rangeName = "train_step";
@@ -276,8 +260,7 @@ class tst_JsonTraces : public QObject {
         const TracePtr trace = loaded(traceOf(events));
         std::map<std::string, std::string> details;
         for (const Property& line : describe(*trace, EventRef(EventKind::Kernel, 0))) details[line.name] = line.value;
-        QCOMPARE(details["Operator"], std::string("aten::inner"));
-        QCOMPARE(details["Python function"], std::string("train.py(12): step"));
+        QCOMPARE(test::listed(details["Operator"], details["Python function"]), "aten::inner | train.py(12): step");
         QCOMPARE(details["Launched by"], std::string("cudaLaunchKernel"));
     }
 
@@ -289,7 +272,7 @@ class tst_JsonTraces : public QObject {
         for (const Track& track : trace->tracks) {
             if (track.kind != TrackKind::Stream) continue;
             ++streams;
-            QVERIFY2(track.title.find("tream 0") != std::string::npos, track.title.c_str());
+            HAS(track.title, "tream 0");
         }
         QCOMPARE(streams, size_t{1});
     }
@@ -304,8 +287,7 @@ class tst_JsonTraces : public QObject {
             events.push_back(slice("kernel", "gemm", "0", "7", std::to_string(2'000 + each * 10), "5",
                                    R"("device": 0, "context": 1, "stream": 7, "correlation": 7)"));
         const TracePtr trace = loaded(traceOf(events));
-        QCOMPARE(trace->processes.size(), size_t{65'536});
-        QCOMPARE(trace->kernels.size(), 20'000u);
+        QCOMPARE(test::listed(trace->processes.size(), trace->kernels.size()), "65536 | 20000");
     }
 
     void inconsistentEventsAreCounted() {
@@ -386,8 +368,7 @@ class tst_JsonTraces : public QObject {
         const gzFile file = gzopen(packed.c_str(), "wb6");
         gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
         gzclose(file);
-        const TracePtr full = test::orFail(loadTrace(packed));
-        QCOMPARE(full->nvtx.size(), 3000u);
+        QCOMPARE(test::orFail(loadTrace(packed))->nvtx.size(), 3000u);
         fs::resize_file(packed, fs::file_size(packed) * 2 / 3);
         const TracePtr truncated = test::orFail(loadTrace(packed));
         QVERIFY(truncated->nvtx.size() > 1500 && truncated->nvtx.size() < 2500);
@@ -538,8 +519,7 @@ class tst_JsonTraces : public QObject {
         for (int number = 0; number < 600; ++number)
             gzwrite(file, nothing.data(), static_cast<unsigned>(nothing.size()));
         gzclose(file);
-        const TracePtr trace = test::orFail(loadTrace(path));
-        QVERIFY(sentenceOf(*trace, HealthCode::FileCut).starts_with("Only the first"));
+        QVERIFY(sentenceOf(*test::orFail(loadTrace(path)), HealthCode::FileCut).starts_with("Only the first"));
     }
 };
 

@@ -11,6 +11,7 @@
 #include "tests/model/madeSteps.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -88,13 +89,8 @@ RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) 
         int64_t kernelNs = atNs + 10'000;
         for (const Launched& each : work) {
             uint32_t stack = noIndex;
-            if (!each.file.empty()) stack = made.stack(noIndex, made.intern(each.function), made.intern(each.file), 12);
-            made.add<kinds::Api>({.startNs = callNs,
-                                  .endNs = callNs + 200,
-                                  .name = made.intern("cuLaunchKernel"),
-                                  .thread = thread,
-                                  .correlation = ++correlation,
-                                  .stack = stack});
+            if (!each.file.empty()) stack = made.frame(each.function, each.file, 12);
+            made.addApi(thread, "cuLaunchKernel", callNs, callNs + 200, ++correlation, stack);
             callNs += 300;
             LaunchConfig config;
             config.shortName = config.mangledName = config.demangledName = made.intern(each.name);
@@ -198,8 +194,7 @@ class tst_KernelRules : public QObject {
         row("void at::native::elementwise_kernel<128, 4, direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)",
             "movement unknown none");
         row("void at::native::unrolled_elementwise_kernel<direct_copy_kernel_cuda(at::TensorIteratorBase&), "
-            "LoadWithCast<1> "
-            ">(int)",
+            "LoadWithCast<1> >(int)",
             "conversion unknown none");
         row("void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 1, 128, 1>(float*)",
             "movement unknown none");
@@ -350,15 +345,15 @@ class tst_KernelRules : public QObject {
         };
         const std::vector<Launched> inference{{product, 500, file, "forward"}, {conversion, 200, file, "forward"}};
         const std::string advice = adviceFor(inference);
-        QVERIFY2(advice.find("most likely these are weights") != std::string::npos, advice.c_str());
-        QVERIFY2(advice.find("Convert the model once") != std::string::npos, advice.c_str());
+        HAS(advice, "most likely these are weights");
+        HAS(advice, "Convert the model once");
         for (const std::vector<Launched>& other :
              {std::vector<Launched>{{product, 500}, {conversion, 200}},
               repeated(1, {{fusedAdam, 50, adam, "_fused_adam"}}, inference),
               repeated(1, {{"void at::native::GeluBackwardCUDAKernelImpl<float>(int)", 50, file, "f"}}, inference)}) {
             const std::string otherAdvice = adviceFor(other);
-            QVERIFY2(otherAdvice.find("Keep weights and activations") != std::string::npos, otherAdvice.c_str());
-            QVERIFY2(otherAdvice.find("weights, which") == std::string::npos, otherAdvice.c_str());
+            HAS(otherAdvice, "Keep weights and activations");
+            HAS_NO(otherAdvice, "weights, which");
         }
     }
 
@@ -402,16 +397,13 @@ class tst_KernelRules : public QObject {
         copies.isOfCaller = reductions.isOfCaller = isOfCaller;
         made.add(0, copies, ms);
         made.add(0, reductions, ms);
-        const Explanation explanation = explain::explain(made.run());
-        const Finding* found = findingOf(explanation, &hostSyncRule);
-        QVERIFY(found != nullptr);
-        QCOMPARE(
-            found->sentence.find("100 copies per step of one byte read results of \"any\" within the backward pass "
-                                 "called from train.py:9 in step; no line of the program") != std::string::npos,
-            isReported);
+        const Finding found = foundBy(explain::explain(made.run()), &hostSyncRule);
+        QCOMPARE(found.sentence.find("100 copies per step of one byte read results of \"any\" within the backward pass "
+                                     "called from train.py:9 in step; no line of the program") != std::string::npos,
+                 isReported);
         // The checks run on the GPU, too.
-        QCOMPARE(found->maxGainNs, isReported ? 32 * ms : 30 * ms);
-        QCOMPARE(found->advice.find("set_detect_anomaly") != std::string::npos, isReported);
+        QCOMPARE(found.maxGainNs, isReported ? 32 * ms : 30 * ms);
+        QCOMPARE(found.advice.find("set_detect_anomaly") != std::string::npos, isReported);
     }
 
     /// Copies and kernels of the checks are part of one finding, which a replay without waits does not forecast.

@@ -4,6 +4,7 @@
 #include "tests/support/CpuTimer.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -331,8 +332,7 @@ class tst_Lanes : public QObject {
     void endBeforeStartIsClampedToStart() {
         const std::vector<Lane> lanes = build({{100, 40}}, Packing::Compact);
         QCOMPARE(lanes.size(), size_t{1});
-        QCOMPARE(lanes[0].startNs[0], int64_t{100});
-        QCOMPARE(lanes[0].endNs(0), int64_t{100});
+        QCOMPARE(test::listed(lanes[0].startNs[0], lanes[0].endNs(0)), "100 | 100");
     }
 
     void tooDeepOverlapIsSkippedAndReported() {
@@ -576,8 +576,7 @@ class tst_Lanes : public QObject {
         builder.addNvtx(thread, "step", 90'000, 118'000);
         const TracePtr trace = builder.finish();
         QCOMPARE(trace->projections.size(), 1u);
-        QCOMPARE(trace->projections.startNs[0], int64_t{120'000});
-        QCOMPARE(trace->projections.endNs[0], int64_t{150'000});
+        QCOMPARE(test::listed(trace->projections.startNs[0], trace->projections.endNs[0]), "120000 | 150000");
         QCOMPARE(trace->projections.operationCount[0], 2u);
         QCOMPARE(trace->nameOf(EventRef(EventKind::Projection, 0)), std::string("step"));
     }
@@ -603,8 +602,7 @@ class tst_Lanes : public QObject {
         // Both contain the same kernel; the outer range on the CPU is shown above.
         QCOMPARE(trace->projections.size(), 2u);
         QCOMPARE(trace->nameOf(EventRef(EventKind::Projection, 0)), std::string("outer"));
-        QCOMPARE(trace->projections.depth[0], uint16_t{0});
-        QCOMPARE(trace->projections.depth[1], uint16_t{1});
+        QCOMPARE(test::listed(trace->projections.depth[0], trace->projections.depth[1]), "0 | 1");
     }
 
     void emptyTracksMatchPlainLoop() {

@@ -17,6 +17,7 @@
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 
@@ -270,16 +271,14 @@ class tst_Launches : public QObject {
 
     void waitingGpuIsAtTheCpuPosition() {
         const WorkerLaunches made = launchesFrom({{10, 12, 20, 0, true}, {50, 52, 60, 0, true}}, {0});
-        QCOMPARE(made.onGpu(30), int64_t{30});
-        QCOMPARE(made.onGpu(5), int64_t{5});
+        QCOMPARE(test::listed(made.onGpu(30), made.onGpu(5)), "30 | 5");
         QCOMPARE(made.onGpu(51), int64_t{60});  // after all earlier launches
         QCOMPARE(made.onGpu(90), int64_t{90});
     }
 
     void runAheadCpuIsAtTheEndOfItsWork() {
         const WorkerLaunches made = launchesFrom({{10, 100, 200, 0, true}, {20, 201, 300, 0, true}}, {0});
-        QCOMPARE(made.onGpu(15), int64_t{200});
-        QCOMPARE(made.onGpu(30), int64_t{300});
+        QCOMPARE(test::listed(made.onGpu(15), made.onGpu(30)), "200 | 300");
     }
 
     void onlyMainStreamsGiveTheGpuPosition() {
@@ -463,8 +462,7 @@ class tst_Launches : public QObject {
         calls.launch(calls.compute);
         calls.record(calls.compute, 3);
         const EventRef after = calls.launch(calls.copy);
-        const TracePtr trace = calls.builder.finish();
-        QCOMPARE(awaitedWork(*trace, after), Events{second});
+        QCOMPARE(awaitedWork(*calls.builder.finish(), after), Events{second});
     }
 
     void eventIdsJoinWaitAndRecord() {
@@ -475,8 +473,7 @@ class tst_Launches : public QObject {
         calls.record(calls.compute, 3, 72);
         calls.wait(calls.copy, 3, 71);
         const EventRef after = calls.launch(calls.copy);
-        const TracePtr trace = calls.builder.finish();
-        QCOMPARE(awaitedWork(*trace, after), Events{first});
+        QCOMPARE(awaitedWork(*calls.builder.finish(), after), Events{first});
     }
 
     void waitsWithoutEffectAreSkipped() {

@@ -10,6 +10,7 @@
 #include "model/reports/reports.h"
 #include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -144,11 +145,9 @@ class tst_LoadCounters : public QObject {
     void linkBytesByRange() {
         const TracePtr trace =
             load(twoLinks() +
-                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL),"
-                 " (1000000000, 'epoch', 0, 1, NULL, NULL, NULL), (1000000000, 'epoch', 1, 0, NULL, "
-                 "NULL, NULL),"
-                 " (1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, "
-                 "NULL);");
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL), "
+                 "(1000000000, 'epoch', 0, 1, NULL, NULL, NULL), (1000000000, 'epoch', 1, 0, NULL, NULL, NULL), "
+                 "(1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, NULL);");
         const ReportTable table = test::orFail(makeReport(*trace, "nvlink_by_range:link"));
         // Two ranges, by the sum and two links.
         QCOMPARE(table.rows.size(), size_t{6});
@@ -174,18 +173,14 @@ class tst_LoadCounters : public QObject {
                  counted(2, 1, "(#, 0, 0), (#, 5000000, 5), (#, 60000000, 5)") +
                  // Was not read for the end of the first range.
                  counted(3, 2, "(#, 0, 0), (#, 11000000, 11), (#, 60000000, 60)") +
-                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES"
-                 " (10000000, 'a', 0, 0, 5, 10500000, 12000000),"
-                 " (34000000, 'a', 0, 1, 5, 34500000, 36000000),"
+                 "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (10000000, 'a', 0, 0, 5, 10500000, 12000000), "
+                 "(34000000, 'a', 0, 1, 5, 34500000, 36000000),"
                  // One reading for both ends: too short.
-                 " (10100000, 'b', 0, 0, 6, 10500000, 12000000),"
-                 " (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
+                 " (10100000, 'b', 0, 0, 6, 10500000, 12000000), (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
                  // The sampler was late.
-                 " (12000000, 'd', 0, 0, 8, 34500000, 36000000),"
-                 " (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
+                 " (12000000, 'd', 0, 0, 8, 34500000, 36000000), (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
                  // Nonsense from a corrupt file.
-                 " (10000000, 'c', 0, 0, 7, 12000000, -3),"
-                 " (34000000, 'c', 0, 1, 7, 'x', NULL);");
+                 " (10000000, 'c', 0, 0, 7, 12000000, -3), (34000000, 'c', 0, 1, 7, 'x', NULL);");
         const ReportTable table = test::orFail(makeReport(*trace, "nvlink_by_range:link"));
         QStringList rows;
         for (const auto& row : table.rows)
@@ -210,8 +205,7 @@ class tst_LoadCounters : public QObject {
                                     " (2000000000, 'e', 0, 1, NULL, NULL, NULL);");
         const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
         QCOMPARE(table->rows.size(), size_t{1});
-        QCOMPARE(std::get<double>(table->rows[0][6]), 1'000.0);
-        QCOMPARE(std::get<double>(table->rows[0][7]), 500.0);
+        QCOMPARE(test::listed(std::get<double>(table->rows[0][6]), std::get<double>(table->rows[0][7])), "1000 | 500");
     }
 
     /// A counter read once per second cannot resolve a tenth of a second; the power can.
@@ -271,8 +265,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(lane.endNs(0), 3 * second);
         QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
         QCOMPARE(trace->strings.at(lane.name[1]), std::string_view("power cap, software thermal"));
-        const SliceLocation place = trace->locate(trace->sampleEvent(0, 2));
-        QCOMPARE(place.slice, 0u);
+        QCOMPARE(trace->locate(trace->sampleEvent(0, 2)).slice, 0u);
         const auto rows = makeReport(*trace, "gpu_activity")->rows;
         QVERIFY(std::any_of(rows.begin(), rows.end(), [](const auto& row) {
             return std::get<std::string>(row[1]) == "throttled: power cap" && std::get<double>(row[2]) == 60.0 &&
@@ -302,8 +295,7 @@ class tst_LoadCounters : public QObject {
             " (0, 72057594037927937, 3, 10), (1000000, 72057594037927937, 3, 90);");
         QCOMPARE(trace->counters.size(), size_t{1});
         QCOMPARE(trace->counters[0].unit, CounterUnit::Percent);
-        QCOMPARE(trace->counters[0].value(0), 90.0);
-        QCOMPARE(trace->counters[0].name, std::string("SMs Active"));
+        QCOMPARE(test::listed(trace->counters[0].value(0), trace->counters[0].name), "90 | SMs Active");
         QCOMPARE(trace->gpus[trace->counters[0].gpu].id, int64_t{1});
     }
 
@@ -408,8 +400,7 @@ class tst_LoadCounters : public QObject {
             load(counter(1, "nvlink.tx", "B", 1, "0", "0") + "UPDATE LANESCOPE_COUNTERS SET wrapBits = 32;" +
                  samples(1, {"4294967000", "704", "1704"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
-        QCOMPARE(total->value(0), 1000.0);
-        QCOMPARE(total->value(1), 1000.0);
+        QCOMPARE(test::listed(total->value(0), total->value(1)), "1000 | 1000");
     }
 
     void gpuSlicesHaveNoNvlink() {
@@ -466,8 +457,7 @@ class tst_LoadCounters : public QObject {
         for (const CounterDifference& each : all) {
             names.insert(each.name + each.owner);
             if (each.name == "NVLink transmitted") {
-                QCOMPARE(each.baseline.mean, 2'250.0);
-                QCOMPARE(each.candidate.mean, 3'000.0);
+                QCOMPARE(test::listed(each.baseline.mean, each.candidate.mean), "2250 | 3000");
             }
         }
         // Links of one GPU stay distinct.
@@ -489,8 +479,7 @@ class tst_LoadCounters : public QObject {
         const TracePtr trace = load();
         const auto streamOf = [&](size_t row) { return trace->streams[trace->memsets.stream[row]]; };
         QCOMPARE(trace->processes.size(), size_t{2});
-        QCOMPARE(trace->gpus[streamOf(0).gpu].name, std::string("first"));
-        QCOMPARE(trace->gpus[streamOf(1).gpu].name, std::string("second"));
+        QCOMPARE(test::listed(trace->gpus[streamOf(0).gpu].name, trace->gpus[streamOf(1).gpu].name), "first | second");
         QCOMPARE(trace->gpus[streamOf(2).gpu].name, std::string("first"));
         QVERIFY(streamOf(0).isNullStream);
         QVERIFY(streamOf(1).isNullStream);
@@ -498,9 +487,8 @@ class tst_LoadCounters : public QObject {
     }
 
     void unknownDeviceIsNoGpu() {
-        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
-                      " contextId, streamId, globalPid, syncType, eventId)"
-                      " VALUES (330, 340, -1, 1, 7, %1, 3, 0)")
+        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId, contextId, streamId,"
+                      " globalPid, syncType, eventId) VALUES (330, 340, -1, 1, 7, %1, 3, 0)")
                   .arg(pid));
         const TracePtr trace = load();
         QCOMPARE(trace->syncs.size(), 1u);
@@ -513,9 +501,7 @@ class tst_LoadCounters : public QObject {
         const test::Rows<QString, QStringList> row;
         row("two", "(0, 1, 18, 'NVLink'), (1, 0, 18, 'NVLink')", {"GPU 0\u2013GPU 1: NVLink, 18 links"});
         row("no NVLink", "(0, 1, 0, 'PCIe switch')", {"GPU 0\u2013GPU 1: PCIe switch"});
-        row("all alike",
-            "(0, 1, 18, 'NVSwitch'), (0, 2, 18, 'NVSwitch'), (1, 2, 18, "
-            "'NVSwitch')",
+        row("all alike", "(0, 1, 18, 'NVSwitch'), (0, 2, 18, 'NVSwitch'), (1, 2, 18, 'NVSwitch')",
             {"between any two of GPU 0\u20132: NVSwitch, 18 links"});
         row("not alike", "(0, 1, 1, 'NVLink'), (0, 2, 0, 'system'), (1, 2, 0, 'system')",
             {"GPU 0\u2013GPU 1: NVLink, 1 link", "GPU 0\u2013GPU 2: system", "GPU 1\u2013GPU 2: system"});
@@ -535,11 +521,10 @@ class tst_LoadCounters : public QObject {
 
     void profilerOverheadIsReported() {
         // Flushing on two threads and on none, instrumentation, loading a module, no time, nonsense.
-        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES"
-                      " (0, 5000000, 103, %1, 1, 0, 3), (10, 3000010, 103, %1 + 1, 1, 0, 3),"
-                      " (0, 9000000, 103, %2, 1, 0, 3), (7, 4000007, 103, %1, 1, 0, 4),"
-                      " (0, 7000000, 103, %1, 1, 0, 6), (0, 0, 103, %1, 1, 0, 3),"
-                      " ('x', 7, 103, %1, 1, 0, 3)")
+        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (0, 5000000, 103, %1, 1, 0, 3), "
+                      "(10, 3000010, 103, %1 + 1, 1, 0, 3), (0, 9000000, 103, %2, 1, 0, 3), "
+                      "(7, 4000007, 103, %1, 1, 0, 4), (0, 7000000, 103, %1, 1, 0, 6), (0, 0, 103, %1, 1, 0, 3), "
+                      "('x', 7, 103, %1, 1, 0, 3)")
                   .arg(tid)
                   .arg(pid));
         const TracePtr trace = load();

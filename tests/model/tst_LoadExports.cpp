@@ -55,10 +55,9 @@ Totals byReport(const Trace& trace, std::string_view name, size_t total, size_t 
 }
 
 constexpr const char* operationSql =
-    "SELECT CASE copyKind WHEN 1 THEN '[CUDA memcpy Host-to-Device]' "
-    "WHEN 2 THEN '[CUDA memcpy Device-to-Host]' WHEN 8 THEN '[CUDA memcpy Device-to-Device]' "
-    "WHEN 10 THEN '[CUDA memcpy Peer-to-Peer]' WHEN 11 THEN '[CUDA memcpy Unified Host-to-Device]' "
-    "WHEN 12 THEN '[CUDA memcpy Unified Device-to-Host]' ELSE 'other' END, COUNT(*), ";
+    "SELECT CASE copyKind WHEN 1 THEN '[CUDA memcpy Host-to-Device]' WHEN 2 THEN '[CUDA memcpy Device-to-Host]' WHEN 8 "
+    "THEN '[CUDA memcpy Device-to-Device]' WHEN 10 THEN '[CUDA memcpy Peer-to-Peer]' WHEN 11 THEN '[CUDA memcpy "
+    "Unified Host-to-Device]' WHEN 12 THEN '[CUDA memcpy Unified Device-to-Host]' ELSE 'other' END, COUNT(*), ";
 
 }  // namespace
 
@@ -179,9 +178,8 @@ class tst_LoadExports : public QObject {
 
         QCOMPARE(byReport(trace, "cuda_gpu_kern_sum", 1, 2),
                  bySql(path,
-                       "SELECT value, COUNT(*), SUM(\"end\" - start) FROM "
-                       "CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName "
-                       "GROUP BY value"));
+                       "SELECT value, COUNT(*), SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON "
+                       "id = demangledName GROUP BY value"));
 
         std::string copies(operationSql);
         copies += "SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY copyKind";
@@ -204,9 +202,7 @@ class tst_LoadExports : public QObject {
             calls += total.first;
             callNs += total.second;
         }
-        const Totals all = bySql(path,
-                                 "SELECT 'all', COUNT(*), SUM(\"end\" - start) FROM "
-                                 "CUPTI_ACTIVITY_KIND_RUNTIME");
+        const Totals all = bySql(path, "SELECT 'all', COUNT(*), SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_RUNTIME");
         const auto sum = all.empty() ? std::pair<int64_t, int64_t>{} : all.at("all");
         QCOMPARE(calls, sum.first);
         QCOMPARE(callNs, sum.second);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -42,17 +43,13 @@ class tst_Memory : public QObject {
         const TracePtr trace = builder.finish();
         const AllocationTable& table = trace->allocations;
         QCOMPARE(table.size(), 3u);
-        QCOMPARE(table.endNs[0], 300);
-        QCOMPARE(table.isLive[0], uint8_t{0});
+        QCOMPARE(test::listed(table.endNs[0], table.isLive[0]), "300 | 0");
         QCOMPARE(table.endNs[1], 1000);  // Until its process ended.
-        QCOMPARE(table.isLive[1], uint8_t{1});
-        QCOMPARE(table.isLive[2], uint8_t{1});
+        QCOMPARE(test::listed(table.isLive[1], table.isLive[2]), "1 | 1");
         const CounterSeries* use = find(*trace, "Device memory");
         QVERIFY(use);
-        QCOMPARE(use->maximum(), 5120.0);
-        QCOMPARE(use->value(*use->sampleAt(50)), 0.0);
-        QCOMPARE(use->value(*use->sampleAt(250)), 5120.0);
-        QCOMPARE(use->value(*use->sampleAt(350)), 1024.0);
+        QCOMPARE(test::listed(use->maximum(), use->value(*use->sampleAt(50))), "5120 | 0");
+        QCOMPARE(test::listed(use->value(*use->sampleAt(250)), use->value(*use->sampleAt(350))), "5120 | 1024");
         QCOMPARE(use->value(*use->sampleAt(999)), 1536.0);
     }
 
@@ -163,8 +160,7 @@ class tst_Memory : public QObject {
         QCOMPARE(trace->nameOf(full), "Device memory: 3.00 MiB");
         QCOMPARE(trace->rangeOf(full), (TimeRange{100, 400}));
         const auto lines = describe(*trace, full);
-        QCOMPARE(valueOf(lines, "Device memory"), "3.00 MiB");
-        QCOMPARE(valueOf(lines, "Change"), "+3.00 MiB");
+        QCOMPARE(test::listed(valueOf(lines, "Device memory"), valueOf(lines, "Change")), "3.00 MiB | +3.00 MiB");
         QCOMPARE(valueOf(lines, "Held for"), "300 ns");
         const EventRef none(EventKind::CounterSample, 100);
         QVERIFY(!trace->locate(none).isValid());
@@ -197,8 +193,7 @@ class tst_Memory : public QObject {
         const EventRef ofGpu = builder.addPageFault(0, 0, 0x7000, 12, FaultAccess::Write, 100, 300);
         const EventRef ofCpu = builder.addPageFault(0, noIndex, 0x8000, 1, FaultAccess::Unknown, 400, 400);
         const TracePtr trace = builder.finish();
-        QCOMPARE(trace->nameOf(ofGpu), "GPU page fault, write");
-        QCOMPARE(trace->nameOf(ofCpu), "CPU page fault");
+        QCOMPARE(test::listed(trace->nameOf(ofGpu), trace->nameOf(ofCpu)), "GPU page fault, write | CPU page fault");
         QCOMPARE(trace->tracks[trace->locate(ofGpu).track].kind, TrackKind::GpuEvents);
         QCOMPARE(trace->tracks[trace->locate(ofCpu).track].kind, TrackKind::ProcessEvents);
         QCOMPARE(valueOf(describe(*trace, ofGpu), "GPU page faults"), "12");
@@ -222,8 +217,7 @@ class tst_Memory : public QObject {
         const Track* gpu = track(*trace, TrackKind::Gpu);
         QCOMPARE(*gpu->unrecorded, (std::vector<TimeRange>{{100, 500}}));
         QCOMPARE(*gpu->lossy, (std::vector<TimeRange>{{550, 560}}));
-        const Track* stream = track(*trace, TrackKind::Stream);
-        QCOMPARE(*stream->unrecorded, (std::vector<TimeRange>{{100, 500}, {600, 1000}}));
+        QCOMPARE(*track(*trace, TrackKind::Stream)->unrecorded, (std::vector<TimeRange>{{100, 500}, {600, 1000}}));
         const CounterSeries* use = find(*trace, "Device memory");
         QCOMPARE(use->value(*use->sampleAt(99)), 64.0);
         QVERIFY(!use->sampleAt(300));

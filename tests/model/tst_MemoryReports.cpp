@@ -13,6 +13,8 @@
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
@@ -118,8 +120,7 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(whole(device[6]), 300);  // Largest.
         QCOMPARE(whole(device[7]), 400);  // Peak: frees precede allocations of the same time.
         QCOMPARE(whole(device[8]), 350);  // Never freed.
-        QCOMPARE(std::get<double>(device[9]), 20.0);
-        QCOMPARE(std::get<std::string>(rows[1][0]), "Host");
+        QCOMPARE(test::listed(std::get<double>(device[9]), std::get<std::string>(rows[1][0])), "20 | Host");
         QVERIFY(std::holds_alternative<std::monostate>(rows[1][9]));
     }
 
@@ -133,8 +134,7 @@ class tst_MemoryReports : public QObject {
         const TracePtr trace = builder.finish();
         const auto rows = rowsOf(*trace, "cuda_memory_sum", TimeRange{50, 500});
         QCOMPARE(rows.size(), size_t{1});
-        QCOMPARE(whole(rows[0][3]), 1);
-        QCOMPARE(whole(rows[0][7]), 300);
+        QCOMPARE(test::listed(whole(rows[0][3]), whole(rows[0][7])), "1 | 300");
         QCOMPARE(whole(rows[0][8]), 300);  // Alive when the range ended.
     }
 
@@ -151,18 +151,14 @@ class tst_MemoryReports : public QObject {
         const TracePtr trace = builder.finish();
         const auto totals = rowsOf(*trace, "um_total_sum");
         QCOMPARE(totals.size(), size_t{1});
-        QCOMPARE(whole(totals[0][0]), 4096);
-        QCOMPARE(whole(totals[0][1]), 1024);
-        QCOMPARE(whole(totals[0][2]), 2);
+        QCOMPARE(test::listed(whole(totals[0][0]), whole(totals[0][1]), whole(totals[0][2])), "4096 | 1024 | 2");
         QCOMPARE(whole(totals[0][3]), 12);
         QCOMPARE(std::get<std::string>(totals[0][4]), "0x1000");
         QCOMPARE(std::get<std::string>(totals[0][5]), "0x3000");
         const auto addresses = rowsOf(*trace, "um_sum");
         QCOMPARE(addresses.size(), size_t{3});
         QCOMPARE(std::get<std::string>(addresses[0][0]), "0x1000");
-        QCOMPARE(whole(addresses[0][1]), 4096);
-        QCOMPARE(whole(addresses[0][3]), 1);
-        QCOMPARE(whole(addresses[0][4]), 12);
+        QCOMPARE(test::listed(whole(addresses[0][1]), whole(addresses[0][3]), whole(addresses[0][4])), "4096 | 1 | 12");
         QCOMPARE(std::get<double>(addresses[0][5]), 409.6);
         QCOMPARE(std::get<std::string>(addresses[1][0]), "0x3000");
         QVERIFY(std::holds_alternative<std::monostate>(addresses[2][5]));
@@ -185,8 +181,7 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(whole(totals[0][0]), 4096);
         QVERIFY(isEmpty(totals[0][1]));
         const auto addresses = rowsOf(*trace, "um_sum");
-        QCOMPARE(whole(addresses[0][1]), 4096);
-        QCOMPARE(whole(addresses[0][2]), 0);
+        QCOMPARE(test::listed(whole(addresses[0][1]), whole(addresses[0][2])), "4096 | 0");
         QCOMPARE(std::get<double>(addresses[0][5]), 409.6);
         QVERIFY(isEmpty(addresses[1][2]) && isEmpty(addresses[1][5]));
     }
@@ -209,8 +204,7 @@ class tst_MemoryReports : public QObject {
         for (const TracePtr& trace : {made, *read}) {
             std::map<std::string, int64_t> counts;
             for (const EventCount& count : trace->counts) counts[count.name] += count.total;
-            QCOMPARE(counts["memcpys"], 1);
-            QCOMPARE(counts["managed migrations"], 2);
+            QCOMPARE(test::listed(counts["memcpys"], counts["managed migrations"]), "1 | 2");
             QVERIFY(!counts.contains("page faults"));
             const auto totals = rowsOf(*trace, "um_total_sum");
             QCOMPARE(counts["CPU page faults"], whole(totals[0][2]));
@@ -268,9 +262,7 @@ class tst_MemoryReports : public QObject {
             QCOMPARE(whole(table, row, "GPU"), whole(table, row, "PID") - 100);
             QCOMPARE(whole(table, row, "Sent"), 200 * (whole(table, row, "Instance") + 1));
         }
-        QVERIFY(hasNote(table,
-                        "\"step #\" of PID 101 on GPU 1, 3 instances: sent median 400 B, "
-                        "sum 1.17 KiB."));
+        QVERIFY(hasNote(table, "\"step #\" of PID 101 on GPU 1, 3 instances: sent median 400 B, sum 1.17 KiB."));
         const ReportTable links = report(*trace, "nvlink_by_range:link");
         QCOMPARE(links.rows.size(), size_t{6 * 19});
         QCOMPARE(std::get<std::string>(links.rows[0][columnOf(links, "Link")]), "all");
@@ -302,8 +294,7 @@ class tst_MemoryReports : public QObject {
             twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {10, 10, unknown, unknown, 60, 60})});
         QVERIFY(hasNote(report(*trace, "energy_by_range"), "3 instances (1 unknown): median 70.0 J, sum 140.0 J."));
         const TracePtr none = twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {unknown, unknown})});
-        for (const std::string& note : report(*none, "energy_by_range").notes)
-            QVERIFY2(note.find("median") == std::string::npos, note.c_str());
+        for (const std::string& note : report(*none, "energy_by_range").notes) HAS_NO(note, "median");
     }
 
     void rangesWithReadingsAreFoundByTheirPattern() {
@@ -353,8 +344,7 @@ class tst_MemoryReports : public QObject {
             {"read", 0, process, {0, second}, {0, 10}, {second, second + 10}},
             {"between", 0, process, {second / 2, 5 * second / 2}, {}, {}}};
         const ReportTable table = report(*builder.finish(), "nvlink_by_range");
-        QCOMPARE(whole(table, 0, "Sent"), int64_t{5});
-        QCOMPARE(whole(table, 1, "Sent"), int64_t{12});
+        QCOMPARE(test::listed(whole(table, 0, "Sent"), whole(table, 1, "Sent")), "5 | 12");
     }
 
     void hardwareNvlinkLeadsAndNvmlIsFoldedBelow() {

@@ -12,6 +12,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -80,8 +81,7 @@ class tst_NcclInspector : public QObject {
             QVERIFY(trace);
             QCOMPARE(trace->producer, std::string("NCCL Inspector"));
             QCOMPARE(trace->startUtcNs, (dayUs - 10) * us);
-            QCOMPARE(trace->nccl.size(), 3u);
-            QCOMPARE(trace->processes.size(), size_t{1});
+            QCOMPARE(test::listed(trace->nccl.size(), trace->processes.size()), "3 | 1");
             QCOMPARE(trace->processes[0].pid, 438776u);
             QCOMPARE(trace->processes[0].rank, std::optional<int>(2));
             QCOMPARE(trace->processes[0].worldSize, std::optional<int>(4));
@@ -94,9 +94,7 @@ class tst_NcclInspector : public QObject {
                 QCOMPARE(facts.sequence, int64_t{row});
                 // Exports accept NCCL calls in this form.
                 QVERIFY(trace->nvtx.style[trace->nccl.nvtx[row]] == NvtxStyle::PushPop);
-                QCOMPARE(facts.rank, 2);
-                QCOMPARE(facts.rankCount, 4);
-                QCOMPARE(facts.channels, int16_t{2});
+                QCOMPARE(test::listed(facts.rank, facts.rankCount, facts.channels), "2 | 4 | 2");
                 QCOMPARE(trace->strings.at(facts.algorithm), std::string_view("RING"));
                 QCOMPARE(trace->strings.at(facts.protocol), std::string_view("LL"));
                 QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("DP Group 0"));
@@ -172,8 +170,7 @@ class tst_NcclInspector : public QObject {
                 const NcclFacts facts = trace->nccl.facts[row];
                 QCOMPARE(trace->nccl.bytes[row], int64_t{4096} * facts.peer);
                 QCOMPARE(operationAt(*trace, row), std::string_view(facts.peer % 2 == 1 ? "Send" : "Recv"));
-                QCOMPARE(facts.operationCount, 1u);
-                QCOMPARE(facts.sharedBy, 1u);
+                QCOMPARE(test::listed(facts.operationCount, facts.sharedBy), "1 | 1");
                 peers.insert(facts.peer);
             }
             QCOMPARE(peers.size(), size_t{4});
@@ -195,8 +192,7 @@ class tst_NcclInspector : public QObject {
             ++of[trace->nccl.communicator[row]];
             QCOMPARE(trace->nccl.facts[row].rank, trace->nccl.communicator[row] == 0xa ? 1 : 3);
         }
-        QCOMPARE(of[0xa], 3);
-        QCOMPARE(of[0xb], 1);
+        QCOMPARE(test::listed(of[0xa], of[0xb]), "3 | 1");
         QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first on line 5,"));
         // A batch with a corrupt header is not attributed to the previous batch.
         std::string damaged = line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
@@ -270,8 +266,7 @@ class tst_NcclInspector : public QObject {
         const Call call{.timing = "collective_cpu", .kernelUs = dayUs, .channels = 0};
         const TracePtr trace = load(lineOf(rank, call));
         QVERIFY(trace);
-        QCOMPARE(trace->nccl.size(), 1u);
-        QCOMPARE(trace->kernels.size(), 0u);
+        QCOMPARE(test::listed(trace->nccl.size(), trace->kernels.size()), "1 | 0");
         QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
         QVERIFY(hasNote(*trace, HealthCode::CoarseTimes, "For 1 NCCL operations only the call"));
         bool isReported = false;
@@ -295,8 +290,7 @@ class tst_NcclInspector : public QObject {
         const fs::path merged = folder_ / "job.sqlite";
         QVERIFY(mergeFiles(files, merged));
         const TracePtr trace = test::orFail(loadTrace(merged));
-        QCOMPARE(trace->processes.size(), size_t{4});
-        QCOMPARE(trace->gpus.size(), size_t{4});
+        QCOMPARE(test::listed(trace->processes.size(), trace->gpus.size()), "4 | 4");
         const ReportTable late = test::orFail(makeReport(*trace, "nccl_lateness", std::nullopt));
         QCOMPARE(late.rows.size(), size_t{4});
         for (int64_t rank = 0; rank < 4; ++rank) {
@@ -457,8 +451,7 @@ class tst_NcclInspector : public QObject {
         const gzFile packed = gzopen(path.c_str(), "wb");
         gzwrite(packed, text.data(), static_cast<unsigned>(text.size()));
         gzclose(packed);
-        const TracePtr whole_ = test::orFail(loadTrace(path));
-        QCOMPARE(whole_->nccl.size(), 500u);
+        QCOMPARE(test::orFail(loadTrace(path))->nccl.size(), 500u);
         fs::resize_file(path, fs::file_size(path) / 2);
         const TracePtr half = test::orFail(loadTrace(path));
         QVERIFY(half->nccl.size() > 100 && half->nccl.size() < 400);

@@ -6,6 +6,7 @@
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -38,8 +39,7 @@ class Rows {
         sql_ += QString(
                     "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid,"
                     " domainId) VALUES (%1, %2, 59, 'nccl%3', %4, 3);"
-                    "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES (%5, '%3', %6, %7, NULL, NULL,"
-                    " NULL, %4);")
+                    "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES (%5, '%3', %6, %7, NULL, NULL, NULL, %4);")
                     .arg(startNs)
                     .arg(endNs)
                     .arg(operation)
@@ -79,19 +79,17 @@ class Rows {
         ++correlation_;
         sql_ += QString(
                     "INSERT OR IGNORE INTO StringIds VALUES (1, 'kernel'), (2, 'cuLaunchKernelEx');"
-                    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, \"end\", eventClass,"
-                    " globalTid, correlationId, nameId, returnValue)"
-                    " VALUES (%1, %2, 1, %3, %4, 2, 0);")
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, \"end\", eventClass, globalTid, correlationId,"
+                    " nameId, returnValue) VALUES (%1, %2, 1, %3, %4, 2, 0);")
                     .arg(callNs)
                     .arg(callNs + 1)
                     .arg(globalTid(4242, thread))
                     .arg(correlation_);
         sql_ += QString(
-                    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId,"
-                    " streamId, correlationId, globalPid, demangledName, shortName, gridX, gridY,"
-                    " gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory,"
-                    " localMemoryPerThread, localMemoryTotal, gridId, registersPerThread)"
-                    " VALUES (%1, %2, 0, 1, 7, %3, %4, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0);")
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId, streamId,"
+                    " correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, blockY, blockZ,"
+                    " staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal, gridId,"
+                    " registersPerThread) VALUES (%1, %2, 0, 1, 7, %3, %4, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0);")
                     .arg(startNs)
                     .arg(endNs)
                     .arg(correlation_)
@@ -141,25 +139,17 @@ class tst_NcclPlugin : public QObject {
         rows.plugin({.call = {110, 120}, .enqueue = {150, 160}, .launch = {130, 140}});
         rows.kernel(135, 1000, 1512);
         const TracePtr trace = load(rows);
-        QCOMPARE(trace->nccl.size(), 1u);
-        QCOMPARE(trace->nvtx.size(), 1u);
+        QCOMPARE(test::listed(trace->nccl.size(), trace->nvtx.size()), "1 | 1");
         const NcclFacts& facts = trace->nccl.facts[0];
         QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
-        QCOMPARE(trace->strings.at(facts.algorithm), std::string_view("RING"));
-        QCOMPARE(trace->strings.at(facts.protocol), std::string_view("LL128"));
+        QCOMPARE(test::listed(trace->strings.at(facts.algorithm), trace->strings.at(facts.protocol)), "RING | LL128");
         QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("data parallel"));
-        QCOMPARE(facts.count, int64_t{2048});
-        QCOMPARE(facts.sequence, int64_t{7});
-        QCOMPARE(facts.rank, 1);
-        QCOMPARE(facts.rankCount, 8);
-        QCOMPARE(facts.channels, int16_t{16});
-        QCOMPARE(facts.warps, int16_t{8});
+        QCOMPARE(test::listed(facts.count, facts.sequence, facts.rank, facts.rankCount), "2048 | 7 | 1 | 8");
+        QCOMPARE(test::listed(facts.channels, facts.warps), "16 | 8");
         QCOMPARE(facts.gpu, (TimeRange{1000, 1512}));
-        QCOMPARE(facts.operationCount, 1u);
-        QCOMPARE(facts.sharedBy, 1u);
+        QCOMPARE(test::listed(facts.operationCount, facts.sharedBy), "1 | 1");
         const auto rate = test::orFail(ncclRate(*trace, 0));
-        QCOMPARE(rate.algorithmGBps(), 8.0);
-        QCOMPARE(rate.busGBps(), 14.0);
+        QCOMPARE(test::listed(rate.algorithmGBps(), rate.busGBps()), "8 | 14");
 
         for (const EventRef event :
              {EventRef(EventKind::Nvtx, 0), EventRef(EventKind::Kernel, 0), EventRef(EventKind::Projection, 0)}) {
@@ -185,8 +175,7 @@ class tst_NcclPlugin : public QObject {
             QCOMPARE(facts.gpu, (TimeRange{1000, 2000}));
             QCOMPARE(facts.sharedBy, 2u);
         }
-        QCOMPARE(trace->nccl.facts[0].sequence, int64_t{102});
-        QCOMPARE(trace->nccl.facts[1].sequence, int64_t{122});
+        QCOMPARE(test::listed(trace->nccl.facts[0].sequence, trace->nccl.facts[1].sequence), "102 | 122");
         QVERIFY(!ncclRate(*trace, 0));  // the time cannot be attributed
         QCOMPARE(detail(*trace, EventRef(EventKind::Nvtx, 0), "Kernel shared by"), std::string("2 NCCL operations"));
     }
@@ -218,8 +207,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nccl.size(), 1u);
         const NcclFacts& facts = trace->nccl.facts[0];
         QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
-        QCOMPARE(facts.channels, int16_t{-1});
-        QCOMPARE(facts.sharedBy, 1u);
+        QCOMPARE(test::listed(facts.channels, facts.sharedBy), "-1 | 1");
         QCOMPARE(ncclRate(*trace, 0)->busGBps(), 4096 * 7 / 1000.0);
     }
 
@@ -232,12 +220,9 @@ class tst_NcclPlugin : public QObject {
         rows.plugin({.enqueue = {304, 309}, .bytes = 64, .sequence = 2});
         rows.plugin({.enqueue = {305, 309}, .bytes = 64, .sequence = 3});
         const TracePtr trace = load(rows);
-        QCOMPARE(trace->nccl.size(), 4u);
-        QCOMPARE(trace->nvtx.size(), 4u);
-        QCOMPARE(trace->nccl.facts[0].sequence, int64_t{2});
-        QCOMPARE(trace->nccl.facts[1].sequence, int64_t{-1});
-        QCOMPARE(trace->nccl.facts[2].sequence, int64_t{3});
-        QCOMPARE(trace->nccl.facts[3].sequence, int64_t{4});
+        QCOMPARE(test::listed(trace->nccl.size(), trace->nvtx.size()), "4 | 4");
+        QCOMPARE(test::listed(trace->nccl.facts[0].sequence, trace->nccl.facts[1].sequence), "2 | -1");
+        QCOMPARE(test::listed(trace->nccl.facts[2].sequence, trace->nccl.facts[3].sequence), "3 | 4");
     }
 
     void rangesAreCreatedWhereNcclAnnouncedNone() {
@@ -250,8 +235,7 @@ class tst_NcclPlugin : public QObject {
         rows.plugin({.operation = "Send", .enqueue = {265, 266}});
         rows.kernel(125, 1000, 1100).kernel(245, 1200, 1300);
         const TracePtr trace = load(rows);
-        QCOMPARE(trace->nccl.size(), 3u);
-        QCOMPARE(trace->nvtx.size(), 3u);
+        QCOMPARE(test::listed(trace->nccl.size(), trace->nvtx.size()), "3 | 3");
         QCOMPARE(trace->nvtx.startNs, (Column<int64_t>{100, 200, 220}));
         QCOMPARE(trace->nvtx.endNs, (Column<int64_t>{150, 210, 230}));
         QCOMPARE(trace->strings.at(trace->nvtx.text[0]), std::string_view("ncclAllReduce"));
@@ -273,8 +257,7 @@ class tst_NcclPlugin : public QObject {
         Rows rows(false);
         for (const int64_t replayNs : {500, 600, 700})
             rows.plugin({.call = {100, 110}, .enqueue = {replayNs, replayNs + 1}});
-        const TracePtr trace = load(rows);
-        QCOMPARE(trace->nccl.size(), 1u);
+        QCOMPARE(load(rows)->nccl.size(), 1u);
     }
 
     void withoutPluginTheWorkInsideTheRangeIsUsed() {
@@ -284,20 +267,18 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nccl.facts[0].gpu, (TimeRange{1000, 1100}));
         QCOMPARE(trace->nccl.facts[0].operationCount, 2u);
         const auto rate = ncclRate(*trace, 0);
-        QCOMPARE(rate->algorithmGBps(), 80.0);
-        QCOMPARE(rate->busGBps(), 70.0);
+        QCOMPARE(test::listed(rate->algorithmGBps(), rate->busGBps()), "80 | 70");
     }
 
     void nonsenseRecordsAreHarmless() {
         Rows rows;
         rows.range("AllReduce", 100, 200, 4096);
         rows.raw(
-            "INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, \"end\", operation,"
-            " channels, rank, count, sequence, launchGlobalTid, launchStart, launchEnd) VALUES"
-            " (NULL, NULL, NULL, NULL, 1, 1, 1, 1, 1, 1, 1),"
-            " ('a', 'b', x'00', 5, 'c', 1e300, -7, -9, -1, 9223372036854775807, -5),"
-            " (-1, -9223372036854775808, 9223372036854775807, 'AllReduce', 99999, -3, 0, 0, -1,"
-            "  9223372036854775807, -9223372036854775808);");
+            "INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, \"end\", operation, channels, rank, count,"
+            " sequence, launchGlobalTid, launchStart, launchEnd) VALUES (NULL, NULL, NULL, NULL, 1, 1, 1, 1, 1, 1, 1), "
+            "('a', 'b', x'00', 5, 'c', 1e300, -7, -9, -1, 9223372036854775807, -5), "
+            "(-1, -9223372036854775808, 9223372036854775807, 'AllReduce', 99999, -3, 0, 0, -1,  9223372036854775807,"
+            " -9223372036854775808);");
         rows.raw(QString("INSERT INTO LANESCOPE_NCCL_PLUGIN_OPERATIONS (globalTid, start, operation,"
                          " channels) VALUES (%1, 150, 'AllReduce', 300);")
                      .arg(globalTid(4242, 1)));

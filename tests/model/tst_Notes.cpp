@@ -8,6 +8,8 @@
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -34,8 +36,7 @@ class tst_Notes : public QObject {
         full.range.endNs = 77;
         full.track = {"GPU 0", "Stream 7"};
         const Notes notes{{full, mark("b", 10)}, {}};
-        const auto back = test::orFail(parseNotes(formatNotes(notes)));
-        QVERIFY(back == notes);
+        QVERIFY(test::orFail(parseNotes(formatNotes(notes))) == notes);
     }
 
     void unknownFieldsOfOtherProgramsAreKept() {
@@ -78,8 +79,7 @@ class tst_Notes : public QObject {
     void bracketsInTextsAreAccepted() {
         Notes notes{{mark("a", 1)}, {}};
         notes.marks[0].text = std::string(1000, '[') + "\\\"{";
-        const auto again = test::orFail(parseNotes(formatNotes(notes)));
-        QCOMPARE(again.marks[0].text, notes.marks[0].text);
+        QCOMPARE(test::orFail(parseNotes(formatNotes(notes))).marks[0].text, notes.marks[0].text);
     }
 
     void newIdsDiffer() {
@@ -95,11 +95,8 @@ class tst_Notes : public QObject {
         const Notes theirs{{mark("a", 1), mark("b", 2, "theirs", 4), mark("d", 0)}, "{\"x\":1}"};
         const Notes merged = mergeNotes(base, mine, theirs);
         QCOMPARE(merged.marks.size(), size_t(4));
-        QCOMPARE(merged.marks[0].id, std::string("d"));
-        QCOMPARE(merged.marks[1].text, std::string("mine"));
-        QCOMPARE(merged.marks[2].text, std::string("theirs"));
-        QCOMPARE(merged.marks[3].id, std::string("c"));
-        QCOMPARE(merged.unknownFields, std::string("{\"x\":1}"));
+        QCOMPARE(test::listed(merged.marks[0].id, merged.marks[1].text, merged.marks[2].text), "d | mine | theirs");
+        QCOMPARE(test::listed(merged.marks[3].id, merged.unknownFields), "c | {\"x\":1}");
     }
 
     void removedMarkStaysRemoved() {
@@ -168,10 +165,8 @@ class tst_Notes : public QObject {
         const Notes one{{mark("a", 1), mark("b", 2)}, {}};
         const Notes other{{mark("c", 3)}, {}};
         QVERIFY(file().store(first, one).has_value());
-        const auto merged = test::orFail(file().store(first, other));
-        QCOMPARE(merged.notes.marks.size(), size_t(2));
-        QCOMPARE(file().read()->notes.marks[0].id, std::string("b"));
-        QCOMPARE(file().read()->notes.marks[1].id, std::string("c"));
+        QCOMPARE(test::orFail(file().store(first, other)).notes.marks.size(), size_t(2));
+        QCOMPARE(test::listed(file().read()->notes.marks[0].id, file().read()->notes.marks[1].id), "b | c");
     }
 
     void manyWritersAtOnceLoseNothing() {
@@ -193,8 +188,7 @@ class tst_Notes : public QObject {
 
     void corruptFileIsSetAside() {
         std::ofstream(file().path()) << "precious but broken";
-        const auto found = test::orFail(file().read());
-        QVERIFY(found.remark.find("corrupt") != std::string::npos);
+        QVERIFY(test::orFail(file().read()).remark.find("corrupt") != std::string::npos);
         QCOMPARE(contentOf(file().path()), std::string("precious but broken"));
         const auto stored = file().store({}, {{mark("a", 1)}, {}});
         QVERIFY(stored.has_value());
@@ -231,8 +225,7 @@ class tst_Notes : public QObject {
         const auto type = std::filesystem::symlink_status(next).type();
         const auto found = file().read();
         QVERIFY(found && found->isIgnored && found->notes.marks.empty());
-        QVERIFY2(found->remark.find(": ignored, because another user can write to it") != std::string::npos,
-                 found->remark.c_str());
+        HAS(found->remark, ": ignored, because another user can write to it");
         QVERIFY(!file().isNextToTrace());
         QVERIFY(file().store({}, {{mark("mine", 1)}, {}}).has_value());
         QCOMPARE(file().read()->notes.marks.at(0).id, std::string("mine"));
@@ -292,8 +285,7 @@ class tst_Notes : public QObject {
     void trackOfAMarkIsFoundAgain() {
         const TracePtr trace = simulatedTraining({.steps = 2});
         for (uint32_t track = 0; track < trace->tracks.size(); ++track) {
-            const uint32_t found = trackOfPath(*trace, trackPath(*trace, track));
-            QCOMPARE(trackPath(*trace, found), trackPath(*trace, track));
+            QCOMPARE(trackPath(*trace, trackOfPath(*trace, trackPath(*trace, track))), trackPath(*trace, track));
         }
         // Stream track names before titles stated the purpose.
         const uint32_t stream = trackOfPath(*trace, {"GPU 1", "Stream 20"});
@@ -308,7 +300,7 @@ class tst_Notes : public QObject {
     void markdownEscapesUserMarkup() {
         const std::vector<Mark> marks{mark("a", 1'500'000'000, "a | b\n# <b>")};
         const std::string text = marksAsMarkdown(marks, "run.sqlite");
-        QVERIFY2(text.find("a \\| b \\# \\<b\\>") != std::string::npos, text.c_str());
+        HAS(text, "a \\| b \\# \\<b\\>");
         QVERIFY(text.find("| 1.500000000 s |") != std::string::npos);
     }
 

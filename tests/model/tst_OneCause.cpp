@@ -10,7 +10,9 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/has.h"
 #include "tests/support/idleCauses.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -21,11 +23,6 @@ using namespace lanescope::explain;
 namespace {
 
 constexpr int64_t us = 1'000;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-#define HAS(text, part) QVERIFY2(has(text, part), (text).c_str())
-#define HAS_NO(text, part) QVERIFY2(!has(text, part), (text).c_str())
 
 /// Late launches of the main thread at a line.
 IdleCause runsAt(FrameRef frame, ThreadWork work = ThreadWork::Unknown) {
@@ -63,27 +60,17 @@ MadeRun replay(int64_t alternatingNs, int64_t collectingNs) {
 MadeRun epochs(const char* line, int64_t othersNs = 0) {
     MadeRun made;
     WorkerSummary& worker = made.run().workers[0];
-    const StepSummary like = worker.steps.front();
-    worker.steps.clear();
     int64_t idleNs = 0, loadNs = 0;
-    for (int64_t number = 0; number < 60; ++number) {
-        StepSummary& step = worker.steps.emplace_back(like);
-        step.number = number;
-        step.startNs = number * 1'000 * ms;
-        step.wallNs += number * 7'919 % 100'000;
+    replaceSteps(worker, 60, [&](StepSummary& step) {
+        step.wallNs += step.number * 7'919 % 100'000;
         step.parts[StepPart::Compute] = step.wallNs;
-        if (number % 10 != 3) {
-            step.parts[StepPart::LaunchBound] = othersNs;
-            step.wallNs += othersNs;
-            idleNs += othersNs;
-            continue;
-        }
-        loadNs += 300 * ms;
-        step.parts[StepPart::DataLoading] = 300 * ms;
-        step.parts[StepPart::LaunchBound] = 100 * ms;
-        step.wallNs += 400 * ms;
-        idleNs += 100 * ms;
-    }
+        const bool isPaused = step.number % 10 == 3;
+        step.parts[StepPart::DataLoading] = isPaused ? 300 * ms : 0;
+        step.parts[StepPart::LaunchBound] = isPaused ? 100 * ms : othersNs;
+        step.wallNs += step.parts[StepPart::DataLoading] + step.parts[StepPart::LaunchBound];
+        loadNs += step.parts[StepPart::DataLoading];
+        idleNs += step.parts[StepPart::LaunchBound];
+    });
     Contributor loads =
         contributor(StepPart::DataLoading, ContributorKind::Idle,
                     idle(CauseKind::BeforeBatchCopy, ThreadState::Lock, Observation::Alternating), loadNs);
@@ -102,17 +89,12 @@ MadeRun epochs(const char* line, int64_t othersNs = 0) {
 Explanation growing(int64_t percent) {
     MadeRun made;
     WorkerSummary& worker = made.run().workers[0];
-    const StepSummary like = worker.steps.front();
-    worker.steps.clear();
     worker.contributors.clear();
     int64_t computeNs = 0;
-    for (int64_t number = 0; number < 60; ++number) {
-        StepSummary& step = worker.steps.emplace_back(like);
-        step.number = number;
-        step.startNs = number * 1'000 * ms;
-        step.wallNs = step.parts[StepPart::Compute] = 100 * ms + number * 500 * us;
+    replaceSteps(worker, 60, [&](StepSummary& step) {
+        step.wallNs = step.parts[StepPart::Compute] = 100 * ms + step.number * 500 * us;
         computeNs += step.wallNs;
-    }
+    });
     const auto add = [&](const char* name, int64_t ns) {
         worker.contributors.push_back(contributor(StepPart::Compute, ContributorKind::Kernel, name, ns));
     };
@@ -129,7 +111,7 @@ TracePtr compiledAgain() {
     const uint32_t main = made.addThread(0, 4242, "python3"), compiler = made.addThread(0, 4250, "compiler");
     const uint32_t gpu = made.addGpu(), stream = made.addStream(0, gpu, 7), trials = made.addStream(0, gpu, 21);
     const auto frame = [&made](uint32_t outer, const char* function, const char* file, uint32_t line) {
-        return made.stack(outer, made.intern(function), made.intern(file), line);
+        return made.frame(function, file, line, outer);
     };
     const uint32_t loop = frame(noIndex, "main", "/srv/train.py", 123);
     const uint32_t miss = frame(loop, "cache_miss", "/opt/venv/lib/python3.12/site-packages/jax/_src/pjit.py", 266);
@@ -220,13 +202,11 @@ class tst_OneCause : public QObject {
                 seenAt("a.py:1 in f"));
         Contributor& added = made.run().workers[0].contributors.back();
         added.waitedNs = added.exposedNs * 9 / 10;
-        const Explanation explanation = explain::explain(made.run());
-        const Finding* found = findingOf(explanation, &hostWaitsRule);
-        QVERIFY(found != nullptr);
-        HAS(found->sentence, "Mostly, the launching thread cannot have run meanwhile");
-        HAS(found->sentence, " on the main thread in the range \"forward\"");
-        HAS(found->sentence, " Place: seen mostly at a.py:1 in f.");
-        HAS_NO(found->sentence, "alternately runs");
+        const Finding found = foundBy(explain::explain(made.run()), &hostWaitsRule);
+        HAS(found.sentence, "Mostly, the launching thread cannot have run meanwhile");
+        HAS(found.sentence, " on the main thread in the range \"forward\"");
+        HAS(found.sentence, " Place: seen mostly at a.py:1 in f.");
+        HAS_NO(found.sentence, "alternately runs");
     }
 
     void launchesAreThePlaceOfAnAlternatingThread() {
@@ -257,10 +237,8 @@ class tst_OneCause : public QObject {
     void rangeOfDataLoadingIsQuoted() {
         MadeRun made;
         made.add(StepPart::DataLoading, ContributorKind::Idle, onMain(idle(CauseKind::LoadingRange)), 30 * ms);
-        const Explanation explanation = explain::explain(made.run());
-        const Finding* found = findingOf(explanation, &inputDataRule);
-        QVERIFY(found != nullptr);
-        HAS(found->sentence, ": mostly in the NVTX range \"forward\" (data loading) on the main thread.");
+        const Finding found = foundBy(explain::explain(made.run()), &inputDataRule);
+        HAS(found.sentence, ": mostly in the NVTX range \"forward\" (data loading) on the main thread.");
     }
 
     /// Both may be true of a thread that ran and waited, so that the advice begins with a way to find out.
@@ -269,15 +247,13 @@ class tst_OneCause : public QObject {
             MadeRun made;
             const ThreadState state = observation == Observation::State ? ThreadState::Running : ThreadState::Sleep;
             addLate(made, onMain(idle(CauseKind::OutsideCalls, state, observation)), 40 * ms, 40 * ms);
-            const Explanation explanation = explain::explain(made.run());
-            const Finding* found = findingOf(explanation, &hostWorkRule);
-            QVERIFY(found != nullptr);
+            const Finding found = foundBy(explain::explain(made.run()), &hostWorkRule);
             const bool isUnknown = observation == Observation::Alternating;
-            QCOMPARE(found->advice.starts_with(
+            QCOMPARE(found.advice.starts_with(
                          "Record with --cpu-samples perf to see whether the thread runs or waits there."),
                      isUnknown);
-            QCOMPARE(has(found->sentence, "running or waiting kept the GPU idle is unknown"), isUnknown);
-            HAS(found->advice, "Fewer launches do not shorten this time.");
+            QCOMPARE(test::has(found.sentence, "running or waiting kept the GPU idle is unknown"), isUnknown);
+            HAS(found.advice, "Fewer launches do not shorten this time.");
         }
     }
 
@@ -294,12 +270,11 @@ class tst_OneCause : public QObject {
             made.add(StepPart::Compute, ContributorKind::Kernel, "void at::native::vectorized_elementwise_kernel<4>()",
                      ms);
             if (hasLoaders) worker.loaders = {.threads = 4, .knownNs = 1'000 * ms, .ranNs = 900 * ms};
-            const Explanation explanation = explain::explain(made.run());
-            const Finding* found = findingOf(explanation, &inputDataRule);
-            QVERIFY(found != nullptr);
-            HAS(found->sentence, "For 85.0 % of the GPU's wait, it is a guess that the CPU loaded data meanwhile");
-            QCOMPARE(has(found->advice, "If the thread waits for a batch to fill, shorten this wait."), !hasLoaders);
-            QCOMPARE(has(found->advice, "ore loader workers"), hasLoaders);
+            const Finding found = foundBy(explain::explain(made.run()), &inputDataRule);
+            HAS(found.sentence, "For 85.0 % of the GPU's wait, it is a guess that the CPU loaded data meanwhile");
+            QCOMPARE(test::has(found.advice, "If the thread waits for a batch to fill, shorten this wait."),
+                     !hasLoaders);
+            QCOMPARE(test::has(found.advice, "ore loader workers"), hasLoaders);
         }
     }
 
@@ -321,8 +296,7 @@ class tst_OneCause : public QObject {
         QCOMPARE(merged[1]["rule"].get<std::string>(), std::string("host_work"));
         QCOMPARE(merged[1]["mostGainNs"].get<int64_t>(), 10 * ms);
         // Another line is another cause.
-        const Explanation other = explain::explain(epochs("log.py").run());
-        QCOMPARE(rulesOf(other), (std::vector{&stepPatternRule, &hostWorkRule}));
+        QCOMPARE(rulesOf(explain::explain(epochs("log.py").run())), (std::vector{&stepPatternRule, &hostWorkRule}));
         // Late launches of all steps are no pause of some.
         const Explanation always = explain::explain(epochs("train.py", 3'500 * us).run());
         QCOMPARE(rulesOf(always), (std::vector{&stepPatternRule, &hostWorkRule}));
@@ -355,7 +329,7 @@ class tst_OneCause : public QObject {
             QCOMPARE(rulesOf(explanation), savesNothing ? (std::vector{&exposedCopiesRule, &memsetsRule})
                                                         : (std::vector{&memsetsRule, &exposedCopiesRule}));
             const Finding* found = findingOf(explanation, &memsetsRule);
-            QCOMPARE(has(found->sentence, " A replay forecasts no saving beyond its error."), savesNothing);
+            QCOMPARE(test::has(found->sentence, " A replay forecasts no saving beyond its error."), savesNothing);
             QVERIFY(test::orFail(parseRuleCondition("memsets > 5%")).isMetBy(*found));
         }
     }
@@ -401,7 +375,7 @@ class tst_OneCause : public QObject {
         for (const bool isElsewhere : {false, true}) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t odd = made.stack(noIndex, made.intern("log"), made.intern("/srv/own.py"), 3);
+            const uint32_t odd = made.frame("log", "/srv/own.py", 3);
             int64_t at = 1 * ms;
             for (int step = 0; step < 60; ++step) {
                 const int64_t startNs = at;
@@ -418,10 +392,8 @@ class tst_OneCause : public QObject {
             const RunSummary run = test::orFail(summarizeRun(*made.finish()));
             QCOMPARE(run.workers[0].distinctions.empty(), isElsewhere);
             if (isElsewhere) continue;
-            const Explanation explanation = explain::explain(run);
-            const Finding* found = findingOf(explanation, &oddStepsRule);
-            QVERIFY(found != nullptr);
-            HAS(found->sentence, " Only this step spends time at own.py:3 in log, 50.00 ms.");
+            const Finding found = foundBy(explain::explain(run), &oddStepsRule);
+            HAS(found.sentence, " Only this step spends time at own.py:3 in log, 50.00 ms.");
         }
     }
 
@@ -435,9 +407,9 @@ class tst_OneCause : public QObject {
         const auto [hasRange] = test::row<bool>();
         SimulatedTrace made;
         const uint32_t main = made.addThread(0, 4242, "python3");
-        const uint32_t own = made.stack(noIndex, made.intern("train_epoch"), made.intern("/srv/train.py"), 89);
-        const uint32_t starts = made.stack(own, made.intern("_MultiProcessingDataLoaderIter.__init__"),
-                                           made.intern("/opt/torch/utils/data/dataloader.py"), 1192);
+        const uint32_t own = made.frame("train_epoch", "/srv/train.py", 89);
+        const uint32_t starts =
+            made.frame("_MultiProcessingDataLoaderIter.__init__", "/opt/torch/utils/data/dataloader.py", 1192, own);
         int64_t at = 1 * ms;
         for (int step = 0; step < 60; ++step) {
             const int64_t startNs = at;
@@ -451,17 +423,14 @@ class tst_OneCause : public QObject {
                 made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 9 * us);
             made.addNvtx(main, "step " + std::to_string(step), startNs, at);
         }
-        const RunSummary run = test::orFail(summarizeRun(*made.finish()));
-        const Explanation explanation = explain::explain(run);
-        const Finding* found = findingOf(explanation, &stepPatternRule);
-        QVERIFY(found != nullptr);
-        HAS_NO(found->brief, "data loaders start");
+        const Finding found = foundBy(explain::explain(test::orFail(summarizeRun(*made.finish()))), &stepPatternRule);
+        HAS_NO(found.brief, "data loaders start");
         if (hasRange) {
-            HAS(found->sentence, " Only these steps have the range \"shuffle\", 30.00 ms in each of 6 steps.");
+            HAS(found.sentence, " Only these steps have the range \"shuffle\", 30.00 ms in each of 6 steps.");
             return;
         }
-        HAS(found->sentence, " In 2 of these steps, and in no others, samples show that data loaders start.");
-        HAS(found->advice, "DataLoader(persistent_workers=True)");
+        HAS(found.sentence, " In 2 of these steps, and in no others, samples show that data loaders start.");
+        HAS(found.advice, "DataLoader(persistent_workers=True)");
     }
 
     /// A line that launches between two compilations is no iteration, and trials of the compiler are no steps.
@@ -470,9 +439,7 @@ class tst_OneCause : public QObject {
         QCOMPARE(run.source, StepSource::NvtxRange);
         QVERIFY(run.pattern.starts_with("XlaModule:#hlo_module=jit_train_step"));
         const WorkerSummary& worker = run.workers.at(0);
-        QCOMPARE(worker.foundSteps, int64_t{42});
-        QCOMPARE(worker.recompiled, std::string("jit_train_step"));
-        QCOMPARE(worker.compilations, int64_t{3});
+        QCOMPARE(test::listed(worker.foundSteps, worker.recompiled, worker.compilations), "42 | jit_train_step | 3");
         const Explanation explanation = explain::explain(run);
         QVERIFY(!explanation.findings.empty());
         HAS(explanation.findings[0].sentence,

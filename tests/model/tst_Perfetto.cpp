@@ -9,6 +9,7 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/CpuTimer.h"
 #include "tests/support/Rows.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
@@ -42,16 +43,12 @@ class tst_Perfetto : public QObject {
   private slots:
     void torchPerfettoEqualsTorchJson() {
         const TracePtr trace = loaded(smallPerfetto());
-        QCOMPARE(trace->kernels.size(), 1u);
-        QCOMPARE(trace->memcpys.size(), 1u);
-        QCOMPARE(trace->apiCalls.size(), 1u);
+        QCOMPARE(test::listed(trace->kernels.size(), trace->memcpys.size(), trace->apiCalls.size()), "1 | 1 | 1");
         const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
         QCOMPARE(config.registersPerThread, 40u);
-        QCOMPARE(trace->kernels.startNs[0], int64_t{400});
-        QCOMPARE(trace->kernels.endNs[0], int64_t{500});
-        QCOMPARE(trace->memcpys.endNs[0], int64_t{600});
-        QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
+        QCOMPARE(test::listed(trace->kernels.startNs[0], trace->kernels.endNs[0]), "400 | 500");
+        QCOMPARE(test::listed(trace->memcpys.endNs[0], trace->memcpys.bytes[0]), "600 | 4096");
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
         QCOMPARE(timesOf(*trace, "ProfilerStep#1"), (TimeRange{0, 2000}));
         QCOMPARE(timesOf(*trace, "aten::mm"), (TimeRange{100, 1000}));
@@ -144,8 +141,7 @@ class tst_Perfetto : public QObject {
         bytes += mark("boot", 5'000'000, 0) + mark("monotonic", 4'001'000, 3) + mark("one later", 2, 64) +
                  mark("and one more", 3, 64);
         const TracePtr trace = loaded(bytes);
-        QCOMPARE(timesOf(*trace, "boot").startNs, int64_t{0});
-        QCOMPARE(timesOf(*trace, "monotonic").startNs, int64_t{1000});
+        QCOMPARE(test::listed(timesOf(*trace, "boot").startNs, timesOf(*trace, "monotonic").startNs), "0 | 1000");
         QCOMPARE(timesOf(*trace, "one later").startNs, int64_t{2000});
         QCOMPARE(timesOf(*trace, "and one more").startNs, int64_t{5000});
         QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'005'000'000});
@@ -295,8 +291,7 @@ class tst_Perfetto : public QObject {
         for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),
                                        pack(packetOf(packed)), pack(std::string(100 << 20, '\0'))}) {
             test::CpuTimer timer;
-            const TracePtr kept = loaded(rest + packetOf(bad));
-            QCOMPARE(kept->kernels.size(), 1u);
+            QCOMPARE(loaded(rest + packetOf(bad))->kernels.size(), 1u);
             QVERIFY(timer.elapsed() < 5'000);
         }
         QVERIFY(hasNote(*loaded(rest + packetOf("no frame")), HealthCode::FileDamaged));
@@ -352,8 +347,7 @@ class tst_Perfetto : public QObject {
         QVERIFY(hasNote(*trace, HealthCode::NvtxUnmatched));
         QVERIFY(!hasNote(*trace, HealthCode::FileCut));
         QVERIFY(hasNote(*loaded(whole.substr(0, whole.size() - 3)), HealthCode::FileCut));
-        const TracePtr more = loaded(whole + trackEvent(2, 1, 60) + trackEvent(2, 1, 70));
-        QVERIFY(hasNote(*more, HealthCode::RowsLeftOut));
+        QVERIFY(hasNote(*loaded(whole + trackEvent(2, 1, 60) + trackEvent(2, 1, 70)), HealthCode::RowsLeftOut));
     }
 
     void fieldsRoundTrip() {

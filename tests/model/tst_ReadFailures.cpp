@@ -105,8 +105,7 @@ class tst_ReadFailures : public QObject {
                     QVERIFY2(sentence.contains("Input/output error"), sentence.constData());
                 }
             }
-            const TracePtr again = test::orFail(openTrace(path_, options));
-            QVERIFY2(dumpOf(*again) == good_, qPrintable(QString::number(number)));
+            QVERIFY2(dumpOf(*test::orFail(openTrace(path_, options))) == good_, qPrintable(QString::number(number)));
             QVERIFY(removeIndexes(path_).has_value());
         }
         QVERIFY2(refused > 15, qPrintable(QString::number(refused)));

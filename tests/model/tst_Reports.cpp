@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/reports/reports.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -54,12 +55,9 @@ class TestReports : public QObject {
         QCOMPARE(table.rows.size(), size_t{2});
         const std::vector<Cell>& gemm = table.rows[0];
         QCOMPARE(real(gemm[0]), 80.0);
-        QCOMPARE(whole(gemm[1]), int64_t{400});
-        QCOMPARE(whole(gemm[2]), int64_t{2});
-        QCOMPARE(real(gemm[3]), 200.0);
-        QCOMPARE(real(gemm[4]), 200.0);
-        QCOMPARE(whole(gemm[5]), int64_t{100});
-        QCOMPARE(whole(gemm[6]), int64_t{300});
+        QCOMPARE(test::listed(whole(gemm[1]), whole(gemm[2])), "400 | 2");
+        QCOMPARE(test::listed(real(gemm[3]), real(gemm[4])), "200 | 200");
+        QCOMPARE(test::listed(whole(gemm[5]), whole(gemm[6])), "100 | 300");
         QCOMPARE(real(gemm[7]), std::sqrt(20000.0));
         QCOMPARE(text(gemm[8]), std::string("void gemm<float>(float*, int)"));
         QCOMPARE(real(table.rows[1][0]), 20.0);
@@ -108,12 +106,9 @@ class TestReports : public QObject {
         const TracePtr trace = builder.finish();
         const ReportTable size = report(*trace, "cuda_gpu_mem_size_sum");
         QCOMPARE(size.rows.size(), size_t{2});
-        QCOMPARE(whole(size.rows[0][0]), int64_t{4000});
-        QCOMPARE(whole(size.rows[0][1]), int64_t{3});
-        QCOMPARE(real(size.rows[0][2]), 2000.0);
-        QCOMPARE(real(size.rows[0][3]), 2000.0);
-        QCOMPARE(whole(size.rows[0][4]), int64_t{1000});
-        QCOMPARE(whole(size.rows[1][1]), int64_t{1});
+        QCOMPARE(test::listed(whole(size.rows[0][0]), whole(size.rows[0][1])), "4000 | 3");
+        QCOMPARE(test::listed(real(size.rows[0][2]), real(size.rows[0][3])), "2000 | 2000");
+        QCOMPARE(test::listed(whole(size.rows[0][4]), whole(size.rows[1][1])), "1000 | 1");
         for (const size_t column : {0, 2, 3, 4, 5, 6})
             QVERIFY(std::holds_alternative<std::monostate>(size.rows[1][column]));
         QCOMPARE(size.notes, Names{"2 without bytes are counted but have no size."});
@@ -154,11 +149,8 @@ class TestReports : public QObject {
     void rangesThatDifferInNumbersAreOneFamily() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
-        for (int64_t step = 0; step < 54; ++step) {
-            const int64_t startNs = 1'000 * step;
-            builder.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + 900);
-            builder.addNvtx(thread, "layer 7", startNs, startNs + 100);
-        }
+        builder.addSteps(thread, 54, 1'000, 900,
+                         [&](int64_t startNs) { builder.addNvtx(thread, "layer 7", startNs, startNs + 100); });
         builder.addNvtx(thread, "step 3", 90'000, 90'500, NvtxStyle::PushPop, "Other");
         const TracePtr trace = builder.finish();
         QCOMPARE(report(*trace, "nvtx_sum").rows.size(), size_t{56});
@@ -166,12 +158,10 @@ class TestReports : public QObject {
         QCOMPARE(table.rows.size(), size_t{3});
         QCOMPARE(whole(table.rows[0][1]), int64_t{54 * 900});
         QCOMPARE(whole(table.rows[0][2]), int64_t{54});
-        QCOMPARE(text(table.rows[0][8]), std::string("54"));
-        QCOMPARE(text(table.rows[0][9]), std::string("step #"));
+        QCOMPARE(test::listed(text(table.rows[0][8]), text(table.rows[0][9])), "54 | step #");
         QCOMPARE(table.searches[0], std::string("step "));
         // A single range keeps its number.
-        QCOMPARE(text(table.rows[1][9]), std::string("layer 7"));
-        QCOMPARE(text(table.rows[2][10]), std::string("Other"));
+        QCOMPARE(test::listed(text(table.rows[1][9]), text(table.rows[2][10])), "layer 7 | Other");
     }
 
     void rangeSummariesDistinguishStylesAndDomains() {
@@ -186,10 +176,8 @@ class TestReports : public QObject {
         const ReportTable all = report(*trace, "nvtx_sum");
         QCOMPARE(all.rows.size(), size_t{3});
         QCOMPARE(all.columns[8].name, std::string("Style"));
-        QCOMPARE(text(all.rows[0][9]), std::string(":step"));
-        QCOMPARE(text(all.rows[1][9]), std::string("Other:step"));
-        QCOMPARE(text(all.rows[2][9]), std::string(":load"));
-        QCOMPARE(text(all.rows[2][8]), std::string("StartEnd"));
+        QCOMPARE(test::listed(text(all.rows[0][9]), text(all.rows[1][9])), ":step | Other:step");
+        QCOMPARE(test::listed(text(all.rows[2][9]), text(all.rows[2][8])), ":load | StartEnd");
         const ReportTable families = report(*trace, "nvtx_sum:family");
         QCOMPARE(families.rows.size(), size_t{3});
         QCOMPARE(text(families.rows[0][8]), std::string("1"));
@@ -220,33 +208,27 @@ class TestReports : public QObject {
         QCOMPARE(table.rows.size(), size_t{2});
         const std::vector<Cell>& step = table.rows[0];
         QCOMPARE(text(step[0]), std::string(":step"));
-        QCOMPARE(whole(step[2]), int64_t{140'000});
-        QCOMPARE(whole(step[3]), int64_t{100'000});
-        QCOMPARE(whole(step[10]), int64_t{3});
+        QCOMPARE(test::listed(whole(step[2]), whole(step[3]), whole(step[10])), "140000 | 100000 | 3");
         QCOMPARE(real(step[12]), 0.0);
         QCOMPARE(real(step[13]), 1.0);  // "inner"; "idle" launched nothing
         const std::vector<Cell>& inner = table.rows[1];
-        QCOMPARE(whole(inner[2]), int64_t{30'000});
-        QCOMPARE(whole(inner[10]), int64_t{2});
+        QCOMPARE(test::listed(whole(inner[2]), whole(inner[10])), "30000 | 2");
         QCOMPARE(real(inner[12]), 1.0);
     }
 
     void projectionsOfOneFamilyAreOneRow() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
-        for (int64_t step = 0; step < 5; ++step) {
-            const int64_t startNs = 100'000 * step;
-            builder.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + 50'000);
+        builder.addSteps(thread, 5, 100'000, 50'000, [&](int64_t startNs) {
             builder.addNvtx(thread, "sort", startNs, startNs + 9'000, NvtxStyle::PushPop, "CCCL");
             builder.launch(thread, builder.defaultStream(), "gemm", startNs + 1'000, startNs + 10'000,
                            startNs + 30'000);
-        }
+        });
         const TracePtr trace = builder.finish();
         QCOMPARE(report(*trace, "nvtx_gpu_proj_sum").rows.size(), size_t{6});
         const ReportTable table = report(*trace, "nvtx_gpu_proj_sum:family");
         QCOMPARE(table.rows.size(), size_t{2});
-        QCOMPARE(text(table.rows[0][0]), std::string("CCCL:sort"));
-        QCOMPARE(text(table.rows[1][0]), std::string("step #"));
+        QCOMPARE(test::listed(text(table.rows[0][0]), text(table.rows[1][0])), "CCCL:sort | step #");
         QCOMPARE(whole(table.rows[1][2]), int64_t{5 * 20'000});
         QCOMPARE(whole(table.rows[1][4]), int64_t{5});
         QCOMPARE(table.searches[1], std::string("step "));
@@ -266,13 +248,10 @@ class TestReports : public QObject {
         QCOMPARE(table.rows.size(), size_t{3});
         const std::vector<Cell>& copy = table.rows[0];
         QCOMPARE(real(copy[13]), 40.0);  // bytes per nanosecond are GB/s
-        QCOMPARE(text(copy[14]), std::string("Pageable"));
-        QCOMPARE(text(copy[15]), std::string("Device"));
+        QCOMPARE(test::listed(text(copy[14]), text(copy[15])), "Pageable | Device");
         QVERIFY(std::holds_alternative<std::monostate>(copy[3]));
         const std::vector<Cell>& kernel = table.rows[1];
-        QCOMPARE(whole(kernel[0]), int64_t{200});
-        QCOMPARE(whole(kernel[2]), int64_t{5});
-        QCOMPARE(whole(kernel[3]), int64_t{256});
+        QCOMPARE(test::listed(whole(kernel[0]), whole(kernel[2]), whole(kernel[3])), "200 | 5 | 256");
         QCOMPARE(whole(kernel[6]), int64_t{128});
         QCOMPARE(text(kernel[16]), std::string("Simulated H200 (0)"));
         QVERIFY(std::holds_alternative<std::monostate>(kernel[12]));
@@ -316,17 +295,12 @@ class TestReports : public QObject {
         const ReportTable table = report(*builder.finish(), "nccl_sum");
         QCOMPARE(table.rows.size(), size_t{3});
         const std::vector<Cell>& small = table.rows[0];
-        QCOMPARE(text(small[0]), std::string("AllReduce"));
-        QCOMPARE(text(small[1]), std::string("0x0000000000000abc"));
+        QCOMPARE(test::listed(text(small[0]), text(small[1])), "AllReduce | 0x0000000000000abc");
         QCOMPARE(whole(small[2]), int64_t{1'000'000});
         QCOMPARE(text(small[4]), std::string("NVLS"));
-        QCOMPARE(whole(small[6]), int64_t{2});
-        QCOMPARE(whole(small[10]), int64_t{2'000'000});
-        QCOMPARE(whole(small[11]), int64_t{20'000});
+        QCOMPARE(test::listed(whole(small[6]), whole(small[10]), whole(small[11])), "2 | 2000000 | 20000");
         QCOMPARE(whole(small[12]), int64_t{40'000});
-        QCOMPARE(real(small[9]), 50.0);
-        QCOMPARE(real(small[7]), 87.5);
-        QCOMPARE(real(small[8]), 175.0);
+        QCOMPARE(test::listed(real(small[9]), real(small[7]), real(small[8])), "50 | 87.5 | 175");
         QCOMPARE(whole(table.rows[1][2]), int64_t{3'000'000});
         const std::vector<Cell>& send = table.rows[2];
         for (const size_t column : {1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 16})
@@ -349,15 +323,10 @@ class TestReports : public QObject {
         const ReportTable table = report(*trace, "nccl_trace");
         QCOMPARE(table.rows.size(), size_t{2});
         const std::vector<Cell>& gather = table.rows[0];
-        QCOMPARE(text(gather[2]), std::string("AllGather"));
-        QCOMPARE(text(gather[4]), std::string("bfloat16"));
-        QCOMPARE(whole(gather[5]), int64_t{500});
-        QCOMPARE(whole(gather[6]), int64_t{12});
-        QCOMPARE(whole(gather[9]), int64_t{16});
-        QCOMPARE(whole(gather[13]), int64_t{3});
-        QCOMPARE(whole(gather[15]), int64_t{20'000});
-        QCOMPARE(real(gather[19]), 4.0);
-        QCOMPARE(real(gather[20]), 3.0);
+        QCOMPARE(test::listed(text(gather[2]), text(gather[4])), "AllGather | bfloat16");
+        QCOMPARE(test::listed(whole(gather[5]), whole(gather[6]), whole(gather[9])), "500 | 12 | 16");
+        QCOMPARE(test::listed(whole(gather[13]), whole(gather[15])), "3 | 20000");
+        QCOMPARE(test::listed(real(gather[19]), real(gather[20])), "4 | 3");
         for (const size_t column : {3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 19, 20, 23})
             QVERIFY(std::holds_alternative<std::monostate>(table.rows[1][column]));
         QCOMPARE(report(*trace, "nccl_trace", TimeRange{0, 5'000}).rows.size(), size_t{1});
@@ -399,8 +368,7 @@ class TestReports : public QObject {
                              "Avg to StdDev count whole events."));
         // Complete events need no remark; shares refer to the range.
         const ReportTable both = report(*trace, "nvtx_sum", TimeRange{12'000, 12'600});
-        QCOMPARE(whole(both.rows[0][1]), int64_t{600});
-        QCOMPARE(whole(both.rows[1][1]), int64_t{300});
+        QCOMPARE(test::listed(whole(both.rows[0][1]), whole(both.rows[1][1])), "600 | 300");
         QCOMPARE(real(both.rows[0][0]), 100.0 * 600 / 900);
     }
 
@@ -409,11 +377,9 @@ class TestReports : public QObject {
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "forward", 0, 1'000);
         builder.launch(thread, builder.defaultStream(), "gemm", 100, 5'000, 7'000);
-        const TracePtr trace = builder.finish();
-        const ReportTable table = report(*trace, "nvtx_gpu_proj_sum", TimeRange{6'000, 8'000});
+        const ReportTable table = report(*builder.finish(), "nvtx_gpu_proj_sum", TimeRange{6'000, 8'000});
         QCOMPARE(table.rows.size(), size_t{1});
-        QCOMPARE(whole(table.rows[0][2]), int64_t{1'000});
-        QCOMPARE(whole(table.rows[0][3]), int64_t{0});
+        QCOMPARE(test::listed(whole(table.rows[0][2]), whole(table.rows[0][3])), "1000 | 0");
     }
 
     void eventsEndingInARangeAreComplete() {
@@ -422,8 +388,7 @@ class TestReports : public QObject {
         builder.addKernel(stream, "before", 0, 100);
         builder.addKernel(stream, "into", 150, 250);
         builder.addKernel(stream, "after", 300, 400);
-        const TracePtr trace = builder.finish();
-        const ReportTable table = report(*trace, "cuda_gpu_kern_sum:base", TimeRange{100, 300});
+        const ReportTable table = report(*builder.finish(), "cuda_gpu_kern_sum:base", TimeRange{100, 300});
         QCOMPARE(table.rows.size(), size_t{1});
         QCOMPARE(text(table.rows[0][8]), std::string("into"));
         QCOMPARE(whole(table.rows[0][1]), int64_t{100});

@@ -11,6 +11,7 @@
 #include "tests/model/madeSteps.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -20,10 +21,6 @@ using namespace lanescope::explain;
 namespace {
 
 constexpr int64_t us = 1000;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-#define HAS(text, part) QVERIFY2(has(text, part), (text).c_str())
-#define HAS_NO(text, part) QVERIFY2(!has(text, part), (text).c_str())
 
 /// Idle time of the launching thread in a function.
 IdleCause inFunction(std::string file, uint32_t line, std::string function) {
@@ -136,8 +133,8 @@ class tst_RestOfRun : public QObject {
         QCOMPARE(run.deferred, std::string("step #"));
         const Explanation explanation = explain::explain(run);
         QVERIFY(std::ranges::any_of(explanation.caveats, [](const std::string& caveat) {
-            return has(caveat, "The work of the ranges \"step #\" ran long after them") &&
-                   has(caveat, "steps cannot be timed");
+            return test::has(caveat, "The work of the ranges \"step #\" ran long after them") &&
+                   test::has(caveat, "steps cannot be timed");
         }));
         QCOMPARE(findSteps(*trace, {.rangeName = "step #"})->workers.at(0).foundCount, int64_t{11});
     }
@@ -164,11 +161,10 @@ class tst_RestOfRun : public QObject {
         const auto [function, path, advice] = test::row<QString, QString, QString>();
         const Explanation made =
             explain::explain(withPauses(inFunction("train.py", 34, function.toStdString()), path.toStdString()));
-        const Finding* found = findingOf(made, &idleBetweenStepsRule);
-        QVERIFY(found != nullptr);
-        HAS(found->sentence, "train.py:34 in " + function.toStdString());
-        HAS(found->advice, advice.toStdString());
-        QCOMPARE(has(found->advice, "Save"), advice.startsWith("Save"));
+        const Finding found = foundBy(made, &idleBetweenStepsRule);
+        HAS(found.sentence, "train.py:34 in " + function.toStdString());
+        HAS(found.advice, advice.toStdString());
+        QCOMPARE(test::has(found.advice, "Save"), advice.startsWith("Save"));
     }
 
     void allocationsPrecedeTheLaunchesThatTheyDelay() {
@@ -189,21 +185,14 @@ class tst_RestOfRun : public QObject {
     void freesAreCountedWithTheirLine() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
-        const uint32_t train = made.stack(noIndex, made.intern("train"), made.intern("/src/train.py"), 34);
+        const uint32_t train = made.frame("train", "/src/train.py", 34);
         const uint32_t empty =
-            made.stack(train, made.intern("empty_cache"),
-                       made.intern("/opt/venv/lib/python3.12/site-packages/torch/cuda/memory.py"), 224);
-        for (int64_t step = 0; step < 10; ++step) {
-            const int64_t at = step * 10 * ms;
-            made.addNvtx(main, "step " + std::to_string(step), at, at + 9 * ms);
+            made.frame("empty_cache", "/opt/venv/lib/python3.12/site-packages/torch/cuda/memory.py", 224, train);
+        made.addSteps(main, 10, 10 * ms, 9 * ms, [&](int64_t at) {
             made.addApi(main, "cudaMalloc", at + 100 * us, at + 200 * us);
             made.launch(main, stream, "gemm", at + 300 * us, at + 310 * us, at + 9 * ms);
-            made.add<kinds::Api>({.startNs = at + 9 * ms,
-                                  .endNs = at + 9 * ms + 100 * us,
-                                  .name = made.intern("cudaFree"),
-                                  .thread = main,
-                                  .stack = empty});
-        }
+            made.addApi(main, "cudaFree", at + 9 * ms, at + 9 * ms + 100 * us, 0, empty);
+        });
         const AllocationTimes found = summarizeRun(*made.finish())->workers.at(0).allocations;
         QVERIFY(found.frees >= 9 && found.allocations >= 9);
         QCOMPARE(found.freedAt.text, std::string("memory.py:224 in empty_cache, called at train.py:34 in train"));
@@ -261,17 +250,7 @@ class tst_RestOfRun : public QObject {
         MadeRun made;
         WorkerSummary& worker = made.run().workers[0];
         worker.steps.resize(1);
-        const StepSummary like = worker.steps.front();
-        worker.steps.clear();
-        for (int64_t number = 0; number < 60; ++number) {
-            worker.steps.push_back(like);
-            StepSummary& step = worker.steps.back();
-            step.number = number;
-            step.startNs = number * 1'000 * ms;
-            const int64_t moreNs = (number % 6 == 0 ? 30 * ms : 0) + number * 7'919 % 100'000;
-            step.parts[StepPart::LaunchBound] += moreNs;
-            step.wallNs += moreNs;
-        }
+        lengthenSteps(worker, 60, StepPart::LaunchBound, 30 * ms, [](int64_t number) { return number % 6 == 0; });
         worker.foundSteps = 60;
         worker.contributors.push_back(
             contributor(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls), 300 * ms));
@@ -302,12 +281,11 @@ class tst_RestOfRun : public QObject {
     }
 
     void pausesAreCountedInSteps() {
-        const Explanation made = explain::explain(withPauses(inFunction("train.py", 34, "save")));
-        const Finding* found = findingOf(made, &idleBetweenStepsRule);
-        QVERIFY(found != nullptr);
-        HAS(found->sentence, "The GPU has no work for 9.000 s in 9 pauses between steps, ");
-        HAS(found->sentence, "% of the time of steps and pauses: mostly in host code");
-        HAS(found->sentence, " The longest pause takes 1.000 s, before step 1.");
+        const Finding found =
+            foundBy(explain::explain(withPauses(inFunction("train.py", 34, "save"))), &idleBetweenStepsRule);
+        HAS(found.sentence, "The GPU has no work for 9.000 s in 9 pauses between steps, ");
+        HAS(found.sentence, "% of the time of steps and pauses: mostly in host code");
+        HAS(found.sentence, " The longest pause takes 1.000 s, before step 1.");
         RunSummary rare = withPauses(inFunction("train.py", 34, "save"));
         rare.workers[0].pauses.count = 2;
         HAS(findingOf(explain::explain(rare), &idleBetweenStepsRule)->sentence,
@@ -435,7 +413,7 @@ class tst_RestOfRun : public QObject {
             const Explanation explanation = explain::explain(made.run());
             QCOMPARE(explanation.findings.front().rule, isCause ? &graphCapturesRule : &oddStepsRule);
             const std::string odd = findingOf(explanation, &oddStepsRule)->sentence;
-            QCOMPARE(has(odd, " Part of this finding's time may also be in graph_captures."), isCause);
+            QCOMPARE(test::has(odd, " Part of this finding's time may also be in graph_captures."), isCause);
             if (!isCause) continue;
             QCOMPARE(rulesOf(explanation), (std::vector{&graphCapturesRule, &oddStepsRule, &allocationsRule}));
             HAS(explanation.findings[2].sentence, " Part of this finding's time is also in odd_steps.");

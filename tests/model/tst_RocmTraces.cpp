@@ -7,6 +7,7 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/orFail.h"
 #include "tests/support/protoTrace.h"
@@ -29,18 +30,15 @@ std::string rocpdTables(const std::string& id) {
            table("rocpd_info_thread", "nid INTEGER, pid INTEGER, tid INTEGER, name TEXT") +
            table("rocpd_info_agent", "nid INTEGER, pid INTEGER, type TEXT, type_index INTEGER, product_name TEXT") +
            table("rocpd_info_kernel_symbol", "kernel_name TEXT, display_name TEXT, arch_vgpr_count INTEGER") +
-           table("rocpd_event",
-                 "category_id INTEGER, stack_id INTEGER, correlation_id INTEGER, "
-                 "extdata TEXT") +
+           table("rocpd_event", "category_id INTEGER, stack_id INTEGER, correlation_id INTEGER, extdata TEXT") +
            table("rocpd_region",
                  "nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "
                  "\"end\" BIGINT, name_id INTEGER, event_id INTEGER") +
            table("rocpd_kernel_dispatch",
-                 "pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, stream_id INTEGER,"
-                 " start BIGINT, \"end\" BIGINT, group_segment_size INTEGER,"
-                 " workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER,"
-                 " grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER,"
-                 " event_id INTEGER") +
+                 "pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, stream_id INTEGER, start BIGINT,"
+                 " \"end\" BIGINT, group_segment_size INTEGER, workgroup_size_x INTEGER, workgroup_size_y INTEGER,"
+                 " workgroup_size_z INTEGER, grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, event_id"
+                 " INTEGER") +
            table("rocpd_memory_copy",
                  "pid INTEGER, start BIGINT, \"end\" BIGINT, name_id INTEGER, dst_agent_id INTEGER,"
                  " src_agent_id INTEGER, size INTEGER, stream_id INTEGER, event_id INTEGER") +
@@ -180,18 +178,14 @@ class tst_RocmTraces : public QObject {
         makeDatabase(path, rocpdTables("00ab_12") + rocpdRows("00ab_12", 4000, 7, "node7") +
                                "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
         const TracePtr trace = loaded(path);
-        QCOMPARE(trace->producer, std::string("rocprofiler-sdk"));
-        QCOMPARE(trace->facts.host, std::string("node7"));
+        QCOMPARE(test::listed(trace->producer, trace->facts.host), "rocprofiler-sdk | node7");
         QCOMPARE(trace->processes.size(), size_t{1});
-        QCOMPARE(trace->processes[0].pid, 4000u);
-        QCOMPARE(trace->processes[0].name, std::string("train"));
+        QCOMPARE(test::listed(trace->processes[0].pid, trace->processes[0].name), "4000 | train");
         QCOMPARE(trace->gpus.size(), size_t{1});
-        QCOMPARE(trace->gpus[0].id, int64_t{1});
-        QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
+        QCOMPARE(test::listed(trace->gpus[0].id, trace->gpus[0].name), "1 | AMD Instinct MI300X");
         QCOMPARE(trace->threads[0].name, std::string("main"));
         // The first event is the marked range.
-        QCOMPARE(trace->range.startNs, int64_t{0});
-        QCOMPARE(trace->kernels.size(), 1u);
+        QCOMPARE(test::listed(trace->range.startNs, trace->kernels.size()), "0 | 1");
         QCOMPARE(trace->kernels.startNs[0], int64_t{110});
         const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
@@ -213,8 +207,7 @@ class tst_RocmTraces : public QObject {
         // The marker by its message; an event that is neither is a range of its category.
         QCOMPARE(trace->nvtx.size(), 2u);
         QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
-        QCOMPARE(trace->strings.at(trace->nvtx.domain[1]), std::string_view("OTHER"));
-        QCOMPARE(trace->projections.size(), 1u);
+        QCOMPARE(test::listed(trace->strings.at(trace->nvtx.domain[1]), trace->projections.size()), "OTHER | 1");
         QCOMPARE(trace->allocations.size(), 1u);
         QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
         const bool isShown = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
@@ -230,8 +223,7 @@ class tst_RocmTraces : public QObject {
         const TracePtr trace = loaded(path);
         QCOMPARE(trace->processes.size(), size_t{2});
         QVERIFY(hostOf(trace->processes[0].globalPid) != hostOf(trace->processes[1].globalPid));
-        QCOMPARE(trace->processes[1].facts->host, std::string("node8"));
-        QCOMPARE(trace->gpus.size(), size_t{2});
+        QCOMPARE(test::listed(trace->processes[1].facts->host, trace->gpus.size()), "node8 | 2");
         QCOMPARE(trace->kernels.size(), 2u);
         for (uint32_t row = 0; row < 2; ++row)
             QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
@@ -273,20 +265,16 @@ class tst_RocmTraces : public QObject {
                      "INSERT INTO rocpd_monitor VALUES (1,'gpu',2,'sclk',1000,1100,'800'),"
                      "(2,'gpu',2,'sclk',1100,1200,'1700')");
         const TracePtr trace = loaded(path);
-        QCOMPARE(trace->producer, std::string("RPD"));
-        QCOMPARE(trace->kernels.size(), 2u);
+        QCOMPARE(test::listed(trace->producer, trace->kernels.size()), "RPD | 2");
         // One call counts blocks, the other threads.
         QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid[0], 512u);
         QCOMPARE(trace->launchConfigs[trace->kernels.config[1]].grid[0], 2u);
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
         QCOMPARE(trace->memcpys.size(), 1u);
-        QCOMPARE(trace->memcpys.bytes[0], int64_t{777});
-        QCOMPARE(trace->memsets.size(), 1u);
-        QCOMPARE(trace->apiCalls.size(), 3u);
+        QCOMPARE(test::listed(trace->memcpys.bytes[0], trace->memsets.size(), trace->apiCalls.size()), "777 | 1 | 3");
         QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
         QCOMPARE(trace->range, (TimeRange{0, 210}));
-        QCOMPARE(trace->gpus.size(), size_t{1});
-        QCOMPARE(trace->counters.size(), size_t{1});
+        QCOMPARE(test::listed(trace->gpus.size(), trace->counters.size()), "1 | 1");
         QCOMPARE(trace->counters[0].unit, CounterUnit::Hertz);
         QCOMPARE(trace->counters[0].value(1), 1.7e9);
     }
@@ -326,24 +314,19 @@ class tst_RocmTraces : public QObject {
 
     void workIsOnItsStream() {
         const TracePtr trace = loaded(protoTrace::smallXplane());
-        QCOMPARE(trace->kernels.size(), 1u);
-        QCOMPARE(trace->memcpys.size(), 1u);
-        QCOMPARE(trace->memsets.size(), 1u);
+        QCOMPARE(test::listed(trace->kernels.size(), trace->memcpys.size(), trace->memsets.size()), "1 | 1 | 1");
         const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
         QCOMPARE(config.block, (std::array<uint32_t, 3>{128, 1, 1}));
-        QCOMPARE(config.registersPerThread, 40u);
-        QCOMPARE(config.dynamicSharedBytes, 416u);
+        QCOMPARE(test::listed(config.registersPerThread, config.dynamicSharedBytes), "40 | 416");
         // Time 0 is the start of the first event, at 1000 ns; 5,000,500 ps later is 5000 ns.
-        QCOMPARE(trace->memcpys.startNs[0], int64_t{5000});
-        QCOMPARE(trace->memcpys.endNs[0], int64_t{7000});
+        QCOMPARE(test::listed(trace->memcpys.startNs[0], trace->memcpys.endNs[0]), "5000 | 7000");
         QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
         QVERIFY(trace->memcpys.kind[0] == MemcpyKind::HtoD);
         QVERIFY(trace->memcpys.sourceMemory[0] == MemoryKind::Pinned);
         QVERIFY(trace->memcpys.destinationMemory[0] == MemoryKind::Device);
-        QCOMPARE(trace->memsets.bytes[0], int64_t{64});
-        QCOMPARE(trace->streams[trace->kernels.stream[0]].streamId, int64_t{20});
+        QCOMPARE(test::listed(trace->memsets.bytes[0], trace->streams[trace->kernels.stream[0]].streamId), "64 | 20");
         const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
         QVERIFY(call.isValid());
         QCOMPARE(trace->nameOf(call), std::string("cudaLaunchKernel"));
@@ -352,8 +335,7 @@ class tst_RocmTraces : public QObject {
     void callsAndRangesAreOnTheirThread() {
         const TracePtr trace = loaded(protoTrace::smallXplane());
         QCOMPARE(trace->apiCalls.size(), 2u);
-        QCOMPARE(int(trace->apiCalls.isDriver[0]), 1);
-        QCOMPARE(int(trace->apiCalls.isDriver[1]), 0);
+        QCOMPARE(test::listed(int(trace->apiCalls.isDriver[0]), int(trace->apiCalls.isDriver[1])), "1 | 0");
         const auto domainOf = [&](std::string_view name) {
             const uint32_t row = torchTrace::rangeCalled(*trace, name);
             return row == noIndex ? std::string_view("none") : trace->strings.at(trace->nvtx.domain[row]);
@@ -364,8 +346,7 @@ class tst_RocmTraces : public QObject {
         QCOMPARE(domainOf("PjitFunction(step)"), xlaDomain);
         QVERIFY(trace->nvtx.style[torchTrace::rangeCalled(*trace, "Marked")] == NvtxStyle::Mark);
         const uint32_t thread = trace->nvtx.thread[torchTrace::rangeCalled(*trace, "train 7")];
-        QCOMPARE(trace->threads[thread].name, std::string("python"));
-        QCOMPARE(trace->threads[thread].tid, 4242u);
+        QCOMPARE(test::listed(trace->threads[thread].name, trace->threads[thread].tid), "python | 4242");
         QCOMPARE(trace->apiCalls.thread[0], thread);
     }
 
@@ -394,8 +375,7 @@ class tst_RocmTraces : public QObject {
         QVERIFY(operation != noIndex && module != noIndex);
         QCOMPARE(trace->strings.at(trace->nvtx.domain[operation]), xlaOperationDomain);
         QCOMPARE(trace->strings.at(trace->nvtx.domain[module]), xlaModuleDomain);
-        QCOMPARE(trace->nvtx.startNs[operation], int64_t{3000});
-        QCOMPARE(trace->nvtx.endNs[operation], int64_t{3700});
+        QCOMPARE(test::listed(trace->nvtx.startNs[operation], trace->nvtx.endNs[operation]), "3000 | 3700");
         // The range is projected onto its work on the GPU.
         bool isProjected = false;
         for (uint32_t row = 0; row < trace->projections.size(); ++row)
@@ -408,8 +388,7 @@ class tst_RocmTraces : public QObject {
         QCOMPARE(trace->facts.host, std::string("node7"));
         QCOMPARE(trace->startUtcNs, int64_t{1771595639214724894 + 1000});
         QCOMPARE(trace->gpus.size(), size_t{1});
-        QCOMPARE(trace->gpus[0].smCount, 132);
-        QCOMPARE(trace->gpus[0].computeMajor, 9);
+        QCOMPARE(test::listed(trace->gpus[0].smCount, trace->gpus[0].computeMajor), "132 | 9");
         QCOMPARE(trace->gpus[0].memoryBytes, int64_t{150000000000});
     }
 

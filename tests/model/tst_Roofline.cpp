@@ -14,6 +14,7 @@
 #include "model/roofline/operatorWork.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 
@@ -164,14 +165,12 @@ struct TrainingRun {
         addRank(builder.addThread(process, pid), builder.addStream(process, gpu, 7, true), steps);
     }
     void addRank(uint32_t thread, uint32_t stream, int steps) {
-        for (int step = 0; step < steps; ++step) {
-            const int64_t at = step * 100 * ms;
-            builder.addNvtx(thread, "step " + std::to_string(step), at, at + 90 * ms);
+        builder.addSteps(thread, steps, 100 * ms, 90 * ms, [&](int64_t at, int step) {
             builder.addNvtx(thread,
                             "aten::mm, op_id = " + std::to_string(step) + ", sizes = [[8192, 8192], [8192, 8192]]",
                             at + ms, at + 2 * ms);
             builder.launch(thread, stream, "nvjet_tst_128x256_64x4_coopA_NNT", at + ms, at + 2 * ms, at + 92 * ms);
-        }
+        });
     }
     SimulatedTrace builder;
 };
@@ -313,20 +312,16 @@ class tst_Roofline : public QObject {
         QCOMPARE(add->precision, std::string_view("bf16"));
         const std::string convolved =
             "aten::convolution, sizes = [[2, 4, 9, 9], [6, 2, 3, 3], [6], [], [], [], [], [], []], types = [float, "
-            "float, "
-            "float, , , , , , ], values = [, , , [2, 2], [0, 0], [1, 1], False, [0, 0], ]";
+            "float, float, , , , , , ], values = [, , , [2, 2], [0, 0], [1, 1], False, [0, 0], ]";
         QCOMPARE(workOfRange(convolved)->flops, convolution({2, 4, 6, 2, 9, 3, 2, 0, 1}));
         const std::string backward =
             "aten::convolution_backward, sizes = [[2, 6, 4, 4], [2, 4, 9, 9], [6, 2, 3, 3], [], [], [], [], [], [], "
-            "[], "
-            "[]], types = [float, float, float, , , , , , , , ], values = [, , , [6], [2, 2], [0, 0], [1, 1], False, "
-            "[0, "
-            "0], , [False, True, True]]";
+            "[], []], types = [float, float, float, , , , , , , , ], values = [, , , [6], [2, 2], [0, 0], [1, 1], "
+            "False, [0, 0], , [False, True, True]]";
         QCOMPARE(workOfRange(backward)->flops, convolution({2, 4, 6, 2, 9, 3, 2, 0, 1}));
         const std::string attended =
             "aten::_scaled_dot_product_flash_attention, sizes = [[2, 3, 7, 4], [2, 3, 7, 4], [2, 3, 7, 4], [], [], [], "
-            "[]], "
-            "types = [c10::Half, c10::Half, c10::Half, , , , ], values = [, , , , True, False, ]";
+            "[]], types = [c10::Half, c10::Half, c10::Half, , , , ], values = [, , , , True, False, ]";
         QCOMPARE(workOfRange(attended)->flops, attention({2, 3, 7, 7, 4, 4, true, false}, 1, 1));
         // Without its lists, or with broken ones.
         QVERIFY(!workOfRange("aten::add, sizes = [[4, 6], [6], []], types = [float, float"));
@@ -393,8 +388,7 @@ class tst_Roofline : public QObject {
                            call * ms + 10'000, call * ms + 20'000);
         }
         const ShapedCalls found = shapedCalls(*builder.finish());
-        QCOMPARE(found.calls.size(), size_t{1});
-        QCOMPARE(found.knownKernels.size(), size_t{1});
+        QCOMPARE(test::listed(found.calls.size(), found.knownKernels.size()), "1 | 1");
         QCOMPARE(found.groups[0].work.flops, attention({2, 3, 7, 7, 4, 4, true, false}, 1, 1));
     }
 
@@ -418,16 +412,14 @@ class tst_Roofline : public QObject {
         QCOMPARE(found.calls.size(), size_t{1});
         QCOMPARE(found.groups[0].precision, std::string_view("bf16"));
         QCOMPARE(found.groups[0].work.flops, product(1, 64, 16, 32));
-        QCOMPARE(found.calls[0].kernelNs, int64_t{5000});
-        QCOMPARE(found.knownKernels.size(), size_t{2});
+        QCOMPARE(test::listed(found.calls[0].kernelNs, found.knownKernels.size()), "5000 | 2");
         // An export keeps them.
         std::string text;
         writeKinetoTrace(*trace, 0, [&text](std::string_view part) {
             text += part;
             return true;
         });
-        const TracePtr again = loaded(text);
-        QCOMPARE(shapedCalls(*again).groups[0].work, found.groups[0].work);
+        QCOMPARE(shapedCalls(*loaded(text)).groups[0].work, found.groups[0].work);
     }
 
     void innermostOperatorHasTheWork() {
@@ -438,8 +430,7 @@ class tst_Roofline : public QObject {
              launched("aten::copy_", shapes("[[64, 16], [64, 16]]", "[" + bf16 + ", " + bf16 + "]"), 30, 70, 2, 2)});
         const ShapedCalls found = shapedCalls(*trace);
         QCOMPARE(found.groups.size(), size_t{2});
-        QCOMPARE(found.groups[0].work.operation, std::string("mm"));
-        QCOMPARE(found.groups[1].work.operation, std::string("copy"));
+        QCOMPARE(test::listed(found.groups[0].work.operation, found.groups[1].work.operation), "mm | copy");
         QCOMPARE(found.groups[1].modelFlops(), 0.0);
     }
 
@@ -515,13 +506,11 @@ class tst_Roofline : public QObject {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         nameGpu(builder);
-        for (int step = 0; step < 4; ++step) {
-            const int64_t at = step * 1000 * ms;
-            builder.addNvtx(thread, "step " + std::to_string(step), at, at + 990 * ms);
+        builder.addSteps(thread, 4, 1000 * ms, 990 * ms, [&](int64_t at) {
             for (int kernel = 0; kernel < 9; ++kernel)
                 builder.launch(thread, stream, "nvjet_tst_128x256", at + (1 + kernel) * ms,
                                at + (10 + 100 * kernel) * ms, at + (100 + 100 * kernel) * ms);
-        }
+        });
         std::vector<double> activity, clock(20, 1.8e9);
         for (int reading = 0; reading < 20; ++reading) activity.push_back(reading < 5 ? 20 : 60);
         builder.counter(counter("tensor.activity", "gpm", CounterUnit::Percent, 200 * ms, activity));

@@ -4,6 +4,7 @@
 #include "model/compare/matchContributors.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
@@ -177,11 +178,9 @@ TracePtr traceWith(std::vector<CounterSeries> counters) {
 RunSummary runOf(int64_t stepNs) {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
-    for (int step = 0; step < 20; ++step) {
-        const int64_t at = step * stepNs;
-        builder.addNvtx(thread, "step " + std::to_string(step), at, at + stepNs - 1'000);
+    builder.addSteps(thread, 20, stepNs, stepNs - 1'000, [&](int64_t at, int step) {
         builder.launch(thread, stream, "gemm", at + 1'000, at + 10'000, at + stepNs - 20'000 - step % 5 * 1'000);
-    }
+    });
     return test::orFail(summarizeRun(*builder.finish()));
 }
 
@@ -213,8 +212,7 @@ class tst_RunComparison : public QObject {
         QCOMPARE(path[3].lostNs(), int64_t{0});
         // The step takes some 2 ms, and less than a hundredth of it is no change.
         const ComparisonTable changes = pathChangeTable(comparison.workers.at(0), 0);
-        QCOMPARE(changes.rows.size(), size_t{3});
-        QCOMPARE(changes.text(1, 0), std::string("+0.900 ms"));
+        QCOMPARE(test::listed(changes.rows.size(), changes.text(1, 0)), "3 | +0.900 ms");
         QCOMPARE(pathChangeTable(comparison.workers.at(0), 1).rows.size(), size_t{1});
         after.workers[0].path.clear();
         QVERIFY(compareRuns(BaselineRun{before}, CandidateRun{after}).workers.at(0).path.empty());
@@ -256,8 +254,7 @@ class tst_RunComparison : public QObject {
 
     void criticalRankIsExplained() {
         const RunComparison comparison = comparisonOf({.ranks = 3}, {.ranks = 3, .seed = 2, .slowRankUs = 200});
-        QCOMPARE(comparison.workers.size(), size_t{3});
-        QCOMPARE(comparison.critical, uint32_t{2});
+        QCOMPARE(test::listed(comparison.workers.size(), comparison.critical), "3 | 2");
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
         const WorkerComparison& waiting = comparison.workers[0];
         const auto waits = std::find_if(waiting.parts.begin(), waiting.parts.end(),
@@ -386,8 +383,7 @@ class tst_RunComparison : public QObject {
         const RunComparison comparison = comparisonOf({.steps = 7}, {.steps = 50, .seed = 2, .kernelUs = 600});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         const WorkerComparison& pair = *comparison.criticalPair();
-        QCOMPARE(pair.baseline.count, int64_t{7});
-        QCOMPARE(pair.candidate.count, int64_t{50});
+        QCOMPARE(test::listed(pair.baseline.count, pair.candidate.count), "7 | 50");
         int64_t lost = 0;
         for (const PartDifference& part : pair.parts) lost += part.lostNs();
         QCOMPARE(lost, pair.lostNs());
@@ -410,8 +406,7 @@ class tst_RunComparison : public QObject {
         const RunSummary before = Maker(training).summary(selection);
         QCOMPARE(before.workers.at(0).steps.size(), size_t{10});
         QVERIFY(before.workers[0].outliers.empty());  // the stall is in step 7
-        const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{before});
-        QCOMPARE(comparison.answer.outcome, Outcome::Alike);
+        QCOMPARE(compareRuns(BaselineRun{before}, CandidateRun{before}).answer.outcome, Outcome::Alike);
     }
 
     void noDifferenceIsReportedPlainly() {
@@ -587,9 +582,7 @@ class tst_RunComparison : public QObject {
         const auto all = counterDifferences(*a, {50, 200}, *b, {100, 200});
         QCOMPARE(all.size(), size_t{1});
         QCOMPARE(all[0].baseline.mean, (10.0 * 50 + 20.0 * 100) / 150);
-        QCOMPARE(all[0].baseline.maximum, 20.0);
-        QCOMPARE(all[0].baseline.minimum, 10.0);
-        QCOMPARE(all[0].candidate.mean, 40.0);
+        QCOMPARE(test::listed(all[0].baseline.maximum, all[0].baseline.minimum, all[0].candidate.mean), "20 | 10 | 40");
         QCOMPARE(all[0].owner, std::string("GPU 0"));
         QVERIFY(all[0].changePercent() > 100);
     }
@@ -597,8 +590,7 @@ class tst_RunComparison : public QObject {
     void unknownTimesDoNotCount() {
         const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, unknown, 30}, 300)});
         const auto all = counterDifferences(*a, {0, 300}, *a, {0, 300});
-        QCOMPARE(all[0].baseline.mean, 20.0);
-        QCOMPARE(all[0].changePercent(), 0.0);
+        QCOMPARE(test::listed(all[0].baseline.mean, all[0].changePercent()), "20 | 0");
     }
 
     void countersArePairedByGpuAndNameLargestChangeFirst() {
@@ -607,9 +599,7 @@ class tst_RunComparison : public QObject {
         const TracePtr b = traceWith({counter("memory", 1, {0}, {30}, 100), counter("memory", 0, {0}, {11}, 100)});
         const auto all = counterDifferences(*a, {0, 100}, *b, {0, 100});
         QCOMPARE(all.size(), size_t{2});
-        QCOMPARE(all[0].owner, std::string("GPU 1"));
-        QCOMPARE(all[0].changePercent(), 200.0);
-        QCOMPARE(all[1].owner, std::string("GPU 0"));
+        QCOMPARE(test::listed(all[0].owner, all[0].changePercent(), all[1].owner), "GPU 1 | 200 | GPU 0");
     }
 
     void rangesOutsideTheTraceHaveNoValue() {
@@ -676,11 +666,8 @@ class tst_RunComparison : public QObject {
                  qPrintable(sentence));
         const RunComparison comparison = compareRuns({before}, {after});
         QVERIFY(hasCaution(comparison,
-                           "Mean SM clock of the GPUs: 1,980 MHz in the baseline, "
-                           "1,410 MHz in the candidate."));
-        QVERIFY(hasCaution(comparison,
-                           "Other processes held memory of the candidate's GPUs while it ran: "
-                           "inference."));
+                           "Mean SM clock of the GPUs: 1,980 MHz in the baseline, 1,410 MHz in the candidate."));
+        QVERIFY(hasCaution(comparison, "Other processes held memory of the candidate's GPUs while it ran: inference."));
     }
 
     void equalOrUnknownFactsAreNotReported() {
@@ -712,8 +699,7 @@ class tst_RunComparison : public QObject {
         }
         clock.set(times, values, 2'000 * ms);
         builder.counter(std::move(clock));
-        const RunSummary summary = test::orFail(summarizeRun(*builder.finish()));
-        QCOMPARE(summary.facts.smClockHz, 2'000'000'000);
+        QCOMPARE(test::orFail(summarizeRun(*builder.finish())).facts.smClockHz, 2'000'000'000);
     }
 
     void clockOfSeveralRunsIsTheirMean() {
@@ -725,8 +711,7 @@ class tst_RunComparison : public QObject {
         before[0].facts.smClockHz = 1'000'000'000;
         before[1].facts.smClockHz = 2'000'000'000;
         const auto compared = test::orFail(comparePrograms(before, after));
-        QCOMPARE(compared.baseline.facts.smClockHz, 1'500'000'000);
-        QCOMPARE(compared.candidate.facts.smClockHz, 0);
+        QCOMPARE(test::listed(compared.baseline.facts.smClockHz, compared.candidate.facts.smClockHz), "1500000000 | 0");
     }
 
     void ratiosReferToTheStepTime_data() {

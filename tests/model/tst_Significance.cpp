@@ -4,6 +4,7 @@
 #include "model/numbers/Statistics.h"
 #include "model/reports/GroupedValues.h"
 #include "tests/support/Rows.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -168,8 +169,7 @@ class tst_Significance : public QObject {
             const Values second(all.begin() + static_cast<ptrdiff_t>(m), all.end());
             const RankTest test = mannWhitney(first, second);
             const double lesser = std::min(test.u, static_cast<double>(first.size() * second.size()) - test.u);
-            const double expected = std::min(1.0, 2 * tailByCounting(first.size(), second.size(), lesser));
-            QVERIFY(isNear(test.pValue, expected));
+            QVERIFY(isNear(test.pValue, std::min(1.0, 2 * tailByCounting(first.size(), second.size(), lesser))));
         }
     }
 
@@ -177,17 +177,14 @@ class tst_Significance : public QObject {
         QCOMPARE(mannWhitney(Values{}, Values{1, 2}).pValue, 1.0);
         QCOMPARE(mannWhitney(Values{5, 5, 5}, Values{5, 5}).pValue, 1.0);
         const Interval none = medianDifferenceInterval(Values{}, Values{1});
-        QCOMPARE(none.low, 0.0);
-        QCOMPARE(none.high, 0.0);
+        QCOMPARE(test::listed(none.low, none.high), "0 | 0");
     }
 
     void quantilesMatchNumPy() {
         const Values values{4, 1, 9, 16, 25};
-        QCOMPARE(quantileOf(values, 0.25), 4.0);
-        QCOMPARE(quantileOf(values, 0.5), 9.0);
+        QCOMPARE(test::listed(quantileOf(values, 0.25), quantileOf(values, 0.5)), "4 | 9");
         QVERIFY(isNear(quantileOf(values, 0.95), 23.2));
-        QCOMPARE(quantileOf(Values{}, 0.5), 0.0);
-        QCOMPARE(quantileOf(Values{7}, 0.95), 7.0);
+        QCOMPARE(test::listed(quantileOf(Values{}, 0.5), quantileOf(Values{7}, 0.95)), "0 | 7");
     }
 
     void intervalContainsTheDifferenceAndIsReproducible() {
@@ -288,8 +285,7 @@ class tst_Significance : public QObject {
             Values values(1 + random() % 12);
             for (int64_t& value : values) value = static_cast<int64_t>(random() % 1000);
             const auto count = static_cast<int64_t>(1 + random() % 9);
-            const int64_t all = std::accumulate(values.begin(), values.end(), int64_t{0});
-            const int64_t mean = (all + count / 2) / count;
+            const int64_t mean = (std::accumulate(values.begin(), values.end(), int64_t{0}) + count / 2) / count;
             const Values shares = shareOut(values, count, mean);
             QCOMPARE(std::accumulate(shares.begin(), shares.end(), int64_t{0}), mean);
             for (size_t index = 0; index < values.size(); ++index)
@@ -324,8 +320,7 @@ class tst_Significance : public QObject {
     void singleNumberHasNoDeviation() {
         std::vector<int64_t> values{42};
         const Statistics figures = statisticsOf(values);
-        QCOMPARE(figures.standardDeviation, 0.0);
-        QCOMPARE(figures.median, 42.0);
+        QCOMPARE(test::listed(figures.standardDeviation, figures.median), "0 | 42");
     }
 
     void smallDifferencesOfLargeNumbersAreKept() {
@@ -363,8 +358,7 @@ class tst_Significance : public QObject {
         QCOMPARE(change.first, size_t{7});
         QVERIFY(std::abs(change.percent - 10) < 0.5);
         QVERIFY(change.pValue < 0.025);
-        const auto again = latestChange(medians);
-        QCOMPARE(again->pValue, change.pValue);
+        QCOMPARE(latestChange(medians)->pValue, change.pValue);
     }
 
     void latestOfSeveralChangesIsReported() {
@@ -449,8 +443,7 @@ class tst_Significance : public QObject {
         qInfo("%s: slower or faster in %.3f of 2,000 without a change", QTest::currentDataTag(),
               double(claimed) / times);
         // One run is no mean of several, so that heavy tails matter.
-        const bool hasHeavyTails = QString(QTest::currentDataTag()).startsWith("heavy");
-        QVERIFY(double(claimed) / times <= (hasHeavyTails ? 0.085 : 0.065));
+        QVERIFY(double(claimed) / times <= (QString(QTest::currentDataTag()).startsWith("heavy") ? 0.085 : 0.065));
     }
 
     void changesOfVaryingRunsAreFound_data() {

@@ -14,6 +14,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
@@ -127,8 +128,7 @@ class tst_Sqlite : public QObject {
         QVERIFY(insert.run());
 
         auto select = test::orFail(database.prepare("SELECT a, b, c, d FROM t"));
-        QCOMPARE(select.columnCount(), 4);
-        QCOMPARE(select.columnName(2), std::string("c"));
+        QCOMPARE(test::listed(select.columnCount(), select.columnName(2)), "4 | c");
         QVERIFY(*select.step());
         QCOMPARE(select.integer(0), int64_t{INT64_MIN});
         QCOMPARE(select.real(1), 0.25);
@@ -138,8 +138,7 @@ class tst_Sqlite : public QObject {
         QVERIFY(*select.step());
         QVERIFY(!select.isNull(2) && select.text(2).empty());
         QVERIFY(!*select.step());
-        QCOMPARE(database.rowCount("t"), int64_t{2});
-        QCOMPARE(database.rowCount("missing"), int64_t{0});
+        QCOMPARE(test::listed(database.rowCount("t"), database.rowCount("missing")), "2 | 0");
     }
 
     void createdFileIsPrivate() {
@@ -203,8 +202,7 @@ class tst_Sqlite : public QObject {
     void viewsAndVirtualTablesAreNotListed() {
         create("a",
                "CREATE TABLE t (a);"
-               "CREATE VIEW v AS WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a FROM c)"
-               " SELECT a FROM c;"
+               "CREATE VIEW v AS WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a FROM c) SELECT a FROM c;"
                "CREATE VIRTUAL TABLE f USING fts5(a)");
         const auto database = test::orFail(Database::openReadOnly(*folder_ / "a"));
         QVERIFY(database.hasTable("t") && database.hasTable("T"));
@@ -290,8 +288,7 @@ class tst_Sqlite : public QObject {
         QCOMPARE(kinds->text(0), std::string_view("Host-to-Device"));
         auto memory = database.prepare("SELECT name, label FROM ENUM_CUDA_MEM_KIND WHERE id = 0");
         QVERIFY(memory && *memory->step());
-        QCOMPARE(memory->text(0), std::string_view("CUDA_MEMOPR_MEMORY_KIND_PAGEABLE"));
-        QCOMPARE(memory->text(1), std::string_view("Pageable"));
+        QCOMPARE(test::listed(memory->text(0), memory->text(1)), "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE | Pageable");
         QCOMPARE(database.rowCount("ENUM_CUDA_MEMCPY_OPER"), int64_t{memcpyKindCount});
         QCOMPARE(memcpyKindFrom(99), MemcpyKind::Unknown);
         QCOMPARE(memoryKindFrom(-1), MemoryKind::Unknown);
@@ -326,8 +323,7 @@ class tst_Sqlite : public QObject {
         QCOMPARE(threadIdOf(tid), 4243u);
         QCOMPARE(processOf(tid), globalPid(4242, 3));
         // The formula in programs for Nsight Systems exports.
-        QCOMPARE(tid / 0x1000000 % 0x1000000, int64_t{4242});
-        QCOMPARE(tid % 0x1000000, int64_t{4243});
+        QCOMPARE(test::listed(tid / 0x1000000 % 0x1000000, tid % 0x1000000), "4242 | 4243");
     }
 
     void inserterWritesGivenValues() {
@@ -340,12 +336,8 @@ class tst_Sqlite : public QObject {
         const Statement row = firstRow(
             "SELECT counterId, source, name, unit, meaning, gpuId, globalPid, granularity, title,"
             " core FROM LANESCOPE_COUNTERS");
-        QCOMPARE(row.integer(0), int64_t{7});
-        QCOMPARE(row.text(1), std::string_view("nvml"));
-        QCOMPARE(row.text(2), std::string_view("power"));
-        QCOMPARE(row.text(3), std::string_view("W"));
-        QCOMPARE(row.integer(4), int64_t{2});
-        QCOMPARE(row.integer(5), int64_t{3});
+        QCOMPARE(test::listed(row.integer(0), row.text(1), row.text(2), row.text(3)), "7 | nvml | power | W");
+        QCOMPARE(test::listed(row.integer(4), row.integer(5)), "2 | 3");
         QVERIFY(row.isNull(6));
         QCOMPARE(row.real(7), 0.5);
         QVERIFY2(!row.isNull(8) && row.text(8).empty(), "an empty text is not nothing");
@@ -389,18 +381,15 @@ class tst_Sqlite : public QObject {
                  tables::graphs.graphExecId = 5);
         rows.addRangeName(0, 3, 1, {}, "loader");
         QVERIFY2(!error, error ? error->sentence.c_str() : "");
-        const Statement stack = firstRow(
-            "SELECT parentId IS NULL, functionId, fileId IS NULL, line IS NULL"
-            " FROM LANESCOPE_STACKS");
+        const Statement stack =
+            firstRow("SELECT parentId IS NULL, functionId, fileId IS NULL, line IS NULL FROM LANESCOPE_STACKS");
         for (const int column : {0, 2, 3}) QCOMPARE(stack.integer(column), int64_t{1});
         QCOMPARE(stack.integer(1), int64_t{5});
         const Statement nodes = firstRow(
             "SELECT sum(originalGraphNodeId), max(\"end\"), (SELECT group_concat(nodeRow || "
             "callchainId)"
             " FROM LANESCOPE_GRAPH_NODE_STACKS) FROM CUDA_GRAPH_NODE_EVENTS");
-        QCOMPARE(nodes.integer(0), int64_t{9});
-        QCOMPARE(nodes.integer(1), int64_t{8});
-        QCOMPARE(nodes.text(2), std::string_view("11"));
+        QCOMPARE(test::listed(nodes.integer(0), nodes.integer(1), nodes.text(2)), "9 | 8 | 11");
         const Statement work = firstRow(
             "SELECT start, \"end\", globalPid, deviceId, contextId, streamId, correlationId"
             " FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE");

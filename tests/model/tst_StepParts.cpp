@@ -11,6 +11,8 @@
 #include "tests/support/PlainStepParts.h"
 #include "tests/support/RandomRun.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -245,8 +247,7 @@ class tst_StepParts : public QObject {
         step.builder.addApi(step.thread, "cudaMalloc", 60 * us, 90 * us);
         step.launch(140, 145, 150, 200);
         const WorkerSummary worker = step.summarize(200);
-        QCOMPARE(partUs(worker, StepPart::Compute), int64_t{100});
-        QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{100});
+        QCOMPARE(test::listed(partUs(worker, StepPart::Compute), partUs(worker, StepPart::LaunchBound)), "100 | 100");
         std::map<std::string, int64_t> ns;
         for (const Contributor& each : worker.contributors)
             if (each.part == StepPart::LaunchBound) {
@@ -267,8 +268,7 @@ class tst_StepParts : public QObject {
         const Contributor* idle = heaviest(worker, StepPart::LaunchBound);
         QVERIFY(idle);
         QCOMPARE(idle->name.text(), std::string("in host code (no HIP call) on the main thread"));
-        for (const Contributor& each : worker.contributors)
-            QVERIFY2(each.name.text().find("CUDA") == std::string::npos, each.name.text().c_str());
+        for (const Contributor& each : worker.contributors) HAS_NO(each.name.text(), "CUDA");
     }
 
     void queuedWorkIsNotLaunchBound() {
@@ -369,8 +369,7 @@ class tst_StepParts : public QObject {
             builder.addNvtx(thread, "step " + std::to_string(step), begin, at);
         }
         const WorkerSummary worker = summaryOf(builder.finish()).workers.at(0);
-        QCOMPARE(worker.steps.size(), size_t{10});
-        QCOMPARE(worker.outliers.size(), size_t{1});
+        QCOMPARE(test::listed(worker.steps.size(), worker.outliers.size()), "10 | 1");
         const OutlierStep& outlier = worker.outliers.front();
         QCOMPARE(outlier.name, std::string("step 6"));
         QCOMPARE(outlier.excessNs, 5'000 * us);
@@ -418,15 +417,12 @@ class tst_StepParts : public QObject {
         odd.number = 2;
         late.outliers.push_back(odd);
         const StepGrid grid(runOf({workerOfSteps({10, 11, 12}), late, workerOfSteps({})}));
-        QCOMPARE(grid.rowCount(), size_t{2});
-        QCOMPARE(grid.columnCount(), size_t{4});
-        QCOMPARE(grid.numberOf(3), int64_t{3});
+        QCOMPARE(test::listed(grid.rowCount(), grid.columnCount(), grid.numberOf(3)), "2 | 4 | 3");
         QVERIFY(!grid.at(1, 0) && !grid.at(0, 3));
         QCOMPARE(*grid.at(1, 2), (StepPlace{1, 0}));
         QVERIFY(grid.isOdd(1, 2) && !grid.isOdd(0, 2));
         QCOMPARE(grid.longestNs(), 30 * ms);
-        QCOMPARE(grid.slowestRow(), size_t{1});
-        QCOMPARE(grid.slowestColumn(), size_t{2});
+        QCOMPARE(test::listed(grid.slowestRow(), grid.slowestColumn()), "1 | 2");
         QCOMPARE(grid.medianNs(0), 11 * ms);
         QCOMPARE(grid.rowOf(2), grid.rowCount());
         QCOMPARE(grid.columnOf(9), grid.columnCount());

@@ -5,6 +5,8 @@
 #include "model/trace/kinds/allKinds.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -39,12 +41,8 @@ class PythonProgram {
     /// Launches a graph whose only node has this number, or without a number a kernel.
     void launch(std::string_view kernel, int64_t gpuNs = 100 * us, uint64_t graphNode = 0) {
         const uint32_t correlation = next_++;
-        made.add<kinds::Api>({.startNs = nowNs,
-                              .endNs = nowNs + 5 * us,
-                              .name = made.intern(graphNode == 0 ? "cudaLaunchKernel" : "cuGraphLaunch"),
-                              .thread = thread_,
-                              .correlation = correlation,
-                              .stack = stack()});
+        made.addApi(thread_, graphNode == 0 ? "cudaLaunchKernel" : "cuGraphLaunch", nowNs, nowNs + 5 * us, correlation,
+                    stack());
         made.add<kinds::Kernel>({.startNs = nowNs + 6 * us,
                                  .endNs = nowNs + 6 * us + gpuNs,
                                  .stream = stream_,
@@ -91,8 +89,7 @@ class PythonProgram {
   private:
     uint32_t stack() {
         uint32_t stack = noIndex;
-        for (const Frame* frame : frames_)
-            stack = made.stack(stack, made.intern(frame->function_), made.intern(frame->file_), frame->line_);
+        for (const Frame* frame : frames_) stack = made.frame(frame->function_, frame->file_, frame->line_, stack);
         return stack;
     }
 
@@ -118,12 +115,7 @@ class tst_StepUnits : public QObject {
             stack = made.stack(stack, function, file, depth + 1);
             if (depth % 4 != 0) continue;
             ++correlation;
-            made.add<kinds::Api>({.startNs = at,
-                                  .endNs = at + us,
-                                  .name = made.intern("cudaLaunchKernel"),
-                                  .thread = made.defaultThread(),
-                                  .correlation = correlation,
-                                  .stack = stack});
+            made.addApi(made.defaultThread(), "cudaLaunchKernel", at, at + us, correlation, stack);
             made.addKernel(made.defaultStream(), "gemm", at + us, at + 2 * us, correlation);
             at += 3 * us;
         }
@@ -273,7 +265,7 @@ class tst_StepUnits : public QObject {
         }
         const RunSteps run = program.find();
         QCOMPARE(run.source, StepSource::WholeRun);
-        QVERIFY2(run.onlyCall.find("GPT.forward") != std::string::npos, run.onlyCall.c_str());
+        HAS(run.onlyCall, "GPT.forward");
         QCOMPARE(run.units.size(), size_t{1});
         QCOMPARE(run.units[0].count, int64_t{36});
     }
@@ -298,8 +290,7 @@ class tst_StepUnits : public QObject {
             }
         }
         const RunSteps run = program.find();
-        QCOMPARE(run.pattern, std::string("train.py:20 in train"));
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{48});
+        QCOMPARE(test::listed(run.pattern, run.workers.at(0).foundCount), "train.py:20 in train | 48");
         QCOMPARE(run.units.at(0).pattern, std::string("train.py:10 in main"));
     }
 
@@ -327,8 +318,7 @@ class tst_StepUnits : public QObject {
         }
         const RunSteps run = program.find();
         QCOMPARE(run.source, StepSource::PythonLoop);
-        QCOMPARE(run.pattern, std::string("train.py:10 in main"));
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{60});
+        QCOMPARE(test::listed(run.pattern, run.workers.at(0).foundCount), "train.py:10 in main | 60");
     }
 
     void launchesOfAGraphAreSteps() {
@@ -343,8 +333,7 @@ class tst_StepUnits : public QObject {
             }
         }
         const RunSteps run = program.find();
-        QCOMPARE(run.pattern, std::string("train.py:11 in serve"));
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{120});
+        QCOMPARE(test::listed(run.pattern, run.workers.at(0).foundCount), "train.py:11 in serve | 120");
     }
 
     /// Several graphs of a step, or several launches of one, are parts of it.
@@ -382,8 +371,7 @@ class tst_StepUnits : public QObject {
                     for (int kernel = 0; kernel < 200; ++kernel) program.launch(adam, us);
             }
         }
-        const RunSteps run = program.find();
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{60});
+        QCOMPARE(program.find().workers.at(0).foundCount, int64_t{60});
     }
 
     /// A recording that begins and ends within a step, and a function with a loop of its own.
@@ -430,8 +418,7 @@ class tst_StepUnits : public QObject {
             }
         }
         const RunSteps run = program.find();
-        QCOMPARE(run.rangesPerStep, int64_t{4});
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{8});
+        QCOMPARE(test::listed(run.rangesPerStep, run.workers.at(0).foundCount), "4 | 8");
     }
 
     void rangesWithinAnIterationArePartsOfIt() {
@@ -451,8 +438,7 @@ class tst_StepUnits : public QObject {
         }
         const RunSteps run = program.find();
         QCOMPARE(run.source, StepSource::PythonLoop);
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{10});
-        QCOMPARE(run.units.at(0).pattern, std::string("block"));
+        QCOMPARE(test::listed(run.workers.at(0).foundCount, run.units.at(0).pattern), "10 | block");
     }
 
     void numberedLayersAreOneStep() {
@@ -465,8 +451,7 @@ class tst_StepUnits : public QObject {
                 at += ms + 20 * us;
             }
         const Result<RunSteps> run = findSteps(*made.finish());
-        QCOMPARE(run->rangesPerStep, int64_t{6});
-        QCOMPARE(run->workers.at(0).steps.size(), size_t{9});
+        QCOMPARE(test::listed(run->rangesPerStep, run->workers.at(0).steps.size()), "6 | 9");
     }
 
     void layersBetweenOtherKernelsAreOneStep_data() {

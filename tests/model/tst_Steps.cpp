@@ -6,6 +6,7 @@
 #include "model/analysis/stepRanges.h"
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -134,8 +135,7 @@ class tst_Steps : public QObject {
 
     void slowFirstStepsAreWarmUpUnlessKept() {
         const TracePtr trace = stepsOf({300, 30, 10, 10, 50, 10, 10});
-        QCOMPARE(stepsIn(trace).warmUpCount, int64_t{2});
-        QCOMPARE(stepsIn(trace).steps.size(), size_t{5});
+        QCOMPARE(test::listed(stepsIn(trace).warmUpCount, stepsIn(trace).steps.size()), "2 | 5");
         StepSelection selection;
         selection.keepsWarmUp = true;
         QCOMPARE(stepsIn(trace, selection).steps.size(), size_t{7});
@@ -203,8 +203,7 @@ class tst_Steps : public QObject {
             builder.addKernel(builder.defaultStream(), "gemm", step * 10 * ms, step * 10 * ms + ms);
             builder.addNvtx(thread, "train_step", step * 10 * ms, step * 10 * ms + 9 * ms);
         }
-        const Result<RunSteps> run = findSteps(*builder.finish());
-        QCOMPARE(run->pattern, std::string("train_step"));
+        QCOMPARE(findSteps(*builder.finish())->pattern, std::string("train_step"));
     }
 
     void unnamedStepsMustBePeriodic() {
@@ -224,24 +223,21 @@ class tst_Steps : public QObject {
             return findSteps(*builder.finish())->pattern;
         };
         QCOMPARE(patternOf("reduce", 0), std::string());
-        QCOMPARE(patternOf("reduce", 10), std::string("reduce"));
-        QCOMPARE(patternOf("batch", 0), std::string("batch"));
+        QCOMPARE(test::listed(patternOf("reduce", 10), patternOf("batch", 0)), "reduce | batch");
     }
 
     void repeatedKernelsAreStepsWithoutRanges() {
         const TracePtr trace = kernelsOnly(12, 4);
         const Result<RunSteps> run = findSteps(*trace);
         QCOMPARE(run->source, StepSource::KernelPattern);
-        QCOMPARE(run->pattern, std::string("void embedding<float>(float*, int)"));
-        QCOMPARE(run->workers.at(0).foundCount, int64_t{12});
+        QCOMPARE(test::listed(run->pattern, run->workers.at(0).foundCount), "void embedding<float>(float*, int) | 12");
         QCOMPARE(run->workers.at(0).steps.size(), size_t{11});  // the end of the last step is estimated
     }
 
     void occasionalWorkDoesNotMaskTheSteps() {
         const TracePtr trace = kernelsOnly(30, 12, true);
         const KernelPattern pattern = findKernelPattern(*trace, WorkRows(*trace).of(0, 0), LaunchRows(*trace));
-        QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));
-        QCOMPARE(pattern.startsNs.size(), size_t{30});
+        QCOMPARE(test::listed(pattern.kernel, pattern.startsNs.size()), "void embedding<float>(float*, int) | 30");
     }
 
     void runWithoutRepetitionIsOneStep() {
@@ -327,9 +323,7 @@ class tst_Steps : public QObject {
         const auto textAt = [&](int64_t timeNs) { return paths.text(paths.at(thread, timeNs)); };
         QCOMPARE(textAt(5), std::string("epoch 1"));
         QCOMPARE(textAt(15), std::string());
-        QCOMPARE(textAt(22), std::string("forward"));
-        QCOMPARE(textAt(27), std::string("forward/layer 3"));
-        QCOMPARE(textAt(30), std::string("forward"));
+        QCOMPARE(test::listed(textAt(22), textAt(27), textAt(30)), "forward | forward/layer 3 | forward");
         QCOMPARE(textAt(60), std::string("epoch 1"));
         QCOMPARE(textAt(100), std::string());
         QCOMPARE(paths.text(paths.at(noIndex, 5)), std::string());
@@ -511,8 +505,7 @@ class tst_Steps : public QObject {
         }
         const Result<RunSteps> run = findSteps(*builder.finish());
         QCOMPARE(run->source, StepSource::KernelPattern);
-        QCOMPARE(run->pattern, std::string("CUDA graph 5"));
-        QCOMPARE(run->workers.at(0).steps.size(), size_t{11});
+        QCOMPARE(test::listed(run->pattern, run->workers.at(0).steps.size()), "CUDA graph 5 | 11");
     }
 
     void frameworkStepsAreFound_data() {

@@ -237,23 +237,19 @@ class TestStoredSummary : public QObject {
         add("cause that is not there", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 999");
         add("work with a cause", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 0");
         add("negative rate",
-            "INSERT INTO LANESCOPE_STORED_USES SELECT 0, 'bf16', -1, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, "
-            "0, 0, 0, NULL");
+            "INSERT INTO LANESCOPE_STORED_USES SELECT 0, 'bf16', -1, 0, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL");
         add("negative rate of a step", "UPDATE LANESCOPE_STORED_STEPS SET activePerSecond = -1");
         add("shape of no worker",
-            "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 77, 'product', 'mm', '', '', '', '', 0, 0, "
-            "0, 0, 0, 0, 0, 0");
+            "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 77, 'product', 'mm', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0");
         add("shape of an unknown kind",
-            "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 0, 'magic', 'mm', '', '', '', '', 0, "
-            "0, 0, 0, 0, 0, 0, 0");
+            "INSERT INTO LANESCOPE_STORED_SHAPES SELECT 0, 'magic', 'mm', '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0");
         add("kernels longer than the steps", "UPDATE LANESCOPE_STORED_KERNEL_GROUPS SET exposedNs = 1000000000000000");
         add("unknown family", "UPDATE LANESCOPE_STORED_KERNEL_GROUPS SET family = 'tea'");
         add("kernels of no worker", "UPDATE LANESCOPE_STORED_KERNEL_GROUPS SET worker = 77");
         add("a table is missing", "DROP TABLE LANESCOPE_STORED_OUTLIERS");
         add("a column is missing", "ALTER TABLE LANESCOPE_STORED_STEPS DROP COLUMN name");
         add("a table is a view",
-            "DROP TABLE LANESCOPE_STORED_OUTLIERS; CREATE VIEW"
-            " LANESCOPE_STORED_OUTLIERS AS SELECT 1");
+            "DROP TABLE LANESCOPE_STORED_OUTLIERS; CREATE VIEW LANESCOPE_STORED_OUTLIERS AS SELECT 1");
         add("rows without end",
             "INSERT INTO LANESCOPE_STORED (name, value) WITH RECURSIVE n(i) AS (SELECT 1 UNION"
             " ALL SELECT i + 1 FROM n LIMIT 20000) SELECT 'gpuName', 'x' FROM n");

@@ -17,6 +17,7 @@
 #include "model/text/programOf.h"
 #include "tests/support/Rows.h"
 #include "tests/support/files.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -435,21 +436,15 @@ class tst_Text : public QObject {
     }
 
     void valuesHaveFittingUnits() {
-        QCOMPARE(formatDuration(0), std::string("0 ns"));
-        QCOMPARE(formatDuration(999), std::string("999 ns"));
-        QCOMPARE(formatDuration(1'234), std::string("1.234 µs"));
-        QCOMPARE(formatDuration(12'500), std::string("12.50 µs"));
-        QCOMPARE(formatDuration(999'960), std::string("1.000 ms"));
-        QCOMPARE(formatDuration(3'200'000'000), std::string("3.200 s"));
-        QCOMPARE(formatDuration(-1'500), std::string("-1.500 µs"));
-        QCOMPARE(formatDuration(7'200'000'000'000), std::string("7,200 s"));
+        QCOMPARE(test::listed(formatDuration(0), formatDuration(999)), "0 ns | 999 ns");
+        QCOMPARE(test::listed(formatDuration(1'234), formatDuration(12'500)), "1.234 µs | 12.50 µs");
+        QCOMPARE(test::listed(formatDuration(999'960), formatDuration(3'200'000'000)), "1.000 ms | 3.200 s");
+        QCOMPARE(test::listed(formatDuration(-1'500), formatDuration(7'200'000'000'000)), "-1.500 µs | 7,200 s");
         QCOMPARE(formatTimestamp(1'234'567'890), std::string("1.234567890 s"));
         QCOMPARE(formatCell(int64_t{-5}, Unit::Timestamp), std::string("-0.000000005 s"));
-        QCOMPARE(formatBytes(512), std::string("512 B"));
-        QCOMPARE(formatBytes(4 << 20), std::string("4.00 MiB"));
+        QCOMPARE(test::listed(formatBytes(512), formatBytes(4 << 20)), "512 B | 4.00 MiB");
         QCOMPARE(formatBytes((int64_t{1} << 30) - 1), std::string("1.00 GiB"));
-        QCOMPARE(formatCount(-1234567), std::string("-1,234,567"));
-        QCOMPARE(formatCount(123), std::string("123"));
+        QCOMPARE(test::listed(formatCount(-1234567), formatCount(123)), "-1,234,567 | 123");
         QCOMPARE(formatCell(55.5, Unit::GigabytesPerSecond), std::string("55.50 GB/s"));
         QCOMPARE(formatCell(5.9e-8, Unit::GigabytesPerSecond), std::string("59.00 B/s"));
         QCOMPARE(formatCell(2.5e-5, Unit::GigabytesPerSecond), std::string("25.00 kB/s"));
@@ -495,8 +490,7 @@ class tst_Text : public QObject {
         const std::string text = contentOf(prose) + contentOf(list);
         // "*" or "..." may shorten a name.
         static const std::regex name(
-            "((?:CUPTI|CUDA|NVTX|GPU|TARGET|META|ANALYSIS|DIAGNOSTIC|LANESCOPE|ENUM)_[A-Z_]*)(\\*|\\.{"
-            "3})?");
+            "((?:CUPTI|CUDA|NVTX|GPU|TARGET|META|ANALYSIS|DIAGNOSTIC|LANESCOPE|ENUM)_[A-Z_]*)(\\*|\\.{3})?");
         int names = 0;
         for (std::sregex_iterator match(text.begin(), text.end(), name), last; match != last; ++match) {
             const std::string found = (*match)[1];

@@ -4,8 +4,10 @@
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
 #include "model/trace/kinds/CpuState.h"
+#include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -14,7 +16,7 @@ using namespace lanescope::explain;
 
 namespace {
 
-constexpr int64_t us = 1'000, ms = 1'000'000;
+constexpr int64_t us = 1'000;
 
 /// State of the launching thread between its steps.
 struct Pause {
@@ -30,10 +32,10 @@ TracePtr programOf(const Pause& pause) {
     SimulatedTrace made;
     const uint32_t main = made.addThread(0, 4242, "python3"), other = made.addThread(0, 4243, "metrics");
     const uint32_t stream = made.defaultStream();
-    const uint32_t outer = made.stack(noIndex, made.intern("outer"), made.intern(pause.file), 7);
-    const uint32_t own = made.stack(outer, made.intern("prepare"), made.intern("/srv/own.py"), 3);
+    const uint32_t outer = made.frame("outer", pause.file, 7);
+    const uint32_t own = made.frame("prepare", "/srv/own.py", 3, outer);
     const uint32_t runtime = pause.isOfRuntime ? made.addThread(0, 4244, "runtime") : main;
-    const uint32_t held = made.stack(noIndex, made.intern("count"), made.intern("/srv/metrics.py"), 46);
+    const uint32_t held = made.frame("count", "/srv/metrics.py", 46);
     int64_t at = 1 * ms;
     for (int64_t step = 0; step < 30; ++step) {
         const int64_t startNs = at;
@@ -43,11 +45,7 @@ TracePtr programOf(const Pause& pause) {
                         fromNs + 5 * ms);
         }
         const int64_t untilNs = startNs + 30 * ms;
-        kinds::CpuState::Row row;
-        row.startNs = at;
-        row.endNs = untilNs;
-        row.thread = runtime;
-        row.state = pause.state;
+        kinds::CpuState::Row row{.startNs = at, .endNs = untilNs, .thread = runtime, .state = pause.state};
         row.stack = pause.isOfRuntime ? noIndex : own;
         row.cpuNs = static_cast<int64_t>(pause.ranShare * static_cast<double>(untilNs - at));
         if (pause.state == ThreadState::Gil) {
@@ -63,11 +61,6 @@ TracePtr programOf(const Pause& pause) {
 }
 
 Explanation explained(const Pause& pause) { return explain::explain(*summarizeRun(*programOf(pause))); }
-
-const Finding* findingOf(const Explanation& explanation, const Rule& rule) {
-    const auto found = std::ranges::find(explanation.findings, &rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
 
 std::vector<StepSummary> stepsWithLongOnes(int64_t count, int64_t period) {
     std::vector<StepSummary> steps;
@@ -90,21 +83,21 @@ class tst_ThreadCauses : public QObject {
   private slots:
     void waitForTheGilOfAnotherThreadIsEstimated() {
         const Explanation made = explained({});
-        const Finding* found = findingOf(made, gilWaitsRule);
+        const Finding* found = findingOf(made, &gilWaitsRule);
         QVERIFY(found != nullptr);
         QCOMPARE(found, &made.findings.front());
         // The GPU waits 20 ms, and the thread ran for a fifth of them.
         QVERIFY2(std::abs(found->maxGainNs - 16 * ms) < ms, found->sentence.c_str());
         for (const char* part : {"the GIL, held by the thread metrics", "seen mostly at own.py:3 in prepare",
                                  "the holder mostly at metrics.py:46 in count"})
-            QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
+            HAS(found->sentence, part);
         // The rest is no part of it.
-        const Finding* rest = findingOf(made, launchBoundRule);
+        const Finding* rest = findingOf(made, &launchBoundRule);
         QVERIFY(rest == nullptr || rest->maxGainNs < 5 * ms);
     }
 
     void gilOfALaunchingThreadIsNoFinding() {
-        QVERIFY(findingOf(explained({.isHolderLaunching = true}), gilWaitsRule) == nullptr);
+        QVERIFY(findingOf(explained({.isHolderLaunching = true}), &gilWaitsRule) == nullptr);
     }
 
     void compilingIsOneFindingInWhateverState_data() {
@@ -120,19 +113,18 @@ class tst_ThreadCauses : public QObject {
         QFETCH(double, ranShare);
         const Explanation made =
             explained({.state = state, .ranShare = ranShare, .file = "/x/torch/_inductor/compile_fx.py"});
-        const Finding* found = findingOf(made, compilingRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(std::abs(found->maxGainNs - 20 * ms * 29 / 30) < ms, found->sentence.c_str());
-        QVERIFY(findingOf(made, hostWorkRule) == nullptr && findingOf(made, hostWaitsRule) == nullptr &&
-                findingOf(made, launchBoundRule) == nullptr);
-        QVERIFY(findingOf(explained({.state = state, .ranShare = ranShare}), compilingRule) == nullptr);
+        const Finding found = foundBy(made, &compilingRule);
+        QVERIFY2(std::abs(found.maxGainNs - 20 * ms * 29 / 30) < ms, found.sentence.c_str());
+        QVERIFY(findingOf(made, &hostWorkRule) == nullptr && findingOf(made, &hostWaitsRule) == nullptr &&
+                findingOf(made, &launchBoundRule) == nullptr);
+        QVERIFY(findingOf(explained({.state = state, .ranShare = ranShare}), &compilingRule) == nullptr);
     }
 
     void placeOfAlternatingWaitIsWhereSamplesSawIt() {
         const Explanation made = explained({.state = ThreadState::Lock, .ranShare = 0.5});
         QVERIFY(!made.findings.empty());
         const std::string& sentence = made.findings.front().sentence;
-        QVERIFY2(sentence.find("seen mostly at own.py:3 in prepare") != std::string::npos, sentence.c_str());
+        HAS(sentence, "seen mostly at own.py:3 in prepare");
     }
 
     /// A gap of 20 ms is no way from launch to launch, even if the kernel's count leaves open what the thread did.
@@ -141,11 +133,11 @@ class tst_ThreadCauses : public QObject {
         const Finding& found = made.findings.front();
         QCOMPARE(found.rule, &hostWorkRule);
         QVERIFY2(std::abs(found.maxGainNs - 20 * ms * 29 / 30) < ms, found.sentence.c_str());
-        QVERIFY(findingOf(made, launchBoundRule) == nullptr && findingOf(made, hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(made, &launchBoundRule) == nullptr && findingOf(made, &hostWaitsRule) == nullptr);
         for (const char* part :
              {"runs something else or waits", "seen mostly at own.py:3 in prepare",
               "in 29 intervals in 30 steps, each of 500.0 µs or more", "the thread alternately ran and waited"})
-            QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
+            HAS(found.sentence, part);
         QVERIFY(found.sql.find("g.e - g.s >= 500000") != std::string::npos);
     }
 
@@ -154,11 +146,9 @@ class tst_ThreadCauses : public QObject {
         const Finding& found = made.findings.front();
         QCOMPARE(found.rule, &hostWorkRule);
         for (const char* part : {" Place: while the main thread was at own.py:3 in prepare", "on the thread runtime"})
-            QVERIFY2(found.sentence.find(part) != std::string::npos, found.sentence.c_str());
+            HAS(found.sentence, part);
         // A thread with samples in Python has its own place.
-        QVERIFY(explained({.state = ThreadState::Lock, .ranShare = 0.9})
-                    .findings.front()
-                    .sentence.find(" while the main") == std::string::npos);
+        HAS_NO(explained({.state = ThreadState::Lock, .ranShare = 0.9}).findings.front().sentence, " while the main");
     }
 
     void processesThatStartInLongStepsAreFound() {

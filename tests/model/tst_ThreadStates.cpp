@@ -14,6 +14,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -112,8 +113,7 @@ class tst_ThreadStates : public QObject {
         const SliceLocation place = trace->locate(EventRef(EventKind::CpuState, 1));
         QVERIFY(place.isValid());
         QCOMPARE(trace->tracks[place.track].kind, TrackKind::ThreadStates);
-        QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 1)), std::string("Input"));
-        QCOMPARE(trace->range.startNs, int64_t{0});
+        QCOMPARE(test::listed(trace->nameOf(EventRef(EventKind::CpuState, 1)), trace->range.startNs), "Input | 0");
         QCOMPARE(trace->range.endNs, 410 * ms);
     }
 
@@ -136,8 +136,7 @@ class tst_ThreadStates : public QObject {
         QCOMPARE(states->lanes[0].category[1], SliceCategory::CpuLock);
         QCOMPARE(statesOf(*trace, thread, 0, 180),
                  (Texts{", which alternately runs and waits for a lock or another thread",
-                        " at data.py:77 in backward, which waits for a lock or another "
-                        "thread",
+                        " at data.py:77 in backward, which waits for a lock or another thread",
                         ", which alternately runs and waits"}));
         const std::string_view named = trace->strings.at(states->lanes[0].name[0]);
         QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 0)), std::string(named));
@@ -223,8 +222,7 @@ class tst_ThreadStates : public QObject {
         QCOMPARE(nsOf(analysis::StepPart::DataLoading), 0);
         QCOMPARE(nsOf(analysis::StepPart::LaunchBound), 51 * ms);
         QCOMPARE(causes.front().name.text(),
-                 std::string("in host code (no CUDA call) on the main thread at data.py:88 in pause, which "
-                             "sleeps"));
+                 std::string("in host code (no CUDA call) on the main thread at data.py:88 in pause, which sleeps"));
     }
 
     /// Data loading requires a sampled wait for a possible data source; without samples, it is a guess.
@@ -340,8 +338,7 @@ class tst_ThreadStates : public QObject {
     void gapsReportThreadActivity() {
         Simulated simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main"), stream = simulated.defaultStream();
-        const uint32_t worker = simulated.addProcess(5000, "python3");
-        const uint32_t loader = simulated.addThread(worker, 5000, "pt_data_worker");
+        const uint32_t loader = simulated.addThread(simulated.addProcess(5000, "python3"), 5000, "pt_data_worker");
         const uint32_t next = simulated.line("next_batch", 88);
         simulated.launch(thread, stream, "first", 0, 1 * ms, 10 * ms);
         simulated.launch(thread, stream, "second", 60 * ms, 61 * ms, 70 * ms);
@@ -408,10 +405,7 @@ class tst_ThreadStates : public QObject {
                 if (table.columns[column].name == title) return std::get<double>(table.rows[0][column]);
             return -1.0;
         };
-        QCOMPARE(value("Running"), 40.0);
-        QCOMPARE(value("Runnable"), 10.0);
-        QCOMPARE(value("Sleep"), 50.0);
-        QCOMPARE(value("GIL"), 0.0);
+        QCOMPARE(test::listed(value("Running"), value("Runnable"), value("Sleep"), value("GIL")), "40 | 10 | 50 | 0");
     }
 
     void nsightThreadDataIsRead() {
@@ -419,8 +413,7 @@ class tst_ThreadStates : public QObject {
         const std::string path = folder.filePath("export.sqlite").toStdString();
         {
             auto database = test::orFail(Database::create(path));
-            const int64_t tid = globalTid(100, 100, 0);
-            const std::string id = std::to_string(tid);
+            const std::string id = std::to_string(globalTid(100, 100, 0));
             for (const std::string& sql :
                  {std::string("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)"),
                   std::string("CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT)"),
@@ -469,8 +462,7 @@ class tst_ThreadStates : public QObject {
         QCOMPARE(words(rows), (Texts{"running 90-100 at 7 sampled", "running 100-140 at 7",
                                      "runnable 140-160 at 7 wanted 20", "running 160-170 at 7", "gil 170-220 at 8",
                                      "running 220-230 at 8", "gil 230-260 at 8 sampled"}));
-        QCOMPARE(rows[1].cpuNs, int64_t{40});
-        QCOMPARE(rows[4].cpuNs, int64_t{0});
+        QCOMPARE(test::listed(rows[1].cpuNs, rows[4].cpuNs), "40 | 0");
         QCOMPARE(rows[4].source, StateSource::Scheduler);
     }
 
@@ -496,8 +488,7 @@ class tst_ThreadStates : public QObject {
         std::vector<ThreadSwitch> switches{{0, true},  {10, false, true}, {30, true}, {40, false},
                                            {60, true}, {70, false},       {90, true}, {95, false}};
         const auto rows = exactStates(3, {sampleOf(ThreadState::Poll, 0, 100, noIndex, 26)}, switches);
-        QCOMPARE(words(rows)[1], std::string("runnable 10-30 wanted 20"));
-        QCOMPARE(words(rows)[3], std::string("poll 40-60 wanted 3"));
+        QCOMPARE(test::listed(words(rows)[1], words(rows)[3]), "runnable 10-30 wanted 20 | poll 40-60 wanted 3");
         QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
     }
 
@@ -529,11 +520,11 @@ class tst_ThreadStates : public QObject {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.defaultThread();
         const auto line = [&](std::string_view function, uint32_t number, uint32_t parent) {
-            return simulated.stack(parent, simulated.intern(function), simulated.intern("/data.py"), number);
+            return simulated.frame(function, "/data.py", number, parent);
         };
         const uint32_t main = line("main", 3, noIndex), load = line("load", 88, main);
         const auto native = [&](std::string_view function, uint32_t parent) {
-            return simulated.stack(parent, simulated.intern(function), simulated.intern("/lib/libc.so.6"), 0);
+            return simulated.frame(function, "/lib/libc.so.6", 0, parent);
         };
         const uint32_t within = line("load", 90, line("main", 3, native("_start", noIndex)));
         const auto exact = [&](ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at, StateSource source) {

@@ -18,6 +18,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -170,8 +171,7 @@ class tst_Trace : public QObject {
         const StringIndex first = strings.intern("kernel");
         for (int i = 0; i < 10'000; ++i) strings.intern(std::to_string(i));
         QCOMPARE(strings.intern("kernel"), first);
-        QCOMPARE(strings.at(first), std::string_view("kernel"));
-        QCOMPARE(strings.at(strings.intern("9999")), std::string_view("9999"));
+        QCOMPARE(test::listed(strings.at(first), strings.at(strings.intern("9999"))), "kernel | 9999");
         QCOMPARE(strings.size(), 10'002u);
         QVERIFY(strings.at(0xffffffff).empty());
     }
@@ -369,8 +369,7 @@ class tst_Trace : public QObject {
         builder.addNvtx(thread, "library", 30, 40, NvtxStyle::PushPop, "library");
         builder.addNvtx(thread, "next", 50, 60);
         builder.addNvtx(thread, "loose", 70, 500, NvtxStyle::StartEnd);
-        const TracePtr trace = builder.finish();
-        QVERIFY(trace->nvtx.depth == (Column<uint16_t>{0, 1, 2, 0, 1, 0}));
+        QVERIFY(builder.finish()->nvtx.depth == (Column<uint16_t>{0, 1, 2, 0, 1, 0}));
     }
 
     void openRangesEndWithTheirProcess() {
@@ -391,8 +390,7 @@ class tst_Trace : public QObject {
         builder.addOpenNvtx(builder.defaultThread(), "hangs", 1'000);
         builder.processes()[0].range.endNs = 60'000;
         const TracePtr trace = builder.finish();
-        QCOMPARE(trace->nvtx.endNs[0], int64_t{60'000});
-        QCOMPARE(trace->nvtx.isOpen[0], uint8_t{1});
+        QCOMPARE(test::listed(trace->nvtx.endNs[0], trace->nvtx.isOpen[0]), "60000 | 1");
         QCOMPARE(trace->processes[0].range, (TimeRange{0, 60'000}));
         QCOMPARE(trace->range, (TimeRange{0, 60'000}));
     }
@@ -425,10 +423,8 @@ class tst_Trace : public QObject {
     void copyIsDescribedWithItsBandwidth() {
         SimulatedTrace builder;
         const EventRef copy = builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 55'500'000, 0, 1'000'000);
-        const TracePtr trace = builder.finish();
-        const std::vector<Property> details = describe(*trace, copy);
-        QCOMPARE(valueOf(details, "Bandwidth"), QString("55.50 GB/s"));
-        QCOMPARE(valueOf(details, "From"), QString("pinned memory"));
+        const std::vector<Property> details = describe(*builder.finish(), copy);
+        QCOMPARE(test::listed(valueOf(details, "Bandwidth"), valueOf(details, "From")), "55.50 GB/s | pinned memory");
         QCOMPARE(valueOf(details, "To"), QString("device memory"));
         QVERIFY(valueOf(details, "GPU").contains("Simulated H200"));
     }
@@ -453,8 +449,7 @@ class tst_Trace : public QObject {
 
     void eventsMayComeInAnyOrder() {
         const TracePtr sorted = Run().finish();
-        QCOMPARE(sorted->kernels.size(), 700u);
-        QCOMPARE(sorted->migrations.size(), 234u);
+        QCOMPARE(test::listed(sorted->kernels.size(), sorted->migrations.size()), "700 | 234");
         QVERIFY(std::is_sorted(sorted->nvtx.startNs.begin(), sorted->nvtx.startNs.end()));
         for (uint32_t seed = 1; seed < 4; ++seed) {
             Run run;
@@ -479,10 +474,8 @@ class tst_Trace : public QObject {
     void lateNamesCreateNoSubject() {
         const TracePtr trace = Run().finish();
         QCOMPARE(trace->processes.size(), size_t{1});
-        QCOMPARE(trace->processes[0].name, std::string("python3"));
-        QCOMPARE(trace->threads.size(), size_t{1});
-        QCOMPARE(trace->threads[0].name, std::string("main"));
-        QCOMPARE(trace->gpus[0].id, int64_t{3});
+        QCOMPARE(test::listed(trace->processes[0].name, trace->threads.size()), "python3 | 1");
+        QCOMPARE(test::listed(trace->threads[0].name, trace->gpus[0].id), "main | 3");
     }
 
     void subjectsAreReused() {
@@ -573,10 +566,8 @@ class tst_Trace : public QObject {
             return std::count_if(trace->counts.begin(), trace->counts.end(),
                                  [&](const EventCount& count) { return count.name == name; });
         };
-        QCOMPARE(countOf("kernels"), 1);
-        QCOMPARE(countOf("memcpys"), 1);
-        QCOMPARE(countOf("memsets"), 0);
-        QVERIFY(hasNote(*trace, "300 of 1,000 kernels have no start and end in the file. All numbers leave them out."));
+        QCOMPARE(test::listed(countOf("kernels"), countOf("memcpys"), countOf("memsets")), "1 | 1 | 0");
+        QVERIFY(hasNote(*trace, "300 of 1,000 kernels have no start and end in the file. All numbers omit them."));
         TraceBuilder empty;
         QVERIFY(empty.finish());
         QVERIFY(hasNote(empty.trace(), "This trace has no events: no CUDA work, API call or NVTX range was recorded."));

@@ -11,6 +11,8 @@
 #include "model/merge/mergeFiles.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -96,9 +98,7 @@ TracePtr rankOfSteps(int rank, int steps) {
     sim.addAllocation(0, 0, MemoryKind::Device, 0x2000, 1 << 20, ms);  // is freed before the cut
     sim.addFree(0, 0, 0x2000, 2 * ms);
     sim.addFree(0, 0, 0x1000, 10 * ms * steps - ms);
-    for (int step = 0; step < steps; ++step) {
-        const int64_t atNs = 10 * ms * step;
-        sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
+    sim.addSteps(thread, steps, 10 * ms, 9 * ms, [&](int64_t atNs, int step) {
         sim.launch(thread, stream, "gemm", atNs + 10 * us, atNs + 20 * us, atNs + 8 * ms);
         Interconnect& links = sim.description().interconnect;
         links.sampledRanges.push_back({"step " + std::to_string(step),
@@ -108,7 +108,7 @@ TracePtr rankOfSteps(int rank, int steps) {
                                        {atNs, atNs + us},
                                        {atNs + 9 * ms, atNs + 9 * ms + us}});
         links.gpuProcesses.push_back({atNs + us, 0, 4711, "other", 1 << 30, 12.5});
-    }
+    });
     sim.counter(meansOf(25 * ms, 10 * ms * steps));
     return sim.finish("rank" + std::to_string(rank) + ".sqlite");
 }
@@ -127,15 +127,13 @@ class tst_TraceExcerpt : public QObject {
         QCOMPARE(cut->processes[1].rank, std::optional<int>(2));
         // The step after the last ends it.
         QCOMPARE(rangesOf(*cut), (std::set<std::string>{"epoch", "step 3", "step 4", "step 5"}));
-        QCOMPARE(cut->kernels.size(), 6u);
-        QCOMPARE(cut->apiCalls.size(), 6u);
+        QCOMPARE(test::listed(cut->kernels.size(), cut->apiCalls.size()), "6 | 6");
         for (uint32_t row = 0; row < cut->kernels.size(); ++row)
             QVERIFY(cut->launchingCall({EventKind::Kernel, row}).isValid());
         QVERIFY(cut->range.startNs >= 30 * ms && cut->range.endNs <= 60 * ms);
         const RunSteps steps = *findSteps(*cut);
         QCOMPARE(steps.workers.size(), size_t{2});
-        QCOMPARE(steps.workers[0].steps.front().name, std::string("step 3"));
-        QCOMPARE(steps.workers[0].steps.size(), size_t{2});
+        QCOMPARE(test::listed(steps.workers[0].steps.front().name, steps.workers[0].steps.size()), "step 3 | 2");
         QCOMPARE(steps.workers[0].steps.back().range.endNs, spanOf(*parts[0], 0, {5, 5}).startNs);
         QCOMPARE(steps.workers[0].foundCount, int64_t{2});
     }
@@ -200,8 +198,7 @@ class tst_TraceExcerpt : public QObject {
     void otherRanksOfTheFileAreRemoved() {
         const TracePtr whole = simulatedTraining({.steps = 4, .gpuCount = 3});
         const TracePtr cut = excerptOf({whole}, {{2}, std::nullopt});
-        QCOMPARE(cut->processes.size(), size_t{1});
-        QCOMPARE(cut->gpus.size(), size_t{1});
+        QCOMPARE(test::listed(cut->processes.size(), cut->gpus.size()), "1 | 1");
         QCOMPARE(cut->gpus[0].id, whole->gpus[2].id);
         for (const Thread& thread : cut->threads) QCOMPARE(thread.process, 0u);
     }
@@ -300,14 +297,12 @@ class tst_TraceExcerpt : public QObject {
     void stepDurationsEqualThoseOfTheWhole() {
         SimulatedTrace sim;
         const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
-        for (int step = 0; step < 30; ++step) {
-            const int64_t atNs = 10 * ms * step;
-            sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
+        sim.addSteps(thread, 30, 10 * ms, 9 * ms, [&](int64_t atNs, int step) {
             // A step and a half later, and each longer than the previous.
             for (int each = 0; each < 8; ++each)
                 sim.launch(thread, stream, "late", atNs + each * ms, atNs + (15 + each) * ms,
                            atNs + (16 + each) * ms - 500 * us + step * us);
-        }
+        });
         const TracePtr whole = sim.finish("late.sqlite"), cut = excerptOf({whole}, {{}, StepRange{10, 16}});
         for (uint32_t row = 0; row < cut->kernels.size(); ++row)
             QVERIFY(cut->launchingCall({EventKind::Kernel, row}).isValid());
@@ -346,7 +341,7 @@ class tst_TraceExcerpt : public QObject {
     void copiesOfARecordingAreRefused() {
         const TracePtr one = rankOfSteps(0, 5), copy = rankOfSteps(0, 5), other = rankOfSteps(1, 5);
         const std::string error = errorOf({one, other, copy}, {});
-        QVERIFY2(error.find("contain the same recording. Name one of them.") != std::string::npos, error.c_str());
+        HAS(error, "contain the same recording. Name one of them.");
         QCOMPARE(errorOf({one, other}, {}), std::string());
     }
 
@@ -368,8 +363,7 @@ class tst_TraceExcerpt : public QObject {
             QVERIFY2(!parseRanks(wrong), wrong);
         QCOMPARE(describe({{0, 16, 17, 18, 517}, StepRange{120, 124}}),
                  std::string("ranks 0, 16-18, 517, steps 120-124"));
-        QCOMPARE(describe({{3}, std::nullopt}), std::string("rank 3"));
-        QCOMPARE(describe({{}, StepRange{7, 7}}), std::string("step 7"));
+        QCOMPARE(test::listed(describe({{3}, std::nullopt}), describe({{}, StepRange{7, 7}})), "rank 3 | step 7");
     }
 
     void rankMissingInTheSummaryIsFound() {

@@ -11,6 +11,8 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -172,8 +174,7 @@ class tst_TraceQuery : public QObject {
         QCOMPARE(result.table.rows.size(), size_t(2));
         const auto& row = result.table.rows[0];
         QCOMPARE(std::get<int64_t>(row[0]), int64_t(1));
-        QCOMPARE(std::get<double>(row[1]), 2.5);
-        QCOMPARE(std::get<std::string>(row[2]), std::string("x"));
+        QCOMPARE(test::listed(std::get<double>(row[1]), std::get<std::string>(row[2])), "2.5 | x");
         QCOMPARE(std::get<std::string>(row[3]), std::string("x'00ff'"));
         QVERIFY(std::holds_alternative<std::monostate>(result.table.rows[1][1]));
         QVERIFY(!result.isCut);
@@ -241,17 +242,13 @@ class tst_TraceQuery : public QObject {
     }
 
     void rowLimitIsAppliedAndReported() {
-        const char* sql =
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10) SELECT i "
-            "FROM n";
+        const char* sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10) SELECT i FROM n";
         const TraceQuery query = open("plain.sqlite");
         const auto cut = test::orFail(query.run(sql, {.rows = 9}));
         QCOMPARE(cut.table.rows.size(), size_t(9));
         QVERIFY(cut.isCut);
-        const auto whole = test::orFail(query.run(sql, {.rows = 10}));
-        QVERIFY(!whole.isCut);
-        const auto small = test::orFail(query.run(sql, {.resultBytes = 64}));
-        QVERIFY(small.isCut);
+        QVERIFY(!test::orFail(query.run(sql, {.rows = 10})).isCut);
+        QVERIFY(test::orFail(query.run(sql, {.resultBytes = 64})).isCut);
     }
 
     void writingStatementsAreRefused_data() {
@@ -345,7 +342,7 @@ class tst_TraceQuery : public QObject {
             query.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) " + select.toStdString(),
                       {.rows = 10'000'000, .workingBytes = workingBytes});
         QVERIFY(!result.has_value());
-        QVERIFY2(result.error().sentence.find("32.00 MiB") != std::string::npos, result.error().sentence.c_str());
+        HAS(result.error().sentence, "32.00 MiB");
         QVERIFY(sqlite3_memory_highwater(0) - bytesBefore < workingBytes + spare);
     }
 
@@ -390,8 +387,7 @@ class tst_TraceQuery : public QObject {
                  "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                  "SELECT count(*) FROM n; CREATE VIEW plain AS SELECT a FROM t;");
         const TraceQuery query = open("views.sqlite");
-        const auto result = query.run("SELECT * FROM v", {.time = std::chrono::milliseconds(5000)});
-        QVERIFY(!result.has_value());
+        QVERIFY(!query.run("SELECT * FROM v", {.time = std::chrono::milliseconds(5000)}).has_value());
         const auto plain = query.run("SELECT * FROM plain");
         QVERIFY(!plain.has_value());
         QVERIFY(plain.error().sentence.find("views and virtual tables of a trace are not allowed") !=
@@ -413,8 +409,7 @@ class tst_TraceQuery : public QObject {
         const TraceQuery query = open("virtual.sqlite");
         for (const char* sql : {"SELECT * FROM f", "SELECT * FROM f WHERE f MATCH 'words'", "SELECT * FROM r",
                                 "SELECT highlight(f, 0, 'a', 'b') FROM f"}) {
-            const auto result = query.run(sql);
-            QVERIFY2(!result.has_value(), sql);
+            QVERIFY2(!query.run(sql).has_value(), sql);
         }
         QVERIFY(query.run("SELECT * FROM t").has_value());
         QVERIFY(query.run("SELECT value FROM json_each('[1, 2]')").has_value());
@@ -425,8 +420,7 @@ class tst_TraceQuery : public QObject {
         makeFile(folder_ / "generated.sqlite",
                  "CREATE TABLE t (a, b AS (hex(zeroblob(a))) VIRTUAL); INSERT INTO t (a) VALUES (1);"
                  "INSERT INTO t (a) VALUES (100000000);");
-        const auto result = open("generated.sqlite").run("SELECT b FROM t");
-        QVERIFY(!result.has_value());
+        QVERIFY(!open("generated.sqlite").run("SELECT b FROM t").has_value());
     }
 
     void corruptFileIsHarmless() {

@@ -5,7 +5,9 @@
 #include "model/format/threadStates.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/model/madeSteps.h"
+#include "tests/support/has.h"
 #include "tests/support/idleCauses.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -69,17 +71,7 @@ QString sentenceOf(const RunComparison& comparison) { return QString::fromStdStr
 
 /// Lengthens a part of every `every`th step.
 void lengthen(WorkerSummary& worker, int64_t steps, int64_t every, StepPart part, int64_t moreNs) {
-    const StepSummary like = worker.steps.front();
-    worker.steps.clear();
-    for (int64_t number = 0; number < steps; ++number) {
-        worker.steps.push_back(like);
-        StepSummary& step = worker.steps.back();
-        step.number = number;
-        step.startNs = number * 1'000 * ms;
-        const int64_t longerNs = (number % every == 0 ? moreNs : 0) + number * 7'919 % 100'000;
-        step.parts[part] += longerNs;
-        step.wallNs += longerNs;
-    }
+    lengthenSteps(worker, steps, part, moreNs, [every](int64_t number) { return number % every == 0; });
 }
 
 int64_t placeOf(const Explanation& explanation, const Rule* rule) {
@@ -220,9 +212,7 @@ class tst_causes : public QObject {
         QVERIFY(programs);
         const QString sentence = sentenceOf(programs->comparison);
         SAYS(sentence, "+0.300 ms compute");
-        SAYS(sentence,
-             "(beyond the spread between runs, but +0.300 ms in the median step, less than 1 % of "
-             "it)");
+        SAYS(sentence, "(beyond the spread between runs, but +0.300 ms in the median step, less than 1 % of it)");
         SAYS_NO(sentence, "within the spread between runs");
     }
 
@@ -233,8 +223,8 @@ class tst_causes : public QObject {
         const Explanation guessed = explain::explain(made.run());
         QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
-        QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
-        QVERIFY2(guessed.sentence.find("waiting for data (a guess)") != std::string::npos, guessed.sentence.c_str());
+        HAS(sentence, "is a guess");
+        HAS(guessed.sentence, "waiting for data (a guess)");
         MadeRun working;
         working.add(StepPart::DataLoading, ContributorKind::Idle,
                     idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating), 20 * ms);
@@ -252,7 +242,7 @@ class tst_causes : public QObject {
             MadeRun made;
             made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy, state), 20 * ms);
             const std::string sentence = explain::explain(made.run()).findings.front().sentence;
-            QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+            HAS(sentence, "is a guess");
         }
         // Knowledge of one half does not apply to the other.
         MadeRun half;
@@ -270,7 +260,7 @@ class tst_causes : public QObject {
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
                  onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 9, "pause"}), 20 * ms);
         const std::string sentence = explain::explain(made.run()).findings.front().sentence;
-        QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
+        HAS(sentence, "sleeps of its own accord");
     }
 
     /// Fewer launches do not help a thread that does not run.
@@ -311,7 +301,7 @@ class tst_causes : public QObject {
         const std::string_view advice = finding.advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
         const std::string said = " Place: train.py:9 in pause. There the main thread " + does.toStdString() + ".";
-        QVERIFY2(finding.sentence.find(said) != std::string::npos, finding.sentence.c_str());
+        HAS(finding.sentence, said);
     }
 
     void stepsReportTheirShareOfTheRun() {
@@ -356,9 +346,9 @@ class tst_causes : public QObject {
         QVERIFY(report.explanation.steps.empty());
         QCOMPARE(report.explanation.findings.size(), size_t{2});
         for (const std::string& said : {explanationAsText(report), explanationAsHtml(report)}) {
-            QVERIFY2(said.find("from its first to its last") != std::string::npos, said.c_str());
-            QVERIFY2(said.find("20.00 ms of the run") != std::string::npos, said.c_str());
-            QVERIFY2(said.find("% of the run of 150.0 ms") != std::string::npos, said.c_str());
+            HAS(said, "from its first to its last");
+            HAS(said, "20.00 ms of the run");
+            HAS(said, "% of the run of 150.0 ms");
             for (const char* untrue : {"start-up", "Mean step", "1 of 1", "20.00 ms per step", "20.000 ms per step"})
                 QVERIFY2(said.find(untrue) == std::string::npos, untrue);
         }
@@ -391,18 +381,14 @@ class tst_causes : public QObject {
         made.add(StepPart::Compute, ContributorKind::Kernel,
                  "FillFunctor" + std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)", 10 * ms);
         const Explanation explanation = explain::explain(made.run());
-        const Finding* data = findingOf(explanation, &inputDataRule);
-        QVERIFY(data != nullptr);
-        QVERIFY2(data->sql.find("COALESCE(n.text, s.value) LIKE '%it''s fetch %'") != std::string::npos,
-                 data->sql.c_str());
-        const Finding* sets = findingOf(explanation, &memsetsRule);
-        QVERIFY(sets != nullptr);
-        QVERIFY2(sets->sql.find("s.value = 'FillFunctor<8>'") != std::string::npos, sets->sql.c_str());
-        QVERIFY2(sets->sql.find("1, 400) = ") != std::string::npos, sets->sql.c_str());
-        QVERIFY2(sets->sql.find("length(CAST(s.value AS BLOB)) = 5050 AND ") != std::string::npos, sets->sql.c_str());
+        const Finding data = foundBy(explanation, &inputDataRule);
+        HAS(data.sql, "COALESCE(n.text, s.value) LIKE '%it''s fetch %'");
+        const Finding sets = foundBy(explanation, &memsetsRule);
+        HAS(sets.sql, "s.value = 'FillFunctor<8>'");
+        HAS(sets.sql, "1, 400) = ");
+        HAS(sets.sql, "length(CAST(s.value AS BLOB)) = 5050 AND ");
         // An exported file has the name in this form, too.
-        QVERIFY2(sets->sql.find("CAST('... (5050 bytes, 37bf3100821600e2)' AS BLOB)") != std::string::npos,
-                 sets->sql.c_str());
+        HAS(sets.sql, "CAST('... (5050 bytes, 37bf3100821600e2)' AS BLOB)");
     }
 
     /// The name of a kernel can be pages long.
@@ -485,9 +471,7 @@ class tst_causes : public QObject {
             made.add(StepPart::Compute, ContributorKind::Kernel, kernel, ns);
             return explain::explain(made.run());
         };
-        const char* fill =
-            "at::native::vectorized_elementwise_kernel<16, at::native::FillFunctor<unsigned "
-            "char>>";
+        const char* fill = "at::native::vectorized_elementwise_kernel<16, at::native::FillFunctor<unsigned char>>";
         const Explanation filled = with(fill, 20 * ms);
         QCOMPARE(rulesOf(filled), std::vector{&memsetsRule});
         QCOMPARE(filled.findings[0].maxGainNs, 20 * ms);
@@ -509,10 +493,8 @@ class tst_causes : public QObject {
         };
         // A mean of 20 ms over all steps, from an excess of 160 ms in every eighth.
         const Explanation mostly = explained(15 * ms), hardly = explained(25 * ms);
-        QCOMPARE(placeOf(mostly, &stepPatternRule), int64_t{0});
-        QCOMPARE(placeOf(mostly, &hostSyncRule), int64_t{1});
-        QCOMPARE(placeOf(hardly, &hostSyncRule), int64_t{0});
-        QCOMPARE(placeOf(hardly, &stepPatternRule), int64_t{1});
+        QCOMPARE(test::listed(placeOf(mostly, &stepPatternRule), placeOf(mostly, &hostSyncRule)), "0 | 1");
+        QCOMPARE(test::listed(placeOf(hardly, &hostSyncRule), placeOf(hardly, &stepPatternRule)), "0 | 1");
     }
 
     /// Irregular steps, which do not explain the cause.

@@ -14,6 +14,8 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedRuns.h"
@@ -103,8 +105,6 @@ struct Program : SimulatedTrace {
     }
 };
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 std::vector<uint32_t> threadsOf(const Trace& trace, uint32_t process) {
     std::vector<uint32_t> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
@@ -150,10 +150,8 @@ class tst_comparePrograms : public QObject {
         std::nth_element(widths.begin(), widths.begin() + times / 2, widths.end());
         const double known = 2 * 1.959964 * spreads[size_t(recipe)] * std::sqrt(2.0 / runs);
         const double coverage = double(covered) / times, claims = double(claimed) / times;
-        qInfo(
-            "%s, %d per side: coverage %.3f, claims of no change %.3f, width %.2f of that with "
-            "known variances",
-            simulated.name, runs, coverage, claims, widths[times / 2] / known);
+        qInfo("%s, %d per side: coverage %.3f, claims of no change %.3f, width %.2f of that with known variances",
+              simulated.name, runs, coverage, claims, widths[times / 2] / known);
         QVERIFY(coverage >= 0.93 && coverage <= 0.97);
         QVERIFY(claims <= 0.065);
         QVERIFY(widths[times / 2] <= 1.5 * known);
@@ -185,9 +183,9 @@ class tst_comparePrograms : public QObject {
         QCOMPARE(compared.comparison.answer.outcome, Outcome::WithinNoise);
         QVERIFY(compared.comparison.criticalPair()->claim.visiblePercent > 100);
         const std::string& sentence = compared.comparison.answer.sentence;
-        QVERIFY2(sentence.find("even a doubling could go unnoticed") != std::string::npos, sentence.c_str());
+        HAS(sentence, "even a doubling could go unnoticed");
         QVERIFY2(sentence.ends_with(". Record more runs."), sentence.c_str());
-        QVERIFY2(sentence.find("would most likely") == std::string::npos, sentence.c_str());
+        HAS_NO(sentence, "would most likely");
     }
 
     void singleRunsDescribeOnlyThemselves() {
@@ -229,8 +227,7 @@ class tst_comparePrograms : public QObject {
                                       std::string("Program: python train.py in the baseline, python eval.py in the "
                                                   "candidate."));
         };
-        QCOMPARE(programs("python train.py --seed 2"), 0);
-        QCOMPARE(programs("python eval.py"), 1);
+        QCOMPARE(test::listed(programs("python train.py --seed 2"), programs("python eval.py")), "0 | 1");
         const std::string other = cautions("python eval.py --seed 1");
         QVERIFY2(
             other.find("The runs of the baseline are of different programs: python train.py and python eval.py.") !=
@@ -320,8 +317,7 @@ class tst_comparePrograms : public QObject {
         runs.push_back(steadyRun(49, "gemm_v2"));
         const PooledRuns pooled = test::orFail(poolRuns(runs, "baseline"));
         const WorkerSummary& worker = pooled.summary.workers.front();
-        QCOMPARE(worker.steps.size(), size_t{60});
-        QCOMPARE(worker.contributors.size(), size_t{2});
+        QCOMPARE(test::listed(worker.steps.size(), worker.contributors.size()), "60 | 2");
         int64_t exposedNs = 0;
         for (const Contributor& each : worker.contributors) exposedNs += each.exposedNs;
         QCOMPARE(exposedNs, worker.totalWallNs());
@@ -489,31 +485,23 @@ class tst_comparePrograms : public QObject {
         const Explanation slowCalls = explain::explain(Program(7'450, 18 * us).summary());
         QVERIFY(findingOf(slowCalls, &launchBoundRule) == nullptr);
         QVERIFY(findingOf(slowCalls, &gpuIdleRule) == nullptr);
-        const Explanation plainCalls = explain::explain(Program(2'450, 18 * us).summary());
-        const Finding* found = findingOf(plainCalls, &launchBoundRule);
-        QVERIFY(found != nullptr);
-        QVERIFY(!has(found->sentence, "cost of recording"));
+        const Finding found = foundBy(explain::explain(Program(2'450, 18 * us).summary()), &launchBoundRule);
+        HAS_NO(found.sentence, "cost of recording");
     }
 
     void findingsExcludeTheProfilerShare() {
-        const Explanation explanation = explain::explain(Program(7'450, 40 * us).summary());
-        const Finding* found = findingOf(explanation, &launchBoundRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(found->share > 0.34 && found->share < 0.36, found->sentence.c_str());
-        QVERIFY2(has(found->sentence,
-                     "In addition, recording may cost up to 500.0 µs per step: 100 launches at 7.450 µs each, where "
-                     "2.450 µs was measured without a profiler."),
-                 found->sentence.c_str());
+        const Finding found = foundBy(explain::explain(Program(7'450, 40 * us).summary()), &launchBoundRule);
+        QVERIFY2(found.share > 0.34 && found.share < 0.36, found.sentence.c_str());
+        HAS(found.sentence,
+            "In addition, recording may cost up to 500.0 µs per step: 100 launches at 7.450 µs each, where "
+            "2.450 µs was measured without a profiler.");
     }
 
     void veryLongLaunchesAreNotAllProfilerOverhead() {
-        const Explanation explanation = explain::explain(Program(60 * us, 40 * us).summary());
-        const Finding* found = findingOf(explanation, &launchBoundRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence,
-                     "In addition, recording may cost up to 999.5 µs per step: at most 10.00 µs for each of 99.95 "
-                     "launches."),
-                 found->sentence.c_str());
+        const Finding found = foundBy(explain::explain(Program(60 * us, 40 * us).summary()), &launchBoundRule);
+        HAS(found.sentence,
+            "In addition, recording may cost up to 999.5 µs per step: at most 10.00 µs for each of 99.95 "
+            "launches.");
     }
 
     void threadsWithoutCoresAreReported() {
@@ -526,23 +514,18 @@ class tst_comparePrograms : public QObject {
         const auto wallNs = static_cast<double>(run.workers[0].totalWallNs());
         const double cores = static_cast<double>(run.workers[0].coreWaits->ns) / wallNs;
         QVERIFY2(cores > 1.99 && cores < 2.01, qPrintable(QString::number(cores)));
-        const Explanation explanation = explain::explain(run);
-        const Finding* found = findingOf(explanation, &launchBoundRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence, "8 threads of the process waited for a core, each for 25.0 % of the time"),
-                 found->sentence.c_str());
+        const Finding found = foundBy(explain::explain(run), &launchBoundRule);
+        HAS(found.sentence, "8 threads of the process waited for a core, each for 25.0 % of the time");
     }
 
     void fewThreadsWithoutACoreAreNotReported() {
         Program program(2'450, 40 * us);
         program.addHungry(500, 0.25);
-        const Explanation explanation = explain::explain(program.summary());
-        QVERIFY(!has(findingOf(explanation, &launchBoundRule)->sentence, "for a core"));
+        HAS_NO(findingOf(explain::explain(program.summary()), &launchBoundRule)->sentence, "for a core");
     }
 
     void coreWaitsAreUnknownWithoutSamples() {
-        const RunSummary run = Program(2'450, 40 * us).summary();
-        QVERIFY(!run.workers[0].coreWaits.has_value());
+        QVERIFY(!Program(2'450, 40 * us).summary().workers[0].coreWaits.has_value());
     }
 
     /// A row that claims more than the available time.
@@ -629,13 +612,14 @@ class tst_comparePrograms : public QObject {
         WorkerSummary& worker = made.run().workers[0];
         worker.coreWaits = CoreWaits{8, 6 * worker.totalWallNs()};
         const auto sentence = [&] { return explain::explain(made.run()).findings[0].sentence; };
-        QVERIFY2(has(sentence(), "8 threads of the process"), sentence().c_str());
+        HAS(sentence(), "8 threads of the process");
         worker.heldBackNs = 6 * worker.totalWallNs();
-        QVERIFY2(has(sentence(), "the limit of the cgroup held processors back for 6.00 s"), sentence().c_str());
-        QVERIFY2(!has(sentence(), "of the process"), sentence().c_str());
+        HAS(sentence(), "the limit of the cgroup held processors back for 6.00 s");
+        HAS_NO(sentence(), "of the process");
         worker.heldBackNs.reset();
         worker.coreWaits = CoreWaits{1, worker.totalWallNs()};
-        QVERIFY2(has(sentence(), "one thread of the process") && !has(sentence(), "Fewer threads"), sentence().c_str());
+        QVERIFY2(test::has(sentence(), "one thread of the process") && !test::has(sentence(), "Fewer threads"),
+                 sentence().c_str());
     }
 };
 

@@ -17,6 +17,8 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -30,8 +32,6 @@ namespace {
 constexpr int64_t us = 1'000;
 constexpr int64_t mhz = 1'000'000;
 constexpr uint64_t powerCap = 0x4, hardwareThermal = 0x40, userClocks = 0x2;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a test.
 class Program : public SimulatedTrace {
@@ -140,9 +140,8 @@ class tst_explain : public QObject {
         QCOMPARE(rulesOf(explanation), std::vector{rule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, 25 * ms);
-        QCOMPARE(finding.share, 0.2);
-        QCOMPARE(finding.path, std::string("forward"));
-        QVERIFY2(finding.sentence.find("25.00 ms of a step (20.0 %)") != std::string::npos, finding.sentence.c_str());
+        QCOMPARE(test::listed(finding.share, finding.path), "0.2 | forward");
+        HAS(finding.sentence, "25.00 ms of a step (20.0 %)");
         QVERIFY(rulesOf(with(2 * ms)).empty());
         MadeRun made;
         made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms, ContributorTrait(trait));
@@ -173,8 +172,7 @@ class tst_explain : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), (std::vector{&syncCopiesRule, &hostSyncRule}));
         QCOMPARE(explanation.findings[1].maxGainNs, 10 * ms);
-        QVERIFY2(explanation.findings[0].sentence.find("in cudaMemcpy") != std::string::npos,
-                 explanation.findings[0].sentence.c_str());
+        HAS(explanation.findings[0].sentence, "in cudaMemcpy");
         // If that rule is disabled, the wait is reported.
         QCOMPARE(rulesOf(explain::explain(made.run(), {&syncCopiesRule})), std::vector{&hostSyncRule});
     }
@@ -185,16 +183,14 @@ class tst_explain : public QObject {
             SimulatedTrace builder;
             const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
             constexpr int64_t us = 1'000;
-            for (uint32_t step = 0; step < 10; ++step) {
-                const int64_t at = 10 * ms * step;
-                builder.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
+            builder.addSteps(thread, 10, 10 * ms, 10 * ms, [&](int64_t at, uint32_t step) {
                 builder.launch(thread, stream, "gemm", at + 10 * us, at + 20 * us, at + 5 * ms);
                 builder.addMemcpy(stream, MemcpyKind::DtoH, 4096, at + 5 * ms, at + 5 * ms + 10 * us, step + 1);
                 builder.addApi(thread, isWaiting ? "cudaMemcpy" : "cudaMemcpyAsync", at + 30 * us,
                                isWaiting ? at + 9'500 * us : at + 40 * us, step + 1);
                 if (!isWaiting)
                     builder.launch(thread, stream, "gemm", at + 50 * us, at + 5 * ms + 10 * us, at + 10 * ms);
-            }
+            });
             const Result<RunSummary> summary = summarizeRun(*builder.finish());
             return summary ? rulesOf(explain::explain(*summary)) : std::vector<const Rule*>();
         };
@@ -240,9 +236,8 @@ class tst_explain : public QObject {
         const Finding& late = explanation.findings.front();
         QCOMPARE(late.worker, uint32_t{2});
         QCOMPARE(late.maxGainNs, 30 * ms);
-        QVERIFY2(late.sentence.find("than rank 2, GPU 2") != std::string::npos, late.sentence.c_str());
-        QVERIFY2(explanation.sentence.find("20.00 ms waiting for rank 2") != std::string::npos,
-                 explanation.sentence.c_str());
+        HAS(late.sentence, "than rank 2, GPU 2");
+        HAS(explanation.sentence, "20.00 ms waiting for rank 2");
     }
 
     void unusedNvlinkIsReportedInsteadOfCommunication() {
@@ -265,8 +260,7 @@ class tst_explain : public QObject {
                      onMain(idle(CauseKind::OutsideCalls, state, observation)), 40 * ms);
             return explain::explain(made.run()).findings.front().sentence;
         };
-        QVERIFY(sentence(ThreadState::Sleep, Observation::Alternating)
-                    .find("running or waiting kept the GPU idle is unknown") != std::string::npos);
+        HAS(sentence(ThreadState::Sleep, Observation::Alternating), "running or waiting kept the GPU idle is unknown");
         QVERIFY(sentence(ThreadState::Running, Observation::State).find("kept the GPU idle") == std::string::npos);
         // Another thread may launch in the meantime, for example autograd's.
         QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("kept the GPU idle") == std::string::npos);
@@ -309,33 +303,22 @@ class tst_explain : public QObject {
                  1 * ms);
         const auto lengthened = [&](int64_t every, int64_t excessNs) {
             MadeRun with = made;
-            auto& steps = with.run().workers[1].steps;
-            const StepSummary like = steps.front();
-            steps.clear();
-            for (int64_t number = 0; number < 30; ++number) {
-                steps.push_back(like);
-                steps.back().number = number;
-                steps.back().startNs = number * 1'000 * ms;
-                const int64_t moreNs = (number % every == 0 ? excessNs : 0) + number * 7'919 % 100'000;
-                steps.back().parts[StepPart::DataLoading] += moreNs;
-                steps.back().wallNs += moreNs;
-            }
+            lengthenSteps(with.run().workers[1], 30, StepPart::DataLoading, excessNs,
+                          [every](int64_t number) { return number % every == 0; });
             return explain::explain(with.run());
         };
         // Causes of one rank only, or of the steps of its pattern only.
         made.run().workers[1].distinctions = {
             {DistinctionOf::Pattern, DistinctionKind::Range, "tokenizer hiccup", 10, 8 * ms}};
         const Explanation third = lengthened(3, 14 * ms);
-        const auto found = std::find_if(third.findings.begin(), third.findings.end(),
-                                        [](const Finding& finding) { return finding.rule == &stepPatternRule; });
-        QVERIFY(found != third.findings.end());
-        QCOMPARE(found->worker, uint32_t{1});
-        QCOMPARE(found->pattern->period, int64_t{3});
+        const Finding* found = findingOf(third, &stepPatternRule);
+        QVERIFY(found != nullptr);
+        QCOMPARE(test::listed(found->worker, found->pattern->period), "1 | 3");
         QVERIFY(std::abs(found->maxGainNs - 14 * ms / 3) < ms / 5);
         QCOMPARE(*found->atNs, int64_t{0});
         for (const char* part : {"rank 1", "every third step", "waiting for data", "in host code",
                                  "Only these steps have the range \"tokenizer hiccup\", 8.000 ms in each of 10 steps."})
-            QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
+            HAS(found->sentence, part);
         QVERIFY2(found->brief.ends_with(": tokenizer hiccup") ||
                      found->brief.find(": tokenizer hiccup, ") != std::string::npos,
                  found->brief.c_str());
@@ -359,7 +342,7 @@ class tst_explain : public QObject {
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.worker, uint32_t{3});
         QCOMPARE(finding.maxGainNs, 30 * ms - 69 * ms / 4);
-        QVERIFY2(finding.sentence.find("rank 3, GPU 3 computes") != std::string::npos, finding.sentence.c_str());
+        HAS(finding.sentence, "rank 3, GPU 3 computes");
         QVERIFY(rulesOf(explain::explain(made.run(), {&unbalancedRanksRule})).empty());
     }
 
@@ -399,7 +382,7 @@ class tst_explain : public QObject {
         QCOMPARE(json["findings"][0]["mostGainNs"].get<int64_t>(), 20 * ms);
         QCOMPARE(json["workers"].size(), size_t{2});
         const std::string text = explanationAsText(report);
-        QVERIFY2(text.find("1. input_data, costs 20.000 ms per step") != std::string::npos, text.c_str());
+        HAS(text, "1. input_data, costs 20.000 ms per step");
         for (size_t from = 0; from < text.size();) {
             const size_t end = text.find('\n', from);
             QVERIFY(end - from <= 100);
@@ -413,14 +396,13 @@ class tst_explain : public QObject {
 
     void hotGpuIsReportedBelowItsClocks() {
         const Explanation hot = explainedClocks(hardwareThermal, 990, 1980);
-        const Finding* found = findingOf(hot, &gpuThrottledRule);
-        QVERIFY(found != nullptr);
+        const Finding found = foundBy(hot, &gpuThrottledRule);
         // Nineteen of twenty steps at half of the clock.
-        QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
+        QVERIFY2(std::abs(found.share - 0.475) < 0.01, qPrintable(QString::number(found.share)));
         for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then", "1.98 GHz at most",
                                  "95.0 % of the time", "Estimated cost"})
-            QVERIFY2(has(found->sentence, part), found->sentence.c_str());
-        QVERIFY(!has(found->sentence, "power cap"));
+            HAS(found.sentence, part);
+        HAS_NO(found.sentence, "power cap");
         QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
     }
 
@@ -452,31 +434,25 @@ class tst_explain : public QObject {
         program.addCounter("throttle.reasons", CounterUnit::Flags, 0, reasons);
         const TracePtr trace = program.finish();
         const RunSummary summary = test::orFail(summarizeRun(*trace));
-        const Explanation explanation = explain::explain(summary);
-        const Finding* found = findingOf(explanation, &gpuThrottledRule);
-        QVERIFY(found != nullptr);
-        QVERIFY(found->atNs);
-        QCOMPARE(*found->atNs, 80 * ms);
-        const FindingPlace place = test::orFail(placeOf(*trace, summary, *found));
-        QCOMPARE(place.range, (TimeRange{80 * ms, 120 * ms}));
+        const Finding found = foundBy(explain::explain(summary), &gpuThrottledRule);
+        QVERIFY(found.atNs);
+        QCOMPARE(found.atNs, 80 * ms);
+        QCOMPARE(test::orFail(placeOf(*trace, summary, found)).range, (TimeRange{80 * ms, 120 * ms}));
     }
 
     void slowingPowerCapIsReportedButNoFinding() {
         const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
         QVERIFY(findingOf(capped, &gpuThrottledRule) == nullptr);
         const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
-            return has(each,
-                       "is at its power cap for 95.0 % of the time of the steps, with its SM clock "
-                       "at 1.58 GHz where 1.98 GHz is the highest seen");
+            return test::has(each,
+                             "is at its power cap for 95.0 % of the time of the steps, with its SM clock "
+                             "at 1.58 GHz where 1.98 GHz is the highest seen");
         });
         QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
         // Heat in addition to it is not normal.
-        const Explanation hot = explainedClocks(powerCap | hardwareThermal, 1'584, 1'980);
-        const Finding* found = findingOf(hot, &gpuThrottledRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(std::abs(found->share - 0.19) < 0.01, qPrintable(QString::number(found->share)));
-        for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).caveats)
-            QVERIFY2(!has(each, "power cap"), each.c_str());
+        const Finding found = foundBy(explainedClocks(powerCap | hardwareThermal, 1'584, 1'980), &gpuThrottledRule);
+        QVERIFY2(std::abs(found.share - 0.19) < 0.01, qPrintable(QString::number(found.share)));
+        for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).caveats) HAS_NO(each, "power cap");
     }
 
     void otherGpusGiveTheReachableClock() {
@@ -488,13 +464,10 @@ class tst_explain : public QObject {
         }
         QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
         made.run().workers[1].clocks = {{0, made.run().workers[1].totalWallNs(), 1'800 * mhz}};
-        const uint32_t critical = made.run().criticalWorker();
-        QCOMPARE(critical, uint32_t(0));
-        const Explanation explanation = explain::explain(made.run());
-        const Finding* found = findingOf(explanation, &gpuThrottledRule);
-        QVERIFY(found != nullptr);
-        QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
-        QVERIFY2(has(found->sentence, "SMs of the other GPUs run at 1.8 GHz"), found->sentence.c_str());
+        QCOMPARE(made.run().criticalWorker(), uint32_t(0));
+        const Finding found = foundBy(explain::explain(made.run()), &gpuThrottledRule);
+        QVERIFY(std::abs(found.share - 1.0 / 3) < 0.01);
+        HAS(found.sentence, "SMs of the other GPUs run at 1.8 GHz");
         made.run().workers[1].gpuName = "L4";
         QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
     }
@@ -565,12 +538,9 @@ class tst_explain : public QObject {
             return found == nullptr ? std::string() : found->sentence;
         };
         const std::string held = sentenceWith(0.4);
-        QVERIFY2(has(held,
-                     "the limit of the cgroup, 2 cores, held processors back for "
-                     "0.40 s in each second"),
-                 held.c_str());
+        HAS(held, "the limit of the cgroup, 2 cores, held processors back for 0.40 s in each second");
         const std::string free = sentenceWith(0.001);
-        QVERIFY2(!free.empty() && !has(free, "limit"), free.c_str());
+        QVERIFY2(!free.empty() && !test::has(free, "limit"), free.c_str());
     }
 
     /// Samples show it running, but it had no core for most of the time between them.
@@ -585,7 +555,7 @@ class tst_explain : public QObject {
         const Explanation starved = rulesWith(50 * ms, 140 * ms);
         const Finding* found = findingOf(starved, &hostWaitsRule);
         QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
-        QVERIFY2(has(found->sentence, "waits for a core for most of that time"), found->sentence.c_str());
+        HAS(found->sentence, "waits for a core for most of that time");
         const Explanation running = rulesWith(180 * ms, 10 * ms);
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
         QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
@@ -596,21 +566,19 @@ class tst_explain : public QObject {
         const auto explained = [](ThreadState state) {
             Program program;
             const uint32_t thread = program.defaultThread();
-            for (int64_t step = 0; step < Program::steps; ++step) {
-                const int64_t at = step * Program::stepNs;
-                program.addNvtx(thread, "step " + std::to_string(step), at, at + Program::stepNs);
+            program.addSteps(thread, Program::steps, Program::stepNs, Program::stepNs, [&](int64_t at, int64_t step) {
                 program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms, static_cast<uint32_t>(step) + 1);
                 program.addKernel(program.defaultStream(), "gemm", at + 4 * ms, at + Program::stepNs,
                                   static_cast<uint32_t>(step) + 1);
                 test::addState(program, thread, state, {at, at + 4 * ms}, state == ThreadState::Running ? 4 * ms : 0,
                                state == ThreadState::Runnable ? 4 * ms : 0);
-            }
+            });
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = explained(ThreadState::Runnable);
         const Finding* found = findingOf(starved, &hostWaitsRule);
         QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
-        QVERIFY2(has(found->sentence, "waits for a core: in cudaLaunchKernel"), found->sentence.c_str());
+        HAS(found->sentence, "waits for a core: in cudaLaunchKernel");
         QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
         const Explanation running = explained(ThreadState::Running);
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
@@ -622,20 +590,17 @@ class tst_explain : public QObject {
         const auto explained = [](MemoryKind source) {
             Program program;
             const uint32_t thread = program.defaultThread(), stream = program.defaultStream();
-            for (uint32_t step = 0; step < 20; ++step) {
-                const int64_t at = step * 10 * ms;
-                program.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
+            program.addSteps(thread, 20, 10 * ms, 10 * ms, [&](int64_t at, uint32_t step) {
                 program.addApi(thread, "cudaMemcpyAsync", at, at + 3 * ms, step + 1);
                 program.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 2'100 * us, step + 1, source);
                 program.launch(thread, stream, "gemm", at + 3'010 * us, at + 3'020 * us, at + 10 * ms);
-            }
+            });
             return explain::explain(summaryOf(program));
         };
         const Explanation pageable = explained(MemoryKind::Pageable);
-        const Finding* found = findingOf(pageable, &pageableCopiesRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(found->share > 0.2, qPrintable(QString::number(found->share)));
-        QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"), found->sentence.c_str());
+        const Finding found = foundBy(pageable, &pageableCopiesRule);
+        QVERIFY2(found.share > 0.2, qPrintable(QString::number(found.share)));
+        HAS(found.sentence, "in cudaMemcpyAsync of pageable memory");
         QVERIFY(findingOf(explained(MemoryKind::Pinned), &pageableCopiesRule) == nullptr);
         QVERIFY(findingOf(explained(MemoryKind::Pinned), &launchBoundRule) != nullptr);
     }
@@ -653,9 +618,7 @@ class tst_explain : public QObject {
         QCOMPARE(pausesBetween({}, work({})), StepPauses());
         // One thread until inside the first pause, one within it, one throughout the second and longer.
         const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
-        QCOMPARE(pauses.count, int64_t{2});
-        QCOMPARE(pauses.idleNs, int64_t{30});
-        QCOMPARE(pauses.longestStartNs, int64_t{200});
+        QCOMPARE(test::listed(pauses.count, pauses.idleNs, pauses.longestStartNs), "2 | 30 | 200");
         QCOMPARE(pauses.longestNs, int64_t{100});
         QCOMPARE(pausesBetween(steps, work({})).idleNs, int64_t{200});
 
@@ -665,16 +628,15 @@ class tst_explain : public QObject {
         QCOMPARE(rulesOf(explanation), std::vector{&idleBetweenStepsRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, 10 * ms);
-        QVERIFY2(has(finding.sentence,
-                     "100.0 ms in 2 pauses between steps, one every 5 steps, 10.0 % of the time of "
-                     "steps and pauses. The longest pause takes 80.00 ms"),
-                 finding.sentence.c_str());
-        QVERIFY(has(finding.sql, "step = 0 AND busy = 0"));
+        HAS(finding.sentence,
+            "100.0 ms in 2 pauses between steps, one every 5 steps, 10.0 % of the time of "
+            "steps and pauses. The longest pause takes 80.00 ms");
+        HAS(finding.sql, "step = 0 AND busy = 0");
         const Result<FindingPlace> place = placeOf(*Program().finish(), made.run(), finding);
         QVERIFY(place && place->range == (TimeRange{5'000 * ms, 5'080 * ms}));
         made.run().workers[0].pauses.count = 1;
         const std::string one = explain::explain(made.run()).findings.front().sentence;
-        QVERIFY2(has(one, "in one pause between steps, 10.0 % of the time of steps and pause."), one.c_str());
+        HAS(one, "in one pause between steps, 10.0 % of the time of steps and pause.");
         made.run().workers[0].pauses.idleNs = 10 * ms;
         QVERIFY(rulesOf(made).empty());
     }
@@ -689,8 +651,7 @@ class tst_explain : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&gpuIdleRule});
         QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
-        QVERIFY2(has(explanation.findings[0].sentence, "mostly in host code (no CUDA call)"),
-                 explanation.findings[0].sentence.c_str());
+        HAS(explanation.findings[0].sentence, "mostly in host code (no CUDA call)");
         QVERIFY(!explanation.findings[0].sql.empty());
         QVERIFY(rulesOf(explain::explain(made.run(), {&gpuIdleRule})).empty());
         // A cause with its own rule is not reported again, even if that rule is disabled.
@@ -714,7 +675,7 @@ class tst_explain : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QVERIFY2(explanation.sentence.starts_with("Of the run so far: The GPU computes"), explanation.sentence.c_str());
         QCOMPARE(explanation.caveats.size(), size_t{1});
-        QVERIFY(has(explanation.caveats[0], "still being recorded"));
+        HAS(explanation.caveats[0], "still being recorded");
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/merge/fitClocks.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -152,8 +153,7 @@ class tst_fitClocks : public QObject {
             Job job(16, seed);
             job.run(300, lengthNs);
             const ClockFit fit = job.fit();
-            QCOMPARE(fit.violations, 0u);
-            QCOMPARE(fit.causalTimes, 300u);
+            QCOMPARE(test::listed(fit.violations, fit.causalTimes), "0 | 300");
             for (size_t host = 1; host < job.clocks.size(); ++host) {
                 const double error = job.errorNs(fit, host, lengthNs);
                 QVERIFY2(error <= static_cast<double>(fit.clocks[host].errorNs),
@@ -294,10 +294,7 @@ class tst_fitClocks : public QObject {
         ClockMap map{{100, 0, 0}, {{1'000, {-900, 0, 0}}, {5'000, {300, 0, 0}}}};
         QCOMPARE(map.at(999), int64_t{1'099});
         QCOMPARE(map.at(1'000), int64_t{1'100});  // set forward: the repeated time occurs once
-        QCOMPARE(map.at(1'500), int64_t{1'100});
-        QCOMPARE(map.at(3'000), int64_t{2'100});
-        QCOMPARE(map.at(4'999), int64_t{4'099});
-        QCOMPARE(map.at(5'000), int64_t{5'300});
+        QCOMPARE(test::listed(map.at(1'500), map.at(3'000), map.at(4'999), map.at(5'000)), "1100 | 2100 | 4099 | 5300");
         for (int64_t at = 0, last = map.at(-1); at < 7'000; ++at) {
             QVERIFY(map.at(at) >= last);
             last = map.at(at);
@@ -329,9 +326,7 @@ class tst_fitClocks : public QObject {
             job.collective({2, 3}, each * 0.1 * second);
         }
         const ClockFit fit = job.fit();
-        QCOMPARE(fit.clocks[1].moments, 50u);
-        QCOMPARE(fit.clocks[2].moments, 0u);
-        QCOMPARE(fit.clocks[3].moments, 0u);
+        QCOMPARE(test::listed(fit.clocks[1].moments, fit.clocks[2].moments, fit.clocks[3].moments), "50 | 0 | 0");
         QCOMPARE(fit.clocks[3].map.at(5), int64_t{5});
     }
 
@@ -356,8 +351,7 @@ class tst_fitClocks : public QObject {
             moments.push_back({{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
         // The second begins as it ends on the first, which leaves no room to shift.
         moments.push_back({{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
-        const ClockFit mended = fitClocks(2, moments);
-        QCOMPARE(mended.violations, 0u);
+        QCOMPARE(fitClocks(2, moments).violations, 0u);
         // Two contradictory moments cannot both be true.
         moments.push_back({{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
         moments.push_back({{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});

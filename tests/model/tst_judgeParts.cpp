@@ -199,9 +199,8 @@ class TestJudgeParts : public QObject {
         }
         const auto of = [](int count) { return double(count) / times; };
         qInfo(
-            "%s, %d per side: coverage of the step %.3f, of compute %.3f; claims of no change %.3f; "
-            "+%.0f %% of the step found on the GPU %.3f (by the step alone %.3f), on the host %.3f "
-            "(%.3f)",
+            "%s, %d per side: coverage of the step %.3f, of compute %.3f; claims of no change %.3f; +%.0f %% of the "
+            "step found on the GPU %.3f (by the step alone %.3f), on the host %.3f (%.3f)",
             simulated.name, runs, of(covered), of(coveredPart), of(claimed), 100 * share, of(gpu), of(gpuBefore),
             of(host), of(hostBefore));
         QVERIFY(of(covered) >= 0.93 && of(covered) <= 0.97);

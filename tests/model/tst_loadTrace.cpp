@@ -8,6 +8,8 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -89,8 +91,7 @@ class tst_loadTrace : public QObject {
         for (uint32_t row = 0; row < read->nccl.size(); ++row) {
             const NcclFacts& got = read->nccl.facts[row];
             const NcclFacts& expected = written->nccl.facts[row];
-            QCOMPARE(read->strings.at(got.datatype), std::string_view("bfloat16"));
-            QCOMPARE(read->strings.at(got.algorithm), std::string_view("RING"));
+            QCOMPARE(test::listed(read->strings.at(got.datatype), read->strings.at(got.algorithm)), "bfloat16 | RING");
             QCOMPARE(got.sequence, expected.sequence);
             QCOMPARE(got.count, expected.count);
             QCOMPARE(got.launch, expected.launch);
@@ -133,44 +134,36 @@ class tst_loadTrace : public QObject {
                       "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0);"
                       "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"
                       " (100, 110, 0, %2, 9, 3, 2, NULL), (120, 130, 1, %2, 10, 3, 0, NULL);"
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId,"
-                      " streamId, correlationId, globalPid, demangledName, shortName, mangledName,"
-                      " registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ,"
-                      " staticSharedMemory, dynamicSharedMemory, localMemoryPerThread, localMemoryTotal,"
-                      " gridId, graphNodeId) VALUES (150, 250, 0, 1, 7, 9, %1, 0, 1, 2, 64, 4, 5, 6, 32,"
-                      " 2, 1, 1024, 2048, 0, 0, 1, 77);")
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, \"end\", deviceId, contextId, streamId,"
+                      " correlationId, globalPid, demangledName, shortName, mangledName, registersPerThread, gridX,"
+                      " gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory,"
+                      " localMemoryPerThread, localMemoryTotal, gridId, graphNodeId) VALUES "
+                      "(150, 250, 0, 1, 7, 9, %1, 0, 1, 2, 64, 4, 5, 6, 32, 2, 1, 1024, 2048, 0, 0, 1, 77);")
                   .arg(pid)
                   .arg(tid) +
-              QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
-                      " streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind,"
-                      " srcDeviceId, dstDeviceId) VALUES (260, 300, 0, 1, 7, 10, %1, 4096, 10, 2, 2,"
-                      " 0, 1);"
+              QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
+                      " correlationId, globalPid, bytes, copyKind, srcKind, dstKind, srcDeviceId, dstDeviceId) VALUES "
+                      "(260, 300, 0, 1, 7, 10, %1, 4096, 10, 2, 2, 0, 1);"
                       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
                       " streamId, correlationId, globalPid, value, bytes, memKind)"
                       " VALUES (310, 320, 0, 1, 7, 11, %1, 255, 128, 2);"
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
-                      " contextId, streamId, globalPid, syncType, eventId)"
-                      " VALUES (330, 340, 0, 1, 4294967295, %1, 4, 0);"
-                      "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, textId, text, globalTid,"
-                      " domainId, category, color, int64Value) VALUES"
-                      " (0, NULL, 75, NULL, 'NCCL', %2, 3, NULL, NULL, NULL),"
-                      " (0, NULL, 33, NULL, 'comms', %2, 3, 8, NULL, NULL),"
-                      " (90, 240, 59, NULL, 'ncclAllReduce', %2, 3, 8, 4278190335, 42),"
-                      " (95, NULL, 60, 5, NULL, %2, 0, NULL, NULL, NULL),"
-                      " (99, NULL, 34, NULL, 'mark', %2, 0, NULL, NULL, NULL);"
-                      "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES"
-                      " (3, 'AllReduce', 1048576, -1, 0, NULL, NULL, %2);")
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId, contextId, streamId,"
+                      " globalPid, syncType, eventId) VALUES (330, 340, 0, 1, 4294967295, %1, 4, 0);"
+                      "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, textId, text, globalTid, domainId, category,"
+                      " color, int64Value) VALUES (0, NULL, 75, NULL, 'NCCL', %2, 3, NULL, NULL, NULL), "
+                      "(0, NULL, 33, NULL, 'comms', %2, 3, 8, NULL, NULL), "
+                      "(90, 240, 59, NULL, 'ncclAllReduce', %2, 3, 8, 4278190335, 42), "
+                      "(95, NULL, 60, 5, NULL, %2, 0, NULL, NULL, NULL), "
+                      "(99, NULL, 34, NULL, 'mark', %2, 0, NULL, NULL, NULL);"
+                      "INSERT INTO LANESCOPE_NCCL_OPERATIONS VALUES (3, 'AllReduce', 1048576, -1, 0, NULL, NULL, %2);")
                   .arg(pid)
                   .arg(tid));
         const TracePtr trace = load();
 
-        QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'000'000'000});
-        QCOMPARE(trace->facts.others.size(), size_t{1});
-        QCOMPARE(trace->facts.others[0].name, std::string("Command"));
-        QCOMPARE(trace->facts.others[0].value, std::string("python3 train.py"));
+        QCOMPARE(test::listed(trace->startUtcNs, trace->facts.others.size()), "1700000000000000000 | 1");
+        QCOMPARE(test::listed(trace->facts.others[0].name, trace->facts.others[0].value), "Command | python3 train.py");
         QCOMPARE(trace->processes[0].facts->others.size(), size_t{1});
-        QCOMPARE(trace->processes[0].facts->others[0].name, std::string("CUDA"));
-        QCOMPARE(trace->processes[0].worldSize, 8);
+        QCOMPARE(test::listed(trace->processes[0].facts->others[0].name, trace->processes[0].worldSize), "CUDA | 8");
         QCOMPARE(trace->health[0].severity, Severity::Warning);
         QCOMPARE(codeOf(trace->health[0]), std::string("dropped"));
         QCOMPARE(trace->health[0].globalPid, trace->processes[0].globalPid);
@@ -182,30 +175,25 @@ class tst_loadTrace : public QObject {
         QVERIFY(hasNote(*trace, "no exit record"));
 
         QCOMPARE(trace->processes.size(), size_t{1});
-        QCOMPARE(trace->processes[0].name, std::string("python3"));
-        QCOMPARE(trace->processes[0].rank.value_or(-1), 3);
+        QCOMPARE(test::listed(trace->processes[0].name, trace->processes[0].rank.value_or(-1)), "python3 | 3");
         QVERIFY(trace->processes[0].endedAbnormally);
-        QCOMPARE(trace->threads[0].name, std::string("main"));
-        QCOMPARE(trace->gpus[0].smCount, 132);
+        QCOMPARE(test::listed(trace->threads[0].name, trace->gpus[0].smCount), "main | 132");
         QVERIFY(trace->streams[0].isNullStream);
 
         QCOMPARE(trace->apiCalls.size(), 2u);
         QCOMPARE(trace->nameOf(EventRef(EventKind::Api, 0)), std::string("cudaLaunchKernel"));
-        QCOMPARE(trace->apiCalls.returnValue[0], 2);
-        QCOMPARE(trace->apiCalls.isDriver[0], uint8_t{0});
+        QCOMPARE(test::listed(trace->apiCalls.returnValue[0], trace->apiCalls.isDriver[0]), "2 | 0");
         QCOMPARE(trace->apiCalls.isDriver[1], uint8_t{1});
         QCOMPARE(trace->launchingCall(EventRef(EventKind::Kernel, 0)), EventRef(EventKind::Api, 0));
         const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QVERIFY(config.grid == (std::array<uint32_t, 3>{4, 5, 6}));
         QVERIFY(config.block == (std::array<uint32_t, 3>{32, 2, 1}));
         QCOMPARE(config.dynamicSharedBytes, 2048u);
-        QCOMPARE(trace->strings.at(config.mangledName), std::string_view("_Z4gemm"));
-        QCOMPARE(trace->kernels.graphNode[0], uint64_t{77});
+        QCOMPARE(test::listed(trace->strings.at(config.mangledName), trace->kernels.graphNode[0]), "_Z4gemm | 77");
 
         QCOMPARE(trace->memcpys.kind[0], MemcpyKind::PtoP);
         QCOMPARE(trace->memcpys.sourceMemory[0], MemoryKind::Device);
-        QCOMPARE(trace->memcpys.destinationDevice[0], int16_t{1});
-        QCOMPARE(trace->memsets.value[0], 255u);
+        QCOMPARE(test::listed(trace->memcpys.destinationDevice[0], trace->memsets.value[0]), "1 | 255");
         QCOMPARE(trace->syncs.type[0], SyncType::Context);
         QCOMPARE(trace->syncs.stream[0], noIndex);
 
@@ -215,14 +203,11 @@ class tst_loadTrace : public QObject {
         QCOMPARE(trace->strings.at(trace->nvtx.payload[0]), std::string_view("42"));
         QCOMPARE(trace->nvtx.colorArgb[0], 0xff0000ffu);
         QCOMPARE(trace->nvtx.style[1], NvtxStyle::StartEnd);
-        QCOMPARE(trace->nvtx.isOpen[1], uint8_t{1});
-        QCOMPARE(trace->nvtx.endNs[1], int64_t{1000});
+        QCOMPARE(test::listed(trace->nvtx.isOpen[1], trace->nvtx.endNs[1]), "1 | 1000");
         QCOMPARE(trace->nameOf(EventRef(EventKind::Nvtx, 1)), std::string("registered"));
         QCOMPARE(trace->nvtx.style[2], NvtxStyle::Mark);
-        QCOMPARE(trace->nvtx.isOpen[2], uint8_t{0});
-        QCOMPARE(trace->nccl.size(), 1u);
-        QCOMPARE(trace->nccl.nvtx[0], 0u);
-        QCOMPARE(trace->nccl.bytes[0], int64_t{1048576});
+        QCOMPARE(test::listed(trace->nvtx.isOpen[2], trace->nccl.size()), "0 | 1");
+        QCOMPARE(test::listed(trace->nccl.nvtx[0], trace->nccl.bytes[0]), "0 | 1048576");
         QCOMPARE(trace->nccl.communicator[0], ~uint64_t{0});
         // The range launched the kernel and the copy.
         QCOMPARE(trace->projections.operationCount[0], 2u);
@@ -233,9 +218,8 @@ class tst_loadTrace : public QObject {
         const int64_t other = globalPid(5000);
         write(QString("INSERT INTO TARGET_INFO_GPU (id, name) VALUES (0, 'first'), (1, 'second');"
                       "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 4242), (1, 0, 5000);"
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
-                      " streamId, globalPid, value, bytes) VALUES (1, 2, 0, 1, 7, %1, 0, 4),"
-                      " (3, 4, 0, 1, 7, %2, 0, 4)")
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId, streamId,"
+                      " globalPid, value, bytes) VALUES (1, 2, 0, 1, 7, %1, 0, 4), (3, 4, 0, 1, 7, %2, 0, 4)")
                   .arg(pid)
                   .arg(other));
         const TracePtr trace = load();
@@ -248,13 +232,11 @@ class tst_loadTrace : public QObject {
         write(QString("DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET;"
                       "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, \"end\" INTEGER,"
                       " deviceId, contextId, streamId, globalPid, value, bytes);"
-                      "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES"
-                      " ('CUPTI_ACTIVITY_KIND_MEMSET', %1), ('CUPTI_ACTIVITY_KIND_KERNEL', %1),"
-                      " ('CUPTI_ACTIVITY_KIND_KERNEL', %1), ('no table', %1);"
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
-                      " streamId, globalPid, value, bytes) VALUES (NULL, NULL, 0, 1, 7, %1, 0, 4),"
-                      " (0, 0, 0, 1, 7, %1, 0, 4), (5, NULL, 0, 1, 7, %1, 0, 4),"
-                      " (10, 20, 0, 1, 7, %1, 0, 4)")
+                      "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES ('CUPTI_ACTIVITY_KIND_MEMSET', %1), "
+                      "('CUPTI_ACTIVITY_KIND_KERNEL', %1), ('CUPTI_ACTIVITY_KIND_KERNEL', %1), ('no table', %1);"
+                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId, streamId,"
+                      " globalPid, value, bytes) VALUES (NULL, NULL, 0, 1, 7, %1, 0, 4), (0, 0, 0, 1, 7, %1, 0, 4), "
+                      "(5, NULL, 0, 1, 7, %1, 0, 4), (10, 20, 0, 1, 7, %1, 0, 4)")
                   .arg(pid));
         const TracePtr trace = load();
         QCOMPARE(trace->memsets.size(), 1u);
@@ -268,19 +250,15 @@ class tst_loadTrace : public QObject {
     }
 
     void badCellsAreSkippedAndReported() {
-        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
-                      " streamId, globalPid, value, bytes) VALUES"
-                      " ('soon', 20, 0, 1, 7, %1, 0, 4),"
-                      " (10, 9223372036854775807, 0, 1, 7, %1, 0, 4),"
-                      " (-9223372036854775808, 10, 0, 1, 7, %1, 0, 4),"
-                      " (30, 20, 0, 1, 7, %1, 0, 4),"
-                      " (40, 50, 0, 1, 7, %1, 0, -4),"
-                      " (60, 70, x'00ff', 1.5, 7, %1, 99999999999, 'many')")
+        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId, streamId,"
+                      " globalPid, value, bytes) VALUES ('soon', 20, 0, 1, 7, %1, 0, 4), "
+                      "(10, 9223372036854775807, 0, 1, 7, %1, 0, 4), (-9223372036854775808, 10, 0, 1, 7, %1, 0, 4), "
+                      "(30, 20, 0, 1, 7, %1, 0, 4), (40, 50, 0, 1, 7, %1, 0, -4), "
+                      "(60, 70, x'00ff', 1.5, 7, %1, 99999999999, 'many')")
                   .arg(pid));
         const TracePtr trace = load();
         QCOMPARE(trace->memsets.size(), 3u);
-        QCOMPARE(trace->memsets.endNs[0], int64_t{30});
-        QCOMPARE(trace->memsets.bytes[1], int64_t{0});
+        QCOMPARE(test::listed(trace->memsets.endNs[0], trace->memsets.bytes[1]), "30 | 0");
         QVERIFY2(hasNote(*trace, "3 rows of CUPTI_ACTIVITY_KIND_MEMSET were skipped"),
                  qPrintable(healthNotesOf(*trace)));
         QVERIFY2(hasNote(*trace, "values in CUPTI_ACTIVITY_KIND_MEMSET were ignored"),
@@ -288,12 +266,10 @@ class tst_loadTrace : public QObject {
     }
 
     void textsMayBeInlineOrById() {
-        write(QString("INSERT INTO StringIds VALUES (1, 'by id'), (-5, 'odd id'),"
-                      " (4000000000000, 'far id');"
-                      "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, textId, globalTid)"
-                      " VALUES (1, 2, 59, 'inline', NULL, %1), (3, 4, 59, NULL, 1, %1),"
-                      " (5, 6, 59, NULL, -5, %1), (7, 8, 59, NULL, 4000000000000, %1),"
-                      " (9, 10, 59, NULL, 999, %1), (11, 12, 59, NULL, NULL, %1)")
+        write(QString("INSERT INTO StringIds VALUES (1, 'by id'), (-5, 'odd id'), (4000000000000, 'far id');"
+                      "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, textId, globalTid) VALUES "
+                      "(1, 2, 59, 'inline', NULL, %1), (3, 4, 59, NULL, 1, %1), (5, 6, 59, NULL, -5, %1), "
+                      "(7, 8, 59, NULL, 4000000000000, %1), (9, 10, 59, NULL, 999, %1), (11, 12, 59, NULL, NULL, %1)")
                   .arg(tid));
         const TracePtr trace = load();
         QStringList names;
@@ -311,9 +287,8 @@ class tst_loadTrace : public QObject {
     }
     void memoryKindsAreTranslated() {
         const auto [sql, pageable, device] = test::row<QString, int, int>();
-        write(sql + QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId,"
-                            " contextId, streamId, globalPid, bytes, copyKind, srcKind, dstKind)"
-                            " VALUES (1, 2, 0, 1, 7, %1, 4, 1, %2, %3)")
+        write(sql + QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
+                            " globalPid, bytes, copyKind, srcKind, dstKind) VALUES (1, 2, 0, 1, 7, %1, 4, 1, %2, %3)")
                         .arg(pid)
                         .arg(pageable)
                         .arg(device));
@@ -388,8 +363,7 @@ class tst_loadTrace : public QObject {
             "CREATE TABLE StringIds (id, value); CREATE TABLE PROCESSES (globalPid, name);"
             "CREATE VIEW NVTX_EVENTS AS WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL"
             " SELECT start + 1 FROM c) SELECT start, start AS \"end\", 59 AS eventType FROM c"));
-        const TracePtr trace = load();
-        QCOMPARE(trace->nvtx.size(), 0u);
+        QCOMPARE(load()->nvtx.size(), 0u);
     }
 
     void unfinishedTraceIsReported() {
@@ -397,8 +371,7 @@ class tst_loadTrace : public QObject {
         QVERIFY(createTraceTables(*writer));
         const Result<TracePtr> trace = loadTrace(file());
         QVERIFY(!trace);
-        QVERIFY2(trace.error().sentence.find("still being written") != std::string::npos,
-                 trace.error().sentence.c_str());
+        HAS(trace.error().sentence, "still being written");
     }
 
     void canBeCancelled() {
@@ -436,8 +409,7 @@ class tst_loadTrace : public QObject {
     }
     void versionSuffixesOfApiNamesAreStripped() {
         const auto [entryPoint, expected] = test::row<QString, QString>();
-        const std::string name = entryPoint.toStdString();
-        QCOMPARE(std::string(plainApiName(name)), expected.toStdString());
+        QCOMPARE(std::string(plainApiName(entryPoint.toStdString())), expected.toStdString());
     }
 
     void memoryRoundTrips() {
@@ -489,10 +461,9 @@ class tst_loadTrace : public QObject {
 
     void poolsAreReadAsACounter() {
         writeRows(
-            "INSERT INTO CUDA_GPU_MEMORY_POOL_EVENTS (start, globalPid, deviceId, address,"
-            " operationType, poolType, localMemoryPoolSize) VALUES"
-            " (10, $pid, 0, 4096, 1, 1, 0), (500, $pid, 0, 4096, 3, 1, 100),"
-            " (900, $pid, 0, 4096, 2, 1, 100), (20, $pid, 0, 8192, 1, 2, 77);"
+            "INSERT INTO CUDA_GPU_MEMORY_POOL_EVENTS (start, globalPid, deviceId, address, operationType, poolType,"
+            " localMemoryPoolSize) VALUES (10, $pid, 0, 4096, 1, 1, 0), (500, $pid, 0, 4096, 3, 1, 100), "
+            "(900, $pid, 0, 4096, 2, 1, 100), (20, $pid, 0, 8192, 1, 2, 77);"
             "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, contextId,"
             " address, pc, bytes, memKind, memoryOperationType, localMemoryPoolAddress,"
             " localMemoryPoolSize) VALUES (100, $pid, 0, 1, 5000, 0, 64, 2, 0, 4096, 1024)");
@@ -500,30 +471,25 @@ class tst_loadTrace : public QObject {
         QCOMPARE(trace->allocations.isPooled, Column<uint8_t>{1});
         QCOMPARE(trace->counters.size(), size_t{2});
         const CounterSeries& pools = trace->counters[1];
-        QCOMPARE(pools.name, "Memory pools");
-        QCOMPARE(pools.maximum(), 1024.0);
-        QCOMPARE(pools.value(*pools.sampleAt(600)), 100.0);
-        QCOMPARE(pools.value(pools.size() - 1), 0.0);
+        QCOMPARE(test::listed(pools.name, pools.maximum()), "Memory pools | 1024");
+        QCOMPARE(test::listed(pools.value(*pools.sampleAt(600)), pools.value(pools.size() - 1)), "100 | 0");
     }
 
     void badRowsAreSkippedAndReported() {
         writeRows(
-            "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES"
-            " ('CUDA_GPU_MEMORY_USAGE_EVENTS', $pid);"
-            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, contextId,"
-            " address, pc, bytes, memKind, memoryOperationType) VALUES"
-            " ('noon', $pid, 0, 1, 1, 0, 64, 2, 0),"               // No time.
-            " (9223372036854775807, $pid, 0, 1, 1, 0, 64, 2, 0),"  // No time of any clock.
-            " (10, $pid, -5, 1, 1, 0, 64, 2, 0),"                  // No device.
-            " (11, $pid, 0, 1, 'there', 0, 64, 2, 0),"             // No address.
-            " (12, $pid, 0, 1, 2, 0, 64, 2, 7),"                   // No operation.
-            " (13, $pid, 0, 1, 3, 0, -64, 2, 0),"                  // No size: counts as 0.
-            " (14, $pid, 0, 1, 4, 0, 9223372036854775807, 2, 0),"  // No size either.
-            " (15, $pid, 0, 1, 5, 0, 64, 'soft', 0),"              // No kind: unknown.
-            " (16, $pid, 0, 1, 99, 0, 64, 2, 1);");                // Freed, never allocated.
+            "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES ('CUDA_GPU_MEMORY_USAGE_EVENTS', $pid);"
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, contextId, address, pc, bytes,"
+            " memKind, memoryOperationType) VALUES ('noon', $pid, 0, 1, 1, 0, 64, 2, 0),"  // No time.
+            " (9223372036854775807, $pid, 0, 1, 1, 0, 64, 2, 0),"                          // No time of any clock.
+            " (10, $pid, -5, 1, 1, 0, 64, 2, 0),"                                          // No device.
+            " (11, $pid, 0, 1, 'there', 0, 64, 2, 0),"                                     // No address.
+            " (12, $pid, 0, 1, 2, 0, 64, 2, 7),"                                           // No operation.
+            " (13, $pid, 0, 1, 3, 0, -64, 2, 0),"                                          // No size: counts as 0.
+            " (14, $pid, 0, 1, 4, 0, 9223372036854775807, 2, 0),"                          // No size either.
+            " (15, $pid, 0, 1, 5, 0, 64, 'soft', 0),"                                      // No kind: unknown.
+            " (16, $pid, 0, 1, 99, 0, 64, 2, 1);");                                        // Freed, never allocated.
         const TracePtr trace = load();
-        QCOMPARE(trace->memoryEvents.size(), 4u);
-        QCOMPARE(trace->allocations.size(), 3u);
+        QCOMPARE(test::listed(trace->memoryEvents.size(), trace->allocations.size()), "4 | 3");
         QCOMPARE(trace->allocations.bytes, (Column<int64_t>{0, 0, 64}));
         QCOMPARE(trace->allocations.kind[2], MemoryKind::Unknown);
         QVERIFY(hasNote(*trace, "5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were skipped"));
@@ -533,16 +499,14 @@ class tst_loadTrace : public QObject {
 
     void skipsBadFaultsAndGraphs() {
         writeRows(
-            "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, \"end\", globalPid, deviceId,"
-            " address, numberOfPageFaults, faultAccessType) VALUES"
-            " (NULL, NULL, $pid, 0, 1, 1, 1), (10, 5, $pid, 0, 1, -3, 99),"
-            " (10, 20, $pid, -1, 1, 1, 1), (10, 20, $pid, 0, 'a', 'b', 'c');"
+            "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS (start, \"end\", globalPid, deviceId, address,"
+            " numberOfPageFaults, faultAccessType) VALUES (NULL, NULL, $pid, 0, 1, 1, 1), (10, 5, $pid, 0, 1, -3, 99), "
+            "(10, 20, $pid, -1, 1, 1, 1), (10, 20, $pid, 0, 'a', 'b', 'c');"
             "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS (start, globalPid, address,"
             " CpuInstruction) VALUES (30, $pid, 1, 424242), ('x', $pid, 1, 1);"
-            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId,"
-            " streamId, correlationId, globalPid, graphId, graphExecId) VALUES"
-            " (10, 20, 0, 1, 7, -1, $pid, 'g', 1), (10, 20, -1, 1, 7, 1, $pid, 1, 1),"
-            " (0, 0, 0, 1, 7, 1, $pid, 1, 1)");
+            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId, streamId, correlationId,"
+            " globalPid, graphId, graphExecId) VALUES (10, 20, 0, 1, 7, -1, $pid, 'g', 1), "
+            "(10, 20, -1, 1, 7, 1, $pid, 1, 1), (0, 0, 0, 1, 7, 1, $pid, 1, 1)");
         const TracePtr trace = load();
         QCOMPARE(trace->pageFaults.size(), 3u);
         QCOMPARE(trace->pageFaults.endNs, (Column<int64_t>{20, 10, 30}));
@@ -555,12 +519,10 @@ class tst_loadTrace : public QObject {
 
     void windowsMayComeInAnyOrder() {
         writeRows(
-            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId,"
-            " streamId, correlationId, globalPid, graphId, graphExecId) VALUES"
-            " (0, 1000, 0, 1, 7, 1, $pid, 1, 1);"
-            "INSERT INTO LANESCOPE_WINDOWS (globalPid, \"index\", startNs, endNs) VALUES"
-            " ($pid, 2, 800, NULL), ($pid, 0, 100, 300), ($pid, 1, 200, 400),"
-            " ($pid, 3, 600, 500), ('me', 0, 1, 2), ($pid, 0, 'x', 9);"
+            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId, streamId, correlationId,"
+            " globalPid, graphId, graphExecId) VALUES (0, 1000, 0, 1, 7, 1, $pid, 1, 1);"
+            "INSERT INTO LANESCOPE_WINDOWS (globalPid, \"index\", startNs, endNs) VALUES ($pid, 2, 800, NULL), "
+            "($pid, 0, 100, 300), ($pid, 1, 200, 400), ($pid, 3, 600, 500), ('me', 0, 1, 2), ($pid, 0, 'x', 9);"
             "INSERT INTO LANESCOPE_GAPS (globalPid, what, startNs, endNs, count) VALUES"
             " ($pid, 2, 50, 10, -4), ($pid, 9, 50, 100, 1), ($pid, 1, 'x', 100, 1)");
         const TracePtr trace = load();
@@ -568,8 +530,7 @@ class tst_loadTrace : public QObject {
         QCOMPARE(process.windows.size(), size_t{3});
         QCOMPARE(process.windows[0], (TimeRange{100, 400}));
         QCOMPARE(process.windows[1], (TimeRange{600, 600}));
-        QCOMPARE(process.windows[2].startNs, 800);
-        QCOMPARE(process.gaps.size(), size_t{2});
+        QCOMPARE(test::listed(process.windows[2].startNs, process.gaps.size()), "800 | 2");
         QCOMPARE(process.gaps[0].range, (TimeRange{50, 50}));
         QCOMPARE(process.gaps[0].count, 0);
         QCOMPARE(process.gaps[1].what, static_cast<Loss>(9));  // From a newer recorder.
@@ -580,24 +541,19 @@ class tst_loadTrace : public QObject {
 
     void manyWindowsAreBounded() {
         writeRows(
-            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId,"
-            " streamId, correlationId, globalPid, graphId, graphExecId) VALUES"
-            " (0, 1000, 0, 1, 7, 1, $pid, 1, 1);"
-            "INSERT INTO LANESCOPE_WINDOWS (globalPid, \"index\", startNs, endNs)"
-            " WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
-            " SELECT $pid, i, i * 10, i * 10 + 5 FROM n");
+            "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId, streamId, correlationId,"
+            " globalPid, graphId, graphExecId) VALUES (0, 1000, 0, 1, 7, 1, $pid, 1, 1);"
+            "INSERT INTO LANESCOPE_WINDOWS (globalPid, \"index\", startNs, endNs) WITH RECURSIVE n(i) AS (SELECT 0"
+            " UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT $pid, i, i * 10, i * 10 + 5 FROM n");
         const TracePtr trace = load();
         QCOMPARE(trace->processes[0].windows.size(), size_t{4096});
         QVERIFY(hasNote(*trace, "rows of LANESCOPE_WINDOWS were skipped"));
     }
 
     void ranksOfAProcessAreRead() {
-        writeRows(
-            "INSERT INTO LANESCOPE_PROCESSES (globalPid, rank, localRank, worldSize) VALUES"
-            " ($pid, 5, 1, 8)");
+        writeRows("INSERT INTO LANESCOPE_PROCESSES (globalPid, rank, localRank, worldSize) VALUES ($pid, 5, 1, 8)");
         const TracePtr trace = load();
-        QCOMPARE(trace->processes[0].rank, 5);
-        QCOMPARE(trace->processes[0].localRank, 1);
+        QCOMPARE(test::listed(trace->processes[0].rank, trace->processes[0].localRank), "5 | 1");
         QCOMPARE(trace->processes[0].worldSize, 8);
     }
 

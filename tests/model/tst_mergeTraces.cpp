@@ -16,6 +16,7 @@
 #include "tests/support/cpuStates.h"
 #include "tests/support/files.h"
 #include "tests/support/inspectorLog.h"
+#include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -234,12 +235,10 @@ class tst_mergeTraces : public QObject {
         for (size_t table = 0; table < expected.size(); ++table) expected[table] += other[table];
         QCOMPARE(rowsOf(*whole), expected);
         QCOMPARE(whole->processes.size(), size_t{2});
-        QCOMPARE(hostOf(whole->processes[0].globalPid), 0u);
-        QCOMPARE(hostOf(whole->processes[1].globalPid), 1u);
+        QCOMPARE(test::listed(hostOf(whole->processes[0].globalPid), hostOf(whole->processes[1].globalPid)), "0 | 1");
         QCOMPARE(whole->processes[1].pid, 4242u);
         QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
-        QCOMPARE(whole->processes[1].facts->host, std::string("b"));
-        QCOMPARE(whole->processes[1].gaps.size(), size_t{1});
+        QCOMPARE(test::listed(whole->processes[1].facts->host, whole->processes[1].gaps.size()), "b | 1");
         QCOMPARE(whole->facts.hosts.size(), size_t{2});
         QCOMPARE(whole->facts.hosts[1].name, std::string("b"));
         // Both have a GPU 0, on different hosts.
@@ -259,8 +258,7 @@ class tst_mergeTraces : public QObject {
         QVERIFY2(maxSpreadNs(*whole) <= 100, qPrintable(QString::number(maxSpreadNs(*whole))));
         QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
         const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
-        const int64_t errorNs = clockErrorNs(whole->processes[1]);
-        QVERIFY(std::abs(offsetNs + 7'654'321) <= errorNs);
+        QVERIFY(std::abs(offsetNs + 7'654'321) <= clockErrorNs(whole->processes[1]));
         QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
         QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
         // With time of day requested, clocks stay unchanged.
@@ -358,8 +356,7 @@ class tst_mergeTraces : public QObject {
         QCOMPARE(opened->facts.hosts.size(), size_t{2});
         QCOMPARE(hostOf(opened->processes[1].globalPid), 1u);
         QCOMPARE(opened->gpus.size(), size_t{2});
-        const ReportTable lateness = test::orFail(makeReport(*opened, "nccl_lateness"));
-        QCOMPARE(lateness.rows.size(), size_t{2});
+        QCOMPARE(test::orFail(makeReport(*opened, "nccl_lateness")).rows.size(), size_t{2});
         // Never over another file, and never from a single one.
         QVERIFY(!mergeFiles(files, output));
         QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
@@ -477,8 +474,7 @@ class tst_mergeTraces : public QObject {
         const auto all = test::orFail(filesMeantBy(std::vector{folder.string()}, &twins));
         QCOMPARE(names(all), (QStringList{"a.json", "b-pid1.log.gz", "node-1-pid7.log"}));
         QCOMPARE(names(twins), (QStringList{"a.json.gz", "node-1-pid7.log.gz"}));
-        const auto fitting = test::orFail(filesMeantBy(std::vector{(folder / "a*").string()}));
-        QCOMPARE(names(fitting), QStringList{"a.json"});
+        QCOMPARE(names(test::orFail(filesMeantBy(std::vector{(folder / "a*").string()}))), QStringList{"a.json"});
         // A file named explicitly is included, and once.
         twins.clear();
         const auto named = test::orFail(filesMeantBy(
@@ -516,8 +512,7 @@ class tst_mergeTraces : public QObject {
         for (int age = 0; age < 12; ++age) fs::create_directories(kept / std::to_string(age));
         fs::remove(files[1]);
         QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 3), files[1]));
-        const auto third = test::orFail(openableMerge(files));
-        QVERIFY(third != first);
+        QVERIFY(test::orFail(openableMerge(files)) != first);
         QCOMPARE(std::distance(fs::directory_iterator(kept), fs::directory_iterator()), ptrdiff_t{8});
         fs::remove(files[1]);
         QVERIFY(!openableMerge(files));
@@ -526,7 +521,7 @@ class tst_mergeTraces : public QObject {
     /// Sampled thread states are in the written file and in its source trace.
     void threadStatesAreKept() {
         SimulatedTrace sim;
-        const uint32_t line = sim.stack(noIndex, sim.intern("load"), sim.intern("data.py"), 88);
+        const uint32_t line = sim.frame("load", "data.py", 88);
         sim.addApi(sim.defaultThread(), "cudaMalloc", 0, ms);
         test::addState(sim, sim.defaultThread(), ThreadState::Poll, {2 * ms, 60 * ms}, ms, 0, line);
         const fs::path file = folder_ / "states.sqlite";
@@ -699,8 +694,7 @@ class tst_mergeTraces : public QObject {
         QCOMPARE(has(sentences("python3 train.py --seed 2"), other), 0);
         // A fact of one file has its name, that of all files is reported once.
         QCOMPARE(has(said, "a.sqlite: Only in a.sqlite"), 1);
-        QCOMPARE(has(said, "b.sqlite: Only in b.sqlite"), 1);
-        QCOMPARE(has(said, "Of both."), 1);
+        QCOMPARE(test::listed(has(said, "b.sqlite: Only in b.sqlite"), has(said, "Of both.")), "1 | 1");
         QCOMPARE(has(said, "All files were recorded on box, so their times are of one clock."), 1);
     }
 

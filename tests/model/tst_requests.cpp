@@ -8,6 +8,8 @@
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -46,7 +48,7 @@ TracePtr programOf(const Shape& shape) {
     const uint32_t main = made.addThread(0, 4242, "python3"), other = made.addThread(0, 4243, "worker");
     std::vector<uint32_t> streams{made.defaultStream()};
     while (streams.size() < shape.gpus) streams.push_back(made.addStream(0, made.addGpu(), 7));
-    const uint32_t stack = made.stack(noIndex, made.intern("take"), made.intern(shape.file), 10);
+    const uint32_t stack = made.frame("take", shape.file, 10);
     const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs, int64_t endNs) {
         test::addState(made, thread, is, {startNs, endNs}, is == ThreadState::Running ? endNs - startNs : 10 * us, 0,
                        is == ThreadState::Running ? noIndex : stack);
@@ -86,8 +88,6 @@ TracePtr programOf(const Shape& shape) {
     return made.finish();
 }
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 /// Tests of when steps are requests and when launches are the cause. All programs are simulated.
@@ -106,9 +106,9 @@ class tst_requests : public QObject {
                  {&hostWaitsRule, &idleBetweenStepsRule, &inputDataRule, &gpuIdleRule, &oddStepsRule, &stepPatternRule})
                 QVERIFY2(findingOf(explanation, rule) == nullptr, std::string(rule->id).c_str());
             QCOMPARE(explanation.what, std::string("request"));
-            QVERIFY2(has(explanation.sentence, "of the mean request of"), explanation.sentence.c_str());
-            QVERIFY2(has(explanation.steps, "Between requests, samples show the program waiting for at least ") &&
-                         has(explanation.steps, " in all: on the main thread at serve.py:10 in take"),
+            HAS(explanation.sentence, "of the mean request of");
+            QVERIFY2(test::has(explanation.steps, "Between requests, samples show the program waiting for at least ") &&
+                         test::has(explanation.steps, " in all: on the main thread at serve.py:10 in take"),
                      explanation.steps.c_str());
             // No step contains the wait.
             for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs < 2 * workNs);
@@ -120,8 +120,7 @@ class tst_requests : public QObject {
     void unresolvedWaitsAreDetectedTogether() {
         const RunSummary run = *summarizeRun(*programOf({.coarseShare = 0.15}));
         QVERIFY(run.kind == StepKind::Request);
-        QVERIFY2(has(explain::explain(run).steps, "at serve.py:10 in take (the thread waits for input)."),
-                 explain::explain(run).steps.c_str());
+        HAS(explain::explain(run).steps, "at serve.py:10 in take (the thread waits for input).");
         for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs < 2 * workNs);
         int64_t idleNs = 0;
         for (const WorkerSummary& worker : run.workers) idleNs += worker.pauses.idleNs;
@@ -152,7 +151,7 @@ class tst_requests : public QObject {
         const RunSummary run = *summarizeRun(*programOf(shape));
         QVERIFY(run.kind == StepKind::Step);
         const Explanation explanation = explain::explain(run);
-        QVERIFY(!has(explanation.sentence + explanation.steps, "request"));
+        HAS_NO(explanation.sentence + explanation.steps, "request");
         // It still waits, but not because of launches.
         QVERIFY(findingOf(explanation, &hostWaitsRule) != nullptr);
         const Finding* launches = findingOf(explanation, &launchBoundRule);
@@ -167,7 +166,7 @@ class tst_requests : public QObject {
         for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
         const Explanation explanation = explain::explain(run);
         QVERIFY(findingOf(explanation, &idleBetweenStepsRule) == nullptr);
-        QVERIFY2(has(explanation.steps, "of 40 requests \"request #\""), explanation.steps.c_str());
+        HAS(explanation.steps, "of 40 requests \"request #\"");
         // Not in a training, whatever their name.
         QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind == StepKind::Step);
     }
@@ -200,13 +199,11 @@ class tst_requests : public QObject {
     }
 
     void unsampledThreadMayHaveWaited() {
-        const Explanation explanation = explain::explain(*summarizeRun(*programOf({.isSampled = false})));
-        const Finding* found = findingOf(explanation, &launchBoundRule);
-        QVERIFY(found != nullptr);
-        QVERIFY2(has(found->sentence,
-                     "it is unknown whether the launching thread ran or waited. If the thread waited, fewer launches "
-                     "will not help."),
-                 found->sentence.c_str());
+        const Finding found =
+            foundBy(explain::explain(*summarizeRun(*programOf({.isSampled = false}))), &launchBoundRule);
+        HAS(found.sentence,
+            "it is unknown whether the launching thread ran or waited. If the thread waited, fewer launches "
+            "will not help.");
     }
 
     void batchesUpToAWeightUpdateAreOneStep() {
@@ -225,8 +222,7 @@ class tst_requests : public QObject {
         constexpr std::string_view adam =
             "void multi_tensor_apply_kernel<Metadata<4>, FusedAdamMathFunctor<float, 4> >(int)";
         const RunSteps joined = stepsOf("batch", 4, adam);
-        QCOMPARE(joined.rangesPerStep, int64_t{4});
-        QCOMPARE(joined.pattern, std::string("batch #"));
+        QCOMPARE(test::listed(joined.rangesPerStep, joined.pattern), "4 | batch #");
         const std::vector<StepSpan>& steps = joined.workers[0].steps;
         QCOMPARE(steps.size(), size_t{10});  // the last batch begins a step that does not end
         QVERIFY(joined.workers[0].isLastLeftOut);
@@ -258,8 +254,7 @@ class tst_requests : public QObject {
                 made.launch(main, stream, "evaluate", at, at + 1 * ms, at + 4 * ms);
         }
         const RunSteps steps = *findSteps(*made.finish());
-        QCOMPARE(steps.rangesPerStep, int64_t{1});
-        QCOMPARE(steps.workers[0].steps.size(), size_t{27});
+        QCOMPARE(test::listed(steps.rangesPerStep, steps.workers[0].steps.size()), "1 | 27");
     }
 
     void workBetweenNamedRangesIsIncluded() {
@@ -275,8 +270,8 @@ class tst_requests : public QObject {
         StepSelection named;
         named.rangeName = "batch #";
         const std::string steps = explain::explain(*summarizeRun(*trace, named)).steps;
-        QVERIFY2(has(steps, "the GPU worked for") && has(steps, "which no step includes"), steps.c_str());
-        QVERIFY(!has(explain::explain(*summarizeRun(*trace)).steps, "which no step includes"));
+        QVERIFY2(test::has(steps, "the GPU worked for") && test::has(steps, "which no step includes"), steps.c_str());
+        HAS_NO(explain::explain(*summarizeRun(*trace)).steps, "which no step includes");
     }
 
     /// A thread that sleeps most of the time cannot have launched all the time, whatever the short
@@ -285,11 +280,9 @@ class tst_requests : public QObject {
         const auto explained = [](int64_t cpuNs) {
             SimulatedTrace made;
             const uint32_t main = made.defaultThread(), stream = made.defaultStream();
-            for (int64_t step = 0; step < 20; ++step) {
-                const int64_t at = step * 10 * ms;
-                made.addNvtx(main, "step " + std::to_string(step), at, at + 10 * ms);
+            made.addSteps(main, 20, 10 * ms, 10 * ms, [&](int64_t at) {
                 made.launch(main, stream, "gemm", at + 8 * ms, at + 8 * ms + 5 * us, at + 10 * ms);
-            }
+            });
             kinds::CpuState::Row row{
                 .startNs = 0, .endNs = 200 * ms, .thread = main, .state = ThreadState::Sleep, .cpuNs = cpuNs};
             made.add<kinds::CpuState>(row);
@@ -307,15 +300,13 @@ class tst_requests : public QObject {
         QVERIFY(std::abs(launchBoundNs - 10 * ms - waitedNs) <= 200 * us);
         const Explanation explanation = explain::explain(run);
         QCOMPARE(explanation.findings.front().rule, &hostWaitsRule);
-        QVERIFY2(has(explanation.findings.front().sentence, "cannot have run meanwhile"),
-                 explanation.findings.front().sentence.c_str());
+        HAS(explanation.findings.front().sentence, "cannot have run meanwhile");
         // The rest may be running time. Gaps of 8 ms are no way from launch to launch.
         const Explanation longer = explain::explain(*explained(40 * ms));
         QCOMPARE(longer.findings.front().rule, &hostWaitsRule);
         const Finding* work = findingOf(longer, &hostWorkRule);
         QVERIFY(work != nullptr && work->maxGainNs <= 60 * ms / 20 + 10 * us);
-        QVERIFY2(has(work->sentence, "Whether running or waiting kept the GPU idle is unknown"),
-                 work->sentence.c_str());
+        HAS(work->sentence, "Whether running or waiting kept the GPU idle is unknown");
         const Explanation running = explain::explain(*explained(150 * ms));
         QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
         QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
@@ -329,12 +320,10 @@ class tst_requests : public QObject {
             SimulatedTrace made;
             const uint32_t main = made.defaultThread(), stream = made.defaultStream();
             const uint32_t other = made.addThread(0, 77, "engine");
-            for (int64_t step = 0; step < 20; ++step) {
-                const int64_t at = step * 10 * ms;
-                made.addNvtx(main, "step " + std::to_string(step), at, at + 10 * ms);
+            made.addSteps(main, 20, 10 * ms, 10 * ms, [&](int64_t at) {
                 made.launch(main, stream, "gemm", at + 8 * ms, at + 8 * ms + 5 * us, at + 9 * ms);
                 made.launch(other, stream, "add", at + 9 * ms - 5 * us, at + 9 * ms, at + 10 * ms);
-            }
+            });
             for (const auto& [thread, cpuNs] : {std::pair{main, 10 * ms}, {other, otherCpuNs}}) {
                 kinds::CpuState::Row row{
                     .startNs = 0, .endNs = 200 * ms, .thread = thread, .state = ThreadState::Lock, .cpuNs = cpuNs};
@@ -366,8 +355,7 @@ class tst_requests : public QObject {
         const Result<void> refused = checkSelection(*trace, reports, TimeRange{600'000, 800'000}, "first");
         QVERIFY(!refused);
         const std::string& sentence = refused.error().sentence;
-        QVERIFY2(sentence.find("No NVTX range \"first\" has GPU work in that time range") != std::string::npos,
-                 sentence.c_str());
+        HAS(sentence, "No NVTX range \"first\" has GPU work in that time range");
     }
 };
 

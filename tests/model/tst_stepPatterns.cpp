@@ -5,6 +5,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/idleCauses.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
@@ -221,10 +222,8 @@ class tst_stepPatterns : public QObject {
         for (int time = 0; time < times; ++time)
             if (const auto pattern = patternOf(stepsOf(series(random, size_t(count))))) ++found[size_t(pattern->kind)];
         const double all = double(found[0] + found[1] + found[2] + found[3]) / times;
-        qInfo(
-            "%s steps: a pattern in %.4f of 2,000 without (period %d, level %d, modes %d, drift "
-            "%d)",
-            QTest::currentDataTag(), all, found[0], found[1], found[2], found[3]);
+        qInfo("%s steps: a pattern in %.4f of 2,000 without (period %d, level %d, modes %d, drift %d)",
+              QTest::currentDataTag(), all, found[0], found[1], found[2], found[3]);
         QVERIFY(all <= most);
     }
 
@@ -260,9 +259,7 @@ class tst_stepPatterns : public QObject {
         everyThird(0.5)(series);
         const auto pattern = test::orFail(patternOf(stepsOf(series)));
         QCOMPARE(pattern.kind, PatternKind::Period);
-        QCOMPARE(pattern.period, 3);
-        QCOMPARE(pattern.firstNumber, 4);
-        QCOMPARE(pattern.affected.size(), size_t{20});
+        QCOMPARE(test::listed(pattern.period, pattern.firstNumber, pattern.affected.size()), "3 | 4 | 20");
         QVERIFY(std::abs(pattern.share - 1.0 / 3) < 1e-9);
         QVERIFY(std::abs(double(pattern.excessNs) - 20e6) < 0.5e6);
         QVERIFY(std::abs(double(pattern.costNs) - 20e6 / 3) < 0.2e6);
@@ -279,17 +276,14 @@ class tst_stepPatterns : public QObject {
                 series[step] += step % 4 == 3 ? 0.5 : step % 2 == 1 ? 0.05 : 0;
             const auto fourth = test::orFail(patternOf(stepsOf(series)));
             QCOMPARE(fourth.kind, PatternKind::Period);
-            QCOMPARE(fourth.period, 4);
-            QCOMPARE(fourth.firstNumber, 6);
+            QCOMPARE(test::listed(fourth.period, fourth.firstNumber), "4 | 6");
             // Also if some of the steps between are occasionally longer.
             for (const size_t place : {1, 4, 9, 11, 15, 18, 24, 27}) series[4 * place + 1] += 0.6;
-            const auto mostly = test::orFail(patternOf(stepsOf(series)));
-            QCOMPARE(mostly.period, 4);
+            QCOMPARE(test::orFail(patternOf(stepsOf(series))).period, 4);
             // And every second if that is all.
             series = normal(0.01)(random, 120);
             for (size_t step = 1; step < series.size(); step += 2) series[step] += 0.5;
-            const auto second = test::orFail(patternOf(stepsOf(series)));
-            QCOMPARE(second.period, 2);
+            QCOMPARE(test::orFail(patternOf(stepsOf(series))).period, 2);
         }
     }
 
@@ -312,8 +306,7 @@ class tst_stepPatterns : public QObject {
             series[step] += step < 9 ? 0 : 2 + 0.05 * static_cast<double>(step);
         series[0] = 80;
         series[3] = 4;
-        const auto pattern = test::orFail(patternOf(stepsOf(series)));
-        QCOMPARE(pattern.kind, PatternKind::Drift);
+        QCOMPARE(test::orFail(patternOf(stepsOf(series))).kind, PatternKind::Drift);
     }
 
     /// However the later ones rise: most of the change is sudden.
@@ -365,8 +358,7 @@ class tst_stepPatterns : public QObject {
         QVERIFY(one.isCandidate);
         QCOMPARE(one.path, std::string("tokenize"));
         const QString sentence = QString::fromStdString(comparison.answer.sentence);
-        QVERIFY2(sentence.contains("but only in the candidate, every third step of rank 2, GPU 2 "
-                                   "takes 1"),
+        QVERIFY2(sentence.contains("but only in the candidate, every third step of rank 2, GPU 2 takes 1"),
                  qPrintable(sentence));
         QVERIFY2(sentence.contains("in the range \"tokenize\""), qPrintable(sentence));
         // Swapped, it is the baseline's pattern; a pattern of both is no difference.
@@ -397,8 +389,7 @@ class tst_stepPatterns : public QObject {
                         steps({{91'000, 10'000}, {90'000, 40'000}, {90'000, 10'000}}));
         const WorstInstance worst = runs.find(runs.kernelQuery());
         QVERIFY(worst.isFound);
-        QCOMPARE(worst.step, size_t{1});
-        QCOMPARE(worst.lostNs, 30'000);
+        QCOMPARE(test::listed(worst.step, worst.lostNs), "1 | 30000");
         QCOMPARE(worst.baseline, EventRef(EventKind::Kernel, 3));
         QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
     }
@@ -406,8 +397,7 @@ class tst_stepPatterns : public QObject {
     void unpairedInstanceHasNoCounterpart() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}), steps({{50'000}, {50'000}, {50'000, 20'000}}));
         const WorstInstance worst = runs.find(runs.kernelQuery());
-        QCOMPARE(worst.step, size_t{2});
-        QCOMPARE(worst.lostNs, 20'000);
+        QCOMPARE(test::listed(worst.step, worst.lostNs), "2 | 20000");
         QVERIFY(!worst.baseline.isValid());
         QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
     }
@@ -513,11 +503,8 @@ class tst_stepPatterns : public QObject {
         b.steps = {{2, "step 2", 900, 13, {}}, {3, "step 3", 913, 9, {}}, {4, "", 922, 9, {}}};
         const std::vector<StepDifference> steps = stepDifferences(a, b);
         QCOMPARE(steps.size(), size_t{2});
-        QCOMPARE(steps[0].lostNs(), 3);
-        QCOMPARE(steps[1].lostNs(), -1);
-        QCOMPARE(steps[1].lostInAllNs, 2);
-        QCOMPARE(steps[1].number, 3);
-        QCOMPARE(steps[1].baselineStartNs, 110);
+        QCOMPARE(test::listed(steps[0].lostNs(), steps[1].lostNs(), steps[1].lostInAllNs), "3 | -1 | 2");
+        QCOMPARE(test::listed(steps[1].number, steps[1].baselineStartNs), "3 | 110");
     }
 };
 

@@ -160,13 +160,18 @@ void SimulatedTrace::addGap(uint32_t process, Loss what, int64_t startNs, int64_
 }
 
 EventRef SimulatedTrace::addApi(uint32_t thread, std::string_view callName, int64_t startNs, int64_t endNs,
-                                uint32_t correlation) {
+                                uint32_t correlation, uint32_t stack) {
     return add<kinds::Api>({.startNs = startNs,
                             .endNs = endNs,
                             .name = intern(callName),
                             .thread = thread,
                             .correlation = correlation,
+                            .stack = stack,
                             .isDriver = !callName.starts_with("cuda")});
+}
+
+uint32_t SimulatedTrace::frame(std::string_view function, std::string_view file, uint32_t line, uint32_t outer) {
+    return stack(outer, intern(function), intern(file), line);
 }
 
 EventRef SimulatedTrace::addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs, uint32_t correlation) {

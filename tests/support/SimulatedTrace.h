@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "model/assemble/TraceBuilder.h"
 
@@ -49,10 +50,24 @@ class SimulatedTrace : public TraceBuilder {
     void addWindow(uint32_t process, int64_t startNs, int64_t endNs);
     void addGap(uint32_t process, Loss what, int64_t startNs, int64_t endNs, int64_t count);
     EventRef addApi(uint32_t thread, std::string_view callName, int64_t startNs, int64_t endNs,
-                    uint32_t correlation = 0);
+                    uint32_t correlation = 0, uint32_t stack = noIndex);
+    /// Returns a stack of one more frame.
+    uint32_t frame(std::string_view function, std::string_view file, uint32_t line, uint32_t outer = noIndex);
     EventRef addSync(uint32_t stream, SyncType type, int64_t startNs, int64_t endNs, uint32_t correlation = 0);
     EventRef addNvtx(uint32_t thread, std::string_view text, int64_t startNs, int64_t endNs,
                      NvtxStyle style = NvtxStyle::PushPop, std::string_view domain = {});
+    /// Adds ranges "step 0", "step 1"... of a thread, and to each what `work(startNs, step)` or `work(startNs)` adds.
+    template <class Work>
+    void addSteps(uint32_t thread, int64_t count, int64_t everyNs, int64_t lengthNs, Work work) {
+        for (int64_t step = 0; step < count; ++step) {
+            addNvtx(thread, "step " + std::to_string(step), step * everyNs, step * everyNs + lengthNs);
+            if constexpr (std::is_invocable_v<Work, int64_t>) {
+                work(step * everyNs);
+            } else {
+                work(step * everyNs, step);
+            }
+        }
+    }
     /// Adds a range that was never closed.
     EventRef addOpenNvtx(uint32_t thread, std::string_view text, int64_t startNs);
     /// Adds an NVTX range of NCCL's domain with facts of its call.

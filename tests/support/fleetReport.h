@@ -31,10 +31,9 @@ struct ReportMaker {
     void write(const std::filesystem::path& path) const {
         std::string sql =
             "PRAGMA application_id = 0x4C4E5346; PRAGMA user_version = 1; BEGIN;"
-            "CREATE TABLE ranks (rank INTEGER PRIMARY KEY, machine TEXT, host TEXT, local_rank "
-            "INTEGER, role TEXT, gpu INTEGER, gpu_name TEXT, gpu_uuid TEXT, pid INTEGER, "
-            "ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, "
-            "lost_ns INTEGER, trace TEXT, trace_start_utc_ns INTEGER);"
+            "CREATE TABLE ranks (rank INTEGER PRIMARY KEY, machine TEXT, host TEXT, local_rank INTEGER, role TEXT, gpu "
+            "INTEGER, gpu_name TEXT, gpu_uuid TEXT, pid INTEGER, ended_abnormally INTEGER, steps INTEGER, "
+            "own_ns_per_step REAL, against_role REAL, lost_ns INTEGER, trace TEXT, trace_start_utc_ns INTEGER);"
             "CREATE TABLE steps (rank INTEGER, step INTEGER, start_ns INTEGER, wall_ns INTEGER, "
             "communication_ns INTEGER, compute_ns INTEGER, copies_ns INTEGER, loading_ns INTEGER, "
             "launching_ns INTEGER, against_role REAL, PRIMARY KEY (rank, step)) WITHOUT ROWID;"
@@ -52,9 +51,8 @@ struct ReportMaker {
             for (int step = 0; step < steps; ++step) {
                 const bool isSlow = rank == culprit && step >= steps / 2;
                 sql += fmt::format(
-                    "INSERT INTO steps VALUES ({}, {}, 0, {}, 40000000, {}, 1000000, 5000000, "
-                    "4000000, {});",
-                    rank, firstStep + step, isSlow ? 112'000'000 : 100'000'000, isSlow ? 62'000'000 : 50'000'000,
+                    "INSERT INTO steps VALUES ({}, {}, 0, {}, 40000000, {}, 1000000, 5000000, 4000000, {});", rank,
+                    firstStep + step, isSlow ? 112'000'000 : 100'000'000, isSlow ? 62'000'000 : 50'000'000,
                     isSlow ? 0.2 : 0.0);
             }
         }

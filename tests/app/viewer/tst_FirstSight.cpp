@@ -17,6 +17,7 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
+#include "tests/support/listed.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -231,8 +232,7 @@ class tst_FirstSight : public QObject {
         for (uint32_t track = 0; track < trace.tracks.size(); ++track)
             if (!shown.timeline().places().trackArea(track).isEmpty()) seen.push_back(trace.tracks[track].title);
         QVERIFY(seen.size() >= 4);
-        QCOMPARE(seen[0], std::string("GPU 0"));
-        QCOMPARE(seen[1], std::string("Compute, default stream 7"));
+        QCOMPARE(test::listed(seen[0], seen[1]), "GPU 0 | Compute, default stream 7");
         const auto placeOf = [&](const char* title) {
             return std::find(seen.begin(), seen.end(), title) - seen.begin();
         };
@@ -309,7 +309,7 @@ class tst_FirstSight : public QObject {
     /// Only thread activity exists: no table is empty, and no empty one is offered.
     void threadActivityAloneIsShown() {
         SimulatedTrace builder;
-        const uint32_t at = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
+        const uint32_t at = builder.frame("main", "a.py", 1);
         kinds::CpuState::Row row{.thread = builder.defaultThread(), .state = ThreadState::Running, .stack = at};
         row.endNs = row.cpuNs = 100'000'000;
         builder.add<kinds::CpuState>(row);

@@ -158,8 +158,7 @@ class tst_LiveTrace : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > now, patienceMs);
         QCOMPARE(visible.range(), there);
         QCOMPARE(shown.page()->timeline().state().selection().range().value_or(TimeRange()), early);
-        const EventRef selected = shown.page()->timeline().state().selection().event();
-        QCOMPARE(shown.page()->trace()->rangeOf(selected), eventRange);
+        QCOMPARE(shown.page()->trace()->rangeOf(shown.page()->timeline().state().selection().event()), eventRange);
 
         // The button returns to the end.
         QTest::mouseClick(&child<QPushButton>(*bar), Qt::LeftButton);

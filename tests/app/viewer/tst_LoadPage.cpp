@@ -14,6 +14,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
+#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -261,8 +262,7 @@ class tst_LoadPage : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(tabs.currentDocument(), patienceMs);
         auto* page = qobject_cast<ComparePage*>(tabs.currentDocument());
         QVERIFY(page && page->view().hasSets());
-        QCOMPARE(page->view().baselineRuns().size(), size_t{2});
-        QCOMPARE(page->view().candidateRuns().size(), size_t{2});
+        QCOMPARE(test::listed(page->view().baselineRuns().size(), page->view().candidateRuns().size()), "2 | 2");
         QVERIFY2(page->title().contains("and another run against"), qPrintable(page->title()));
         QTRY_VERIFY_WITH_TIMEOUT(!page->isBusy(), patienceMs);
         const QString sentence = page->view().headline().headline();
@@ -298,8 +298,7 @@ class tst_LoadPage : public QObject {
         QSignalSpy progressed(&loader, &TraceLoader::progressed);
         loader.start();
         QVERIFY(loaded.wait());
-        const auto trace = loaded.front().front().value<TracePtr>();
-        QCOMPARE(trace->kernels.size(), trace_->kernels.size());
+        QCOMPARE(loaded.front().front().value<TracePtr>()->kernels.size(), trace_->kernels.size());
         QVERIFY(progressed.count() > 0);
         QVERIFY(!loader.isRunning());
     }

@@ -24,6 +24,7 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/has.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
@@ -581,7 +582,7 @@ class tst_MainWindow : public QObject {
         missing.worker = "rank 7";
         const Result<void> applied = applyView(shown.window, missing);
         QVERIFY(!applied.has_value());
-        QVERIFY2(applied.error().sentence.find("rank 7") != std::string::npos, applied.error().sentence.c_str());
+        HAS(applied.error().sentence, "rank 7");
     }
 
     void copiedCommandOfAComparisonRestoresIt() {

@@ -236,8 +236,7 @@ class tst_SmallWindow : public QObject {
         for (const QToolButton* button : shown.window.findChildren<QToolButton*>()) {
             if (button->icon().isNull() || !button->isVisible()) continue;
             for (const QSize size : {QSize(18, 18), QSize(33, 33), QSize(57, 57)}) {
-                const QPixmap drawn = button->icon().pixmap(size, ratio);
-                QCOMPARE(drawn.size(), size * ratio);
+                QCOMPARE(button->icon().pixmap(size, ratio).size(), size * ratio);
                 ++icons;
             }
         }

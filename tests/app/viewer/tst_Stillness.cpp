@@ -91,8 +91,7 @@ class tst_Stillness : public QObject {
             QVERIFY(shown.details().isVisible());
             QCOMPARE(shown.widgetAt(place), &shown.canvas());
             shown.press(place, true);
-            const TimeRange after = shown.state().range().visible();
-            QVERIFY(after.durationNs() < before.durationNs() / 4);
+            QVERIFY(shown.state().range().visible().durationNs() < before.durationNs() / 4);
             QCOMPARE(shown.state().selection().event(), kernel);
             // All of it is next to the panel.
             const QRect details = shown.details().geometry();

@@ -16,6 +16,7 @@
 #include "tests/app/viewer/TaskHand.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
+#include "tests/support/has.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -160,8 +161,7 @@ class tst_Tasks : public QObject {
         QVERIFY(!card.findings().empty() && card.findings().front()->isVisible());
         const auto& first = card.explanation().findings.front();
         QCOMPARE(first.rule, &explain::lateRankRule);
-        for (const char* part : {"rank 1", "tokenizer_kernel"})
-            QVERIFY2(first.sentence.find(part) != std::string::npos, first.sentence.c_str());
+        for (const char* part : {"rank 1", "tokenizer_kernel"}) HAS(first.sentence, part);
         QCOMPARE(hand.said("late rank, and why"), QString());
     }
 
@@ -180,8 +180,7 @@ class tst_Tasks : public QObject {
             const auto place = grid.at(0, column);
             QVERIFY(place);
             const auto& step = summary.workers[place->worker].steps[place->step];
-            const int64_t waitedNs = step.parts[analysis::StepPart::WaitingForRanks];
-            QCOMPARE(waitedNs > 1'000 * us, grid.numberOf(column) % 3 == 0);
+            QCOMPARE(step.parts[analysis::StepPart::WaitingForRanks] > 1'000 * us, grid.numberOf(column) % 3 == 0);
         }
         QCOMPARE(hand.said("which steps it is late in"), QString());
     }

@@ -174,8 +174,7 @@ class tst_TracePanels : public QObject {
         QTest::keyClick(&shown.timeline(), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(store.marks().size(), size_t(1));
         QTRY_VERIFY(!shown.marks().keeper().isBusy());
-        const auto found = NotesFile::forTrace(trace_, {}).read();
-        QCOMPARE(found->notes.marks.size(), size_t(1));
+        QCOMPARE(NotesFile::forTrace(trace_, {}).read()->notes.marks.size(), size_t(1));
     }
 
     void menuHasEveryCommandWithItsKey() {
@@ -205,8 +204,7 @@ class tst_TracePanels : public QObject {
         child<MarkActions>(other.window).add->trigger();
         other.write("from the other");
         QTRY_COMPARE(other.marks().store().marks().size(), size_t(2));
-        const auto found = NotesFile::forTrace(trace_, {}).read();
-        QCOMPARE(found->notes.marks.size(), size_t(2));
+        QCOMPARE(NotesFile::forTrace(trace_, {}).read()->notes.marks.size(), size_t(2));
     }
 
     void unwrittenMarksAreWrittenAtClosing() {
@@ -369,8 +367,7 @@ class tst_TracePanels : public QObject {
         QCOMPARE(child<ScopeChoice>(*bandwidth).counted().value_or(TimeRange()), shown.someRange());
         shown.show("NCCL");
         QVERIFY(shown.wait());
-        const auto* nccl = shown.panelIn<ReportPanel>("NCCL");
-        QVERIFY(nccl->view().remark().startsWith("Selected range"));
+        QVERIFY(shown.panelIn<ReportPanel>("NCCL")->view().remark().startsWith("Selected range"));
         shown.show("Selection");
         QVERIFY(shown.wait());
         QVERIFY(shown.page().currentTable());

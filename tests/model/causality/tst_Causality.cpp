@@ -147,14 +147,12 @@ class TestCausality : public QObject {
         // The thread still receives each batch.
         QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=10"), int64_t{2'011'000 + 78'900});
         QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0"), int64_t{211'000 + 78'900});
-        const Change removal = *parseRemoval("loader");
-        QCOMPARE(std::llround(replay.forecast(std::span(&removal, 1)).stepNs), 211'000LL);
+        QCOMPARE(std::llround(replay.forecast(std::span(&*parseRemoval("loader"), 1)).stepNs), 211'000LL);
     }
 
     void sampledSleepsAreTheThreadsOwn() {
         const WaitingSteps made(ThreadState::Sleep, StateSource::StateSamples);
-        const StepReplay replay = made.replay(true);
-        QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=0.5"), WaitingSteps::stepNs - 100'000);
+        QCOMPARE(WaitingSteps::stepAfter(made.replay(true), "kernels=0.5"), WaitingSteps::stepNs - 100'000);
     }
 
     void pageableCopiesTakeTheTimeOfTheirCall() {

@@ -136,8 +136,7 @@ class TestStepsPanel : public QObject {
         QVERIFY(lens.colorOf({3, 8}) != theme.slower);
         QCOMPARE(lens.colorOf({3, 8}), lens.colorOf({0, 7}));
         QVERIFY(lens.tipAt({3, 7}).contains("time not spent waiting: 47"));
-        const QImage image = lens.grab().toImage();
-        QCOMPARE(image.pixelColor(lens.cellOf(3, 7).center().toPoint()), theme.slower);
+        QCOMPARE(lens.grab().toImage().pixelColor(lens.cellOf(3, 7).center().toPoint()), theme.slower);
         for (int index = 0; index < child<QComboBox>(shown.panel, "measure").count(); ++index)
             if (child<QComboBox>(shown.panel, "measure").itemText(index) == "waiting for data")
                 child<QComboBox>(shown.panel, "measure").setCurrentIndex(index);

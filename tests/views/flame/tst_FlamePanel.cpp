@@ -22,7 +22,7 @@ constexpr int64_t us = 1'000;
 TracePtr simulatedStacks() {
     SimulatedTrace builder;
     const auto frame = [&](uint32_t outer, const char* function, const char* file, uint32_t line) {
-        return builder.stack(outer, builder.intern(function), builder.intern(file), line);
+        return builder.frame(function, file, line, outer);
     };
     const uint32_t train = frame(noIndex, "train", "/home/ada/train.py", 10);
     const uint32_t forward = frame(train, "forward", "/home/ada/model.py", 20);
@@ -32,12 +32,7 @@ TracePtr simulatedStacks() {
     int64_t nowNs = 0;
     const auto launch = [&](uint32_t stack, const char* name, int64_t durationNs) {
         ++correlation;
-        builder.add<kinds::Api>({.startNs = nowNs,
-                                 .endNs = nowNs + 1'000,
-                                 .name = builder.intern("cuLaunchKernel"),
-                                 .thread = builder.defaultThread(),
-                                 .correlation = correlation,
-                                 .stack = stack});
+        builder.addApi(builder.defaultThread(), "cuLaunchKernel", nowNs, nowNs + 1'000, correlation, stack);
         builder.addKernel(builder.defaultStream(), name, nowNs, nowNs + durationNs, correlation);
         nowNs += durationNs;
     };

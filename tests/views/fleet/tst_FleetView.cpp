@@ -6,6 +6,7 @@
 #include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/fleetReport.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
@@ -79,8 +80,7 @@ class TestFleetView : public QObject {
         FleetMap& map = shown.view.map();
         shown.drag(shown.at(2, 3), shown.at(4, 7));
         QCOMPARE(map.selection().rows, (std::vector<size_t>{2, 3, 4}));
-        QCOMPARE(map.selection().firstColumn, size_t{3});
-        QCOMPARE(map.selection().lastColumn, size_t{7});
+        QCOMPARE(test::listed(map.selection().firstColumn, map.selection().lastColumn), "3 | 7");
         QCOMPARE(child<QPushButton>(shown.view, "openMarked").text(), QString("Open 3 ranks in 5 steps"));
         QTest::mouseClick(&child<QPushButton>(shown.view, "openMarked"), Qt::LeftButton);
         QCOMPARE(shown.opened.size(), size_t{1});
@@ -88,8 +88,7 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.opened[0].steps, (std::optional<StepRange>({103, 107})));
         // Beyond the edge it is clamped, and in the other direction it is the same.
         shown.drag(shown.at(6, 18), QPoint(5000, -500));
-        QCOMPARE(map.selection().rows.front(), size_t{0});
-        QCOMPARE(map.selection().lastColumn, size_t{19});
+        QCOMPARE(test::listed(map.selection().rows.front(), map.selection().lastColumn), "0 | 19");
         // Among the cells with the largest loss, it selects these.
         const QPoint first = map.worstRectOf({5, 10}).center().toPoint();
         shown.drag(first, first + QPoint(60, 0));
@@ -116,8 +115,7 @@ class TestFleetView : public QObject {
         QTest::keyClick(&map, Qt::Key_Right, Qt::ShiftModifier);
         QTest::keyClick(&map, Qt::Key_Right, Qt::ShiftModifier);
         QCOMPARE(map.selection().rows, (std::vector<size_t>{1, 2}));
-        QCOMPARE(map.selection().firstColumn, size_t{2});
-        QCOMPARE(map.selection().lastColumn, size_t{4});
+        QCOMPARE(test::listed(map.selection().firstColumn, map.selection().lastColumn), "2 | 4");
         QTest::keyClick(&map, Qt::Key_Return);
         QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{1, 2}));
         QTest::keyClick(&map, Qt::Key_End);
@@ -141,8 +139,7 @@ class TestFleetView : public QObject {
         QTest::mouseClick(findings.viewport(), Qt::LeftButton, {}, first.center());
         const FleetSelection& marked = shown.view.map().selection();
         QCOMPARE(marked.rows, std::vector<size_t>{5});
-        QCOMPARE(marked.firstColumn, size_t{10});
-        QCOMPARE(marked.lastColumn, size_t{14});
+        QCOMPARE(test::listed(marked.firstColumn, marked.lastColumn), "10 | 14");
         QTest::keyClick(&findings, Qt::Key_Return);
         QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{5, 4, 1}));
         QCOMPARE(shown.opened.back().steps, (std::optional<StepRange>({110, 114})));
@@ -181,8 +178,7 @@ class TestFleetView : public QObject {
         const auto found = map.cellAt(shown.at(517, 8));
         QVERIFY(found.has_value());
         QCOMPARE(*found, (FleetCell{517, 8}));
-        const QImage image = map.grab().toImage();
-        QVERIFY(Theme::contrast(image.pixelColor(shown.at(517, 8)), Theme::light().canvas) > 2);
+        QVERIFY(Theme::contrast(map.grab().toImage().pixelColor(shown.at(517, 8)), Theme::light().canvas) > 2);
         QTest::mouseClick(&map, Qt::LeftButton, {}, shown.at(517, 8));
         QCOMPARE(map.selection().rows, std::vector<size_t>{517});
     }

@@ -86,8 +86,7 @@ class TestRooflinePanel : public QObject {
         QCOMPARE(names.count(), 1);
         QCOMPARE(events.count(), 1);
         QCOMPARE(shown.chart().current(), row);
-        const EventRef event = events.at(0).at(0).value<EventRef>();
-        QVERIFY(event.kind() == EventKind::Kernel);
+        QVERIFY(events.at(0).at(0).value<EventRef>().kind() == EventKind::Kernel);
         QVERIFY(names.at(0).at(0).toString().startsWith("nvjet") || names.at(0).at(0).toString().contains("_"));
     }
 

@@ -78,8 +78,7 @@ class TestSqlPanel : public QObject {
 
     void stopEndsAQuery() {
         panel_->editor().setPlainText(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-            "SELECT count(*) FROM n");
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
         QTest::mouseClick(&child<QPushButton>(*panel_, "run"), Qt::LeftButton);
         QVERIFY(panel_->isRunning());
         QVERIFY(!child<QPushButton>(*panel_, "run").isEnabled());
@@ -107,8 +106,7 @@ class TestSqlPanel : public QObject {
 
     void runningQueryEndsWithThePanel() {
         panel_->editor().setPlainText(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-            "SELECT count(*) FROM n");
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n");
         panel_->run();
         panel_.reset();
         QVERIFY(QThreadPool::globalInstance()->waitForDone(20'000));

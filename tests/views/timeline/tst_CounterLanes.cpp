@@ -2,6 +2,7 @@
 #include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
@@ -107,8 +108,7 @@ class tst_CounterLanes : public QObject {
         const QPoint point = pointAt(shown, track, 18 * ms);
         QTest::mouseMove(shown.canvas(), point);
         const HoverTip& card = shown.canvas()->hoverTip();
-        const int64_t timeNs = shown.toTimeNs(point.x() + 0.5);
-        const double value = deviceMemory().value(*deviceMemory().sampleAt(timeNs));
+        const double value = deviceMemory().value(*deviceMemory().sampleAt(shown.toTimeNs(point.x() + 0.5)));
         QCOMPARE(card.title(), QString::fromStdString("Device memory: " + formatCounter(value, CounterUnit::Bytes)));
         QVERIFY2(card.detail().startsWith("for "), qPrintable(card.detail()));
     }
@@ -164,8 +164,7 @@ class tst_CounterLanes : public QObject {
     void doubleClickZoomsToTheValue() {
         ShownCounters shown(trace_);
         const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
-        const uint32_t sample = *deviceMemory().sampleAt(shown.toTimeNs(point.x() + 0.5));
-        const TimeRange held = deviceMemory().rangeOf(sample);
+        const TimeRange held = deviceMemory().rangeOf(*deviceMemory().sampleAt(shown.toTimeNs(point.x() + 0.5)));
         doubleClick(shown.canvas(), point);
         QVERIFY(shown.visible().startNs <= held.startNs && shown.visible().endNs >= held.endNs);
         QVERIFY(shown.visible().durationNs() < 2 * held.durationNs());
@@ -297,8 +296,7 @@ class tst_CounterLanes : public QObject {
 
     void meanOverALongIntervalIsABandWithoutLine() {
         const QRgb line = Theme::light().colorOf(SliceCategory::Counter).rgb();
-        const CounterSeries coarse = shareOf({0, 400, 800}, {5, 7, 13.3}, 4900);
-        QVERIFY(!colorsOf(coarse, {0, 4900 * ms}).contains(line));
+        QVERIFY(!colorsOf(shareOf({0, 400, 800}, {5, 7, 13.3}, 4900), {0, 4900 * ms}).contains(line));
         std::vector<int64_t> times;
         std::vector<double> values;
         for (int64_t index = 0; index < 98; ++index) {
@@ -333,8 +331,7 @@ class tst_CounterLanes : public QObject {
         const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200);
         const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);
         const std::array both{ScaledCounter{&busy, {0, 200 * ms}}, ScaledCounter{&idle, {0, 200 * ms}}};
-        QCOMPARE(scaleOf(idle).maxValue, 10.0);
-        QCOMPARE(views::scaleOf(both).maxValue, 50.0);
+        QCOMPARE(test::listed(scaleOf(idle).maxValue, views::scaleOf(both).maxValue), "10 | 50");
         // An invisible peak does not count.
         const ScaledCounter later{&busy, {0, 50 * ms}};
         QCOMPARE(views::scaleOf(std::span(&later, 1)).maxValue, 50.0);

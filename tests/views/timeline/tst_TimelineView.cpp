@@ -7,6 +7,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/fileBytes.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
@@ -168,8 +169,7 @@ class tst_TimelineView : public QObject {
             QVERIFY(shown.visible().startNs <= range.startNs && shown.visible().endNs >= range.endNs);
             QVERIFY(shown.toX(range.endNs) - shown.toX(range.startNs) >= 10);
             // Its outline is visible, so it was scrolled and unfolded to.
-            const QImage image = shown.canvas()->grab().toImage();
-            QVERIFY(pixelsOf(image, shown.view.state().options().theme().text) > 20);
+            QVERIFY(pixelsOf(shown.canvas()->grab().toImage(), shown.view.state().options().theme().text) > 20);
         }
     }
 
@@ -201,8 +201,7 @@ class tst_TimelineView : public QObject {
         for (const EventRef event : {small.call, small.first}) {
             const auto arrows = flowArrows(*small.trace, layout, event);
             QCOMPARE(arrows.size(), 1u);
-            QCOMPARE(arrows[0].from.timeNs, 20'000);
-            QCOMPARE(arrows[0].to.timeNs, 100'000);
+            QCOMPARE(test::listed(arrows[0].from.timeNs, arrows[0].to.timeNs), "20000 | 100000");
             QVERIFY(arrows[0].from.y > arrows[0].to.y);  // threads are below GPUs
         }
         QVERIFY(flowArrows(*small.trace, layout, small.second).empty());
@@ -405,18 +404,13 @@ class tst_TimelineView : public QObject {
         const EventRef gather = builder.addKernel(two, "ncclDevKernel_AllGather_RING_LL", 300, 400);
         const uint32_t thread = builder.defaultThread();
         const auto frame = [&](const char* function, uint32_t line) {
-            return builder.stack(noIndex, builder.intern(function), builder.intern("/home/ada/train.py"), line);
+            return builder.frame(function, "/home/ada/train.py", line);
         };
         const uint32_t stacks[] = {frame("forward", 10), frame("forward", 11), frame("step", 12)};
         EventRef byStack[3];
         for (uint32_t index = 0; index < 3; ++index) {
             const int64_t atNs = 700 + 100 * index;
-            builder.add<kinds::Api>({.startNs = atNs,
-                                     .endNs = atNs + 10,
-                                     .name = builder.intern("cuLaunchKernel"),
-                                     .thread = thread,
-                                     .correlation = index + 1,
-                                     .stack = stacks[index]});
+            builder.addApi(thread, "cuLaunchKernel", atNs, atNs + 10, index + 1, stacks[index]);
             byStack[index] = builder.addKernel(one, "gemm", atNs + 20, atNs + 60, index + 1);
         }
         const EventRef exchange = builder.addNccl(thread, "AlltoAll", 64, 400, 500);
@@ -448,8 +442,7 @@ class tst_TimelineView : public QObject {
         QVERIFY(colorOf(reduce) != colorOf(gather));
         QVERIFY(colorOf(reduce) != colorOf(gemm));
         QVERIFY(colorOf(exchange) != colorOf(scatter));
-        QCOMPARE(meaningOf(reduce), QString("colour: NCCL AllReduce"));
-        QCOMPARE(meaningOf(gemm), QString("grey: no communication"));
+        QCOMPARE(test::listed(meaningOf(reduce), meaningOf(gemm)), "colour: NCCL AllReduce | grey: no communication");
         colors.reset(trace, theme, ColorMode::PythonLine);
         QVERIFY(colorOf(byStack[0]) != colorOf(byStack[1]));
         QCOMPARE(meaningOf(byStack[0]), QString("colour: train.py:10 in forward"));

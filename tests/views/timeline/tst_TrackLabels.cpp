@@ -198,8 +198,7 @@ class TestTrackLabels : public QObject {
         const uint32_t thread = builder.addThread(0, 1, "a&b\tCtrl+Q");
         builder.addApi(thread, "cudaMalloc", 0, 100);
         Labels shown(builder.finish());
-        const uint32_t track = shown.layout().rows().back().track;
-        const QString text = shown.menuOf(track)->actions().front()->text();
+        const QString text = shown.menuOf(shown.layout().rows().back().track)->actions().front()->text();
         QVERIFY(!text.contains('\t'));
         QVERIFY(!text.contains('&') || text.contains("&&"));
     }

@@ -3,6 +3,8 @@
 
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedRanks.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"
@@ -308,8 +310,8 @@ class tst_TrackLayout : public QObject {
         SimulatedTrace builder;
         const uint32_t process = builder.addProcess(100, "/usr/bin/python3", {});
         const uint32_t waits = builder.addThread(process, 100), works = builder.addThread(process, 101);
-        const uint32_t main = builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
-        const uint32_t load = builder.stack(main, builder.intern("load"), builder.intern("a.py"), 9);
+        const uint32_t main = builder.frame("main", "a.py", 1);
+        const uint32_t load = builder.frame("load", "a.py", 9, main);
         kinds::CpuState::Row row{.endNs = 100'000'000, .thread = waits, .state = ThreadState::Lock, .stack = main};
         builder.add<kinds::CpuState>(row);
         row.stack = load;
@@ -368,8 +370,7 @@ class tst_TrackLayout : public QObject {
         const std::vector<std::string> titles = topTitles(*trace, arrangement);
         for (size_t rank = 0; rank < 8; ++rank) {
             QVERIFY(titles[rank].starts_with("GPU " + std::to_string(7 - rank)));
-            QVERIFY2(titles[8 + rank].find("rank " + std::to_string(rank)) != std::string::npos,
-                     titles[8 + rank].c_str());
+            HAS(titles[8 + rank], "rank " + std::to_string(rank));
         }
         QVERIFY(arrangement.folded.size() >= 16);
     }
@@ -602,8 +603,7 @@ class tst_TrackLayout : public QObject {
         layout.setPinned(5, true);
         layout.setPinned(2, true);
         QCOMPARE(shown(layout), Tracks({2, 3, 5, 0, 1, 4, 6, 7}));
-        QCOMPARE(layout.rowOf(2)->depth, 0);
-        QCOMPARE(layout.rowOf(3)->depth, 1);
+        QCOMPARE(test::listed(layout.rowOf(2)->depth, layout.rowOf(3)->depth), "0 | 1");
         layout.setFolded(0, true);
         QVERIFY2(layout.rowOf(2), "a pinned track does not fold away with its group");
         layout.setPinned(2, false);

@@ -3,6 +3,7 @@
 #include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
+#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/PairedRows.h"
@@ -242,8 +243,7 @@ class tst_VisibleRange : public QObject {
 
     void scaleRoundTrips() {
         const TimeScale scale{{5'000'000'000'000, 5'000'000'600'000}, 1200, 40};
-        QCOMPARE(scale.toX(scale.range.startNs), 40.0);
-        QCOMPARE(scale.toX(scale.range.endNs), 1240.0);
+        QCOMPARE(test::listed(scale.toX(scale.range.startNs), scale.toX(scale.range.endNs)), "40 | 1240");
         for (int x = 40; x < 1240; ++x) QCOMPARE(scale.toX(scale.toTimeNs(x)), double(x));
         QCOMPARE((TimeScale{{5, 5}, 100, 7}).toX(1'000), 7.0);
         QCOMPARE((TimeScale{{5, 9}, 0, 7}).toTimeNs(80), 5);
@@ -279,11 +279,9 @@ class tst_VisibleRange : public QObject {
         const uint32_t track = trackOf(*baseline.trace(), TrackKind::Counter);
         const auto maxValue = [&](const TimelineState& of) { return of.counterScale({track, 0}).maxValue; };
         range.setRange({1000 * ms, 2000 * ms});
-        QCOMPARE(maxValue(baseline), 50.0);
-        QCOMPARE(maxValue(candidate), 50.0);
+        QCOMPARE(test::listed(maxValue(baseline), maxValue(candidate)), "50 | 50");
         range.setRange({1500 * ms, 2000 * ms});
-        QCOMPARE(maxValue(baseline), 10.0);
-        QCOMPARE(maxValue(candidate), 10.0);
+        QCOMPARE(test::listed(maxValue(baseline), maxValue(candidate)), "10 | 10");
     }
 
     /// A program that was busy during its start, before the first event of the trace.
