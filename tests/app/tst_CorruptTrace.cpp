@@ -13,6 +13,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/exported.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
@@ -165,11 +166,7 @@ class tst_CorruptTrace : public QObject {
     /// The same for a file of another tool with a corrupt packet or message.
     void corruptPacketsMakeConditionsNotComparable() {
         const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6});
-        std::string packets;
-        writePerfettoTrace(*trace, [&packets](std::string_view text) {
-            packets += text;
-            return true;
-        });
+        const std::string packets = test::perfettoOf(*trace);
         write("whole.pftrace", packets);
         QCOMPARE(run({"explain", path("whole.pftrace"), "--fail-if", "any > 99%"}).status, 0);
         int damaged = 0;

@@ -14,6 +14,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/exported.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/orFail.h"
 #include "tests/support/protoTrace.h"
@@ -365,26 +366,13 @@ class tst_Backwards : public QObject {
     }
 
     void kinetoExportKeepsBackwards() {
-        std::string text;
-        writeKinetoTrace(*simulated(), 0, [&text](std::string_view piece) {
-            text += piece;
-            return true;
-        });
+        const std::string text = test::kinetoOf(*simulated());
         QCOMPARE(QByteArray::fromStdString(text).count(R"("cat": "fwdbwd")"), 4);
         QCOMPARE(pairNames(*loaded(text)), bothPairs);
     }
 
     void perfettoExportKeepsBackwards() {
-        std::string bytes;
-        writePerfettoTrace(*simulated(), [&bytes](std::string_view piece) {
-            bytes += piece;
-            return true;
-        });
-        TraceBuilder builder;
-        builder.setPath("run.pftrace");
-        QVERIFY(readPerfettoTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}));
-        QVERIFY(builder.finish());
-        const TracePtr read = builder.take();
+        const TracePtr read = test::readPerfetto(test::perfettoOf(*simulated()));
         QCOMPARE(pairNames(*read), bothPairs);
         QVERIFY(!hasNote(*read, HealthCode::BackwardUnknown));
         for (uint32_t row = 0; row < read->kernels.size(); ++row)

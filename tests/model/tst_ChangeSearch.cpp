@@ -3,6 +3,7 @@
 #include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
+using namespace lanescope;
 using namespace lanescope::bisect;
 
 namespace {

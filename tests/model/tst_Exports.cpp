@@ -12,6 +12,7 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/exported.h"
 #include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
@@ -24,22 +25,7 @@ using namespace lanescope::torchTrace;
 
 namespace {
 
-std::string written(const Trace& trace) {
-    std::string bytes;
-    writePerfettoTrace(trace, [&bytes](std::string_view piece) {
-        bytes += piece;
-        return true;
-    });
-    return bytes;
-}
-
-TracePtr readBack(const std::string& bytes) {
-    TraceBuilder builder;
-    builder.setPath("run.pftrace");
-    if (!readPerfettoTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}) || !builder.finish())
-        qFatal("not read");
-    return builder.take();
-}
+TracePtr readBack(const Trace& trace) { return test::readPerfetto(test::perfettoOf(trace)); }
 
 /// Start, end, name and "launched by a call" of all events of a kind, in order.
 using Shown = std::vector<std::tuple<int64_t, int64_t, std::string, bool>>;
@@ -71,22 +57,9 @@ void sameEvents(const Trace& first, const Trace& second) {
         const Shown expected = shownOf(first, kind, zeroOfFirst);
         const Shown found = shownOf(second, kind, zeroOfSecond);
         QCOMPARE(found.size(), expected.size());
-        for (size_t at = 0; at < expected.size(); ++at) {
-            QCOMPARE(std::get<0>(found[at]), std::get<0>(expected[at]));
-            QCOMPARE(std::get<1>(found[at]), std::get<1>(expected[at]));
-            QCOMPARE(std::get<2>(found[at]), std::get<2>(expected[at]));
-            QCOMPARE(std::get<3>(found[at]), std::get<3>(expected[at]));
-        }
+        for (size_t at = 0; at < expected.size(); ++at)
+            QVERIFY2(found[at] == expected[at], std::get<2>(expected[at]).c_str());
     }
-}
-
-std::string written(const Trace& trace, uint32_t process) {
-    std::string text;
-    writeKinetoTrace(trace, process, [&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    return text;
 }
 
 constexpr int64_t ms = 1'000'000;
@@ -124,15 +97,6 @@ TracePtr threadsOf(bool isSampled) {
     return builder.finish();
 }
 
-std::string foldedOf(const FlameTree& tree) {
-    std::string text;
-    writeFolded(tree, 0, [&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    return text;
-}
-
 TracePtr vectorAdd(bool hasPeer = false) {
     SimulatedTrace builder;
     builder.addGpu("Tesla T4");
@@ -158,7 +122,7 @@ class tst_Exports : public QObject {
 
   private slots:
     void perfettoExportRoundTrips() {
-        const TracePtr first = simulatedTraining(), second = readBack(written(*first));
+        const TracePtr first = simulatedTraining(), second = readBack(*first);
         sameEvents(*first, *second);
         QCOMPARE(second->gpus.size(), first->gpus.size());
         QCOMPARE(second->gpus[0].name, first->gpus[0].name);
@@ -170,7 +134,7 @@ class tst_Exports : public QObject {
         const Result<TracePtr> first =
             loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-no-p2p.sqlite.gz");
         QVERIFY(first);
-        const TracePtr second = readBack(written(**first));
+        const TracePtr second = readBack(**first);
         sameEvents(**first, *second);
         // Waits of whole contexts have no track.
         uint32_t ofStreams = 0;
@@ -189,7 +153,7 @@ class tst_Exports : public QObject {
     void packetsAreReadableByOtherTools() {
         const TracePtr trace = simulatedTraining();
         const TemporaryFolder folder;
-        const std::string bytes = written(*trace);
+        const std::string bytes = test::perfettoOf(*trace);
         std::ofstream(folder / "run.pftrace", std::ios::binary)
             .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
         std::ofstream(folder / "count.py") << R"(
@@ -245,7 +209,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
         events.push_back(slice("cuda_sync", "Stream Sync", "0", "7", "1080.000", "2.000",
                                R"("stream": 7, "context": 1, "device": 0, "correlation": 90)"));
         const TracePtr first = loaded(traceOf(events, "", ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2}"));
-        const std::string text = written(*first, 0);
+        const std::string text = test::kinetoOf(*first);
         const auto json = nlohmann::json::parse(text, nullptr, false);
         QVERIFY(!json.is_discarded());
         QCOMPARE(json["distributedInfo"]["rank"].get<int>(), 1);
@@ -279,7 +243,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
         QVERIFY(!processes.empty());
         size_t kernels = 0;
         for (const uint32_t process : processes) {
-            const TracePtr one = loaded(written(*trace, process));
+            const TracePtr one = loaded(test::kinetoOf(*trace, process));
             QCOMPARE(one->processes.size(), size_t{1});
             QCOMPARE(one->processes[0].rank, trace->processes[process].rank);
             kernels += one->kernels.size();
@@ -305,27 +269,18 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
                                 std::to_string(process.pid) + ");" +
                                 (thread.name.empty() ? "thread " + std::to_string(thread.tid)
                                                      : thread.name + " (TID " + std::to_string(thread.tid) + ")");
-        QCOMPARE(foldedOf(makeThreadFlame(*trace, FlameBase::Lines)),
+        QCOMPARE(test::foldedOf(makeThreadFlame(*trace, FlameBase::Lines)),
                  own + ";(no Python stack) 5000000\n" + own + ";train (train.py:10) 10000000\n" + own +
                      ";train (train.py:10);forward (train.py:22) 20000000\n" + own +
                      ";train (train.py:10);forward (train.py:22);[GIL] 15000000\n");
         QCOMPARE(makeThreadFlame(*trace, FlameBase::Functions, TimeRange{5 * ms, 12 * ms}).totalNs(), 7 * ms);
         // CPU samples give running time, state samples give waiting time.
-        QCOMPARE(foldedOf(makeThreadFlame(*threadsOf(true), FlameBase::Functions)),
+        QCOMPARE(test::foldedOf(makeThreadFlame(*threadsOf(true), FlameBase::Functions)),
                  own + ";train (train.py) 10000000\n" + own + ";train (train.py);forward (train.py);[GIL] 15000000\n");
     }
 
     void perfettoExportHasStatesAndStacksOnThreadTracks() {
-        std::string bytes;
-        writePerfettoTrace(*threadsOf(false), [&bytes](std::string_view piece) {
-            bytes += piece;
-            return true;
-        });
-        TraceBuilder builder;
-        builder.setPath("run.pftrace");
-        QVERIFY(readPerfettoTrace(protoTrace::sourceOf(bytes), builder, [] { return 0.0; }, {}));
-        QVERIFY(builder.finish());
-        const TracePtr read = builder.take();
+        const TracePtr read = readBack(*threadsOf(false));
         QStringList found;
         for (uint32_t row = 0; row < read->nvtx.size(); ++row)
             found.append(QString("%1 %2+%3")

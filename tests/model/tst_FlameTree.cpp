@@ -12,6 +12,7 @@
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/exported.h"
 #include "tests/support/has.h"
 #include "tests/support/listed.h"
 #include "tests/support/runTest.h"
@@ -34,13 +35,9 @@ int64_t timeOf(const FlameTree& tree, const std::vector<std::string>& path) {
     return tree.nodes()[at].totalNs;
 }
 
-QString svgOf(const FlameTree& tree, std::string_view title) {
-    std::string text;
-    writeFlameSvg(tree, 0, title, [&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    return QString::fromStdString(text);
+QString svgOf(const FlameTree& tree, std::string_view title, uint32_t root = 0) {
+    return QString::fromStdString(
+        test::sinkText([&](const TextSink& sink) { writeFlameSvg(tree, root, title, sink); }));
 }
 
 constexpr int64_t us = 1'000;
@@ -411,16 +408,9 @@ class tst_FlameTree : public QObject {
         tree.add({"a", "b"}, 300);
         tree.add({"c", "d"}, 100);
         tree.arrange();
-        std::string svg;
-        writeFlameSvg(tree, tree.childrenOf(0)[1], "part", [&svg](std::string_view piece) {
-            svg += piece;
-            return true;
-        });
-        QVERIFY(svg.find("<title>c: 100.0 ns (100.0 %)") != std::string::npos ||
-                svg.find("<title>c: 100 ns (100.0 %)") != std::string::npos);
-        QVERIFY(svg.find("<title>d") != std::string::npos);
-        QVERIFY(svg.find("<title>a") == std::string::npos);
-        QVERIFY(svg.find("<title>b") == std::string::npos);
+        const QString svg = svgOf(tree, "part", tree.childrenOf(0)[1]);
+        QVERIFY(svg.contains("<title>c: 100.0 ns (100.0 %)") || svg.contains("<title>c: 100 ns (100.0 %)"));
+        QVERIFY(svg.contains("<title>d") && !svg.contains("<title>a") && !svg.contains("<title>b"));
     }
 
     void pictureIsValidXmlForAnyName() {

@@ -10,13 +10,14 @@
 #include "model/reports/reports.h"
 #include "tests/support/Rows.h"
 #include "tests/support/TemporaryFolder.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
+#include "tests/support/notes.h"
+#include "tests/support/reportCells.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
 using namespace lanescope::compare;
+using namespace lanescope::test;
 
 namespace {
 
@@ -44,8 +45,6 @@ QString samples(int id, const QStringList& values) {
     return sql;
 }
 
-int64_t whole(const Cell& cell) { return std::get<int64_t>(cell); }
-
 /// The packed ids of process 4242 and its main thread.
 constexpr int64_t pid = globalPid(4242);
 constexpr int64_t tid = globalTid(4242, 4242);
@@ -57,15 +56,15 @@ class tst_LoadCounters : public QObject {
 
     std::unique_ptr<TemporaryFolder> folder_;
 
+    /// Loads a trace file with the rows that `sql` inserts.
     TracePtr load(const QString& sql) {
         folder_ = std::make_unique<TemporaryFolder>();
         {
-            Database database = test::orFail(Database::create(*folder_ / "trace"));
-            if (auto made = createTraceTables(database); !made) qFatal("%s", made.error().sentence.c_str());
-            if (auto done = database.execute(sql.toUtf8().constData()); !done)
-                qFatal("%s", done.error().sentence.c_str());
+            Database database = orFail(Database::create(*folder_ / "trace"));
+            orFail(createTraceTables(database));
+            orFail(database.execute(sql.toUtf8().constData()));
         }
-        return test::orFail(loadTrace(*folder_ / "trace"));
+        return orFail(loadTrace(*folder_ / "trace"));
     }
 
     static const CounterSeries* find(const Trace& trace, std::string_view key, int link = -1) {
@@ -91,17 +90,7 @@ class tst_LoadCounters : public QObject {
                samples(2, {"0", "500", "500"}) + samples(3, {"7", "7", "7"});
     }
 
-    /// Writes a trace file with the rows that `sql` inserts.
-    void write(const QString& sql) const {
-        auto database = test::orFail(Database::create(*folder_ / "trace"));
-        QVERIFY(createTraceTables(database));
-        test::orFail(database.execute(sql.toUtf8().constData()));
-    }
-    TracePtr load() const { return test::orFail(loadTrace(*folder_ / "trace")); }
-
   private slots:
-    void init() { folder_ = std::make_unique<TemporaryFolder>(); }
-
     void linksAreSummedByGpu() {
         const TracePtr trace = load(twoLinks());
         const CounterSeries* total = find(*trace, "nvlink.tx");
@@ -122,7 +111,7 @@ class tst_LoadCounters : public QObject {
             sql += counter(link, "nvlink.tx", "B", 1, "0", QString::number(link)) + samples(link, {"0", "10"});
         const TracePtr trace = load(sql);
         QCOMPARE(find(*trace, "nvlink.tx")->value(0), 400.0);
-        QCOMPARE(makeReport(*trace, "nvlink")->rows.size(), size_t{41});
+        QCOMPARE(report(*trace, "nvlink").rows.size(), size_t{41});
     }
 
     void lostLinkMakesTheSumUnknown() {
@@ -137,9 +126,7 @@ class tst_LoadCounters : public QObject {
 
     void counterResetsAreReported() {
         const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"1000", "5", "10"}));
-        QVERIFY(std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
-            return note.sentence.find("were reset 1 time") != std::string::npos;
-        }));
+        QVERIFY(hasNote(*trace, "were reset 1 time"));
     }
 
     void linkBytesByRange() {
@@ -148,15 +135,12 @@ class tst_LoadCounters : public QObject {
                  "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL), "
                  "(1000000000, 'epoch', 0, 1, NULL, NULL, NULL), (1000000000, 'epoch', 1, 0, NULL, NULL, NULL), "
                  "(1500000000, 'epoch', 1, 1, NULL, NULL, NULL), (9, 'never ended', 0, 0, NULL, NULL, NULL);");
-        const ReportTable table = test::orFail(makeReport(*trace, "nvlink_by_range:link"));
+        const ReportTable table = report(*trace, "nvlink_by_range:link");
         // Two ranges, by the sum and two links.
         QCOMPARE(table.rows.size(), size_t{6});
-        QCOMPARE(std::get<std::string>(table.rows[0][6]), std::string("all"));
-        QCOMPARE(whole(table.rows[0][7]), int64_t{1'500});
-        QCOMPARE(std::get<std::string>(table.rows[0][9]), std::string("read at both ends"));
+        QCOMPARE(cells(table.rows[0], {6, 7, 9}), "'all' 1500 'read at both ends'");
         // Half of an interval: the bytes may belong to the other half.
-        QVERIFY(table.rows[3][7] == Cell() && table.rows[3][8] == Cell());
-        QCOMPARE(std::get<std::string>(table.rows[3][9]), std::string("not read"));
+        QCOMPARE(cells(table.rows[3], {7, 8, 9}), "- - 'not read'");
     }
 
     void rangesUseTheReadingsAtTheirEnds() {
@@ -181,16 +165,12 @@ class tst_LoadCounters : public QObject {
                  " (12000000, 'd', 0, 0, 8, 34500000, 36000000), (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
                  // Nonsense from a corrupt file.
                  " (10000000, 'c', 0, 0, 7, 12000000, -3), (34000000, 'c', 0, 1, 7, 'x', NULL);");
-        const ReportTable table = test::orFail(makeReport(*trace, "nvlink_by_range:link"));
+        const ReportTable table = report(*trace, "nvlink_by_range:link");
         QStringList rows;
         for (const auto& row : table.rows)
-            if (std::get<std::string>(row[6]) != "all")
-                rows +=
-                    QString("%1%2 %3 %4")
-                        .arg(QString::fromStdString(std::get<std::string>(row[0])),
-                             QString::fromStdString(std::get<std::string>(row[6])))
-                        .arg(std::holds_alternative<int64_t>(row[7]) ? QString::number(whole(row[7])) : QString("-"))
-                        .arg(QString::fromStdString(std::get<std::string>(row[9])));
+            if (text(row[6]) != "all")
+                rows += QString::fromStdString(text(row[0]) + text(row[6]) + ' ' + cells(row, {7}).text + ' ' +
+                                               text(row[9]));
         rows.sort();
         QCOMPARE(rows,
                  (QStringList{"a0 24 read at both ends", "a1 0 read at both ends", "a2 - not read", "b0 - not read",
@@ -203,9 +183,8 @@ class tst_LoadCounters : public QObject {
                                     counter(2, "power", "W", 0, "0") + samples(2, {"1", "1", "1"}) +
                                     "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
                                     " (2000000000, 'e', 0, 1, NULL, NULL, NULL);");
-        const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
-        QCOMPARE(table->rows.size(), size_t{1});
-        QCOMPARE(test::listed(std::get<double>(table->rows[0][6]), std::get<double>(table->rows[0][7])), "1000 | 500");
+        const ReportTable table = report(*trace, "energy_by_range");
+        QCOMPARE(cells(table, {6, 7}), "1000.0 500.0");
     }
 
     /// A counter read once per second cannot resolve a tenth of a second; the power can.
@@ -214,17 +193,12 @@ class tst_LoadCounters : public QObject {
             "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (100000000, 'e', 0, 0, NULL, NULL,"
             " NULL), (300000000, 'e', 0, 1, NULL, NULL, NULL);";
         const QString energy = counter(1, "energy", "J", 1, "0") + samples(1, {"0", "700"});
-        const auto unread = makeReport(*load(energy + range), "energy_by_range");
-        QVERIFY(std::holds_alternative<std::monostate>(unread->rows.at(0)[6]));
-        QCOMPARE(std::get<std::string>(unread->rows.at(0)[8]), std::string("not read"));
-        const auto byPower =
-            makeReport(*load(energy + counter(2, "power", "W", 0, "0") +
-                             "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (2, 0, 100), (2, 200000000, 300),"
-                             " (2, 400000000, NULL);" +
-                             range),
-                       "energy_by_range");
-        QCOMPARE(std::get<double>(byPower->rows.at(0)[6]), 40.0);
-        QCOMPARE(std::get<std::string>(byPower->rows.at(0)[8]), std::string("between samples"));
+        QCOMPARE(cells(report(*load(energy + range), "energy_by_range").rows.at(0), {6, 8}), "- 'not read'");
+        const QString power = counter(2, "power", "W", 0, "0") +
+                              "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (2, 0, 100), (2, 200000000, 300),"
+                              " (2, 400000000, NULL);";
+        QCOMPARE(cells(report(*load(energy + power + range), "energy_by_range").rows.at(0), {6, 8}),
+                 "40.0 'between samples'");
     }
 
     void energyOfAShortRangeIsReportedAsCoarse() {
@@ -234,12 +208,8 @@ class tst_LoadCounters : public QObject {
                                     "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
                                     " (80000000, 'e', 0, 1, NULL, NULL, NULL), (80000000, 'e', 1, 0, NULL, NULL, NULL),"
                                     " (160000000, 'e', 1, 1, NULL, NULL, NULL);");
-        const Result<ReportTable> table = makeReport(*trace, "energy_by_range");
-        QCOMPARE(table->rows.size(), size_t{2});
-        QVERIFY(std::holds_alternative<std::monostate>(table->rows[0][6]));
-        for (const auto& row : table->rows) QVERIFY(std::holds_alternative<std::monostate>(row[7]));
-        QCOMPARE(std::get<double>(table->rows[1][6]), 60.0);
-        for (const auto& row : table->rows) QCOMPARE(std::get<std::string>(row[8]), std::string("coarse"));
+        const ReportTable table = report(*trace, "energy_by_range");
+        QCOMPARE(cells(table, {6, 7, 8}), "- - 'coarse'; 60.0 - 'coarse'");
     }
 
     void rangesUseTheBestSamplerOfALink() {
@@ -248,9 +218,8 @@ class tst_LoadCounters : public QObject {
                                     samples(2, {"900", "900", "900"}) +
                                     "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'e', 0, 0, NULL, NULL, NULL),"
                                     " (1000000000, 'e', 0, 1, NULL, NULL, NULL);");
-        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
-        QCOMPARE(table->rows.size(), size_t{1});
-        QCOMPARE(whole(table->rows[0][7]), int64_t{1'000});
+        const ReportTable table = report(*trace, "nvlink_by_range:link");
+        QCOMPARE(cells(table, {7}), "1000");
     }
 
     void throttlingIsALaneOfReasons() {
@@ -266,10 +235,9 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
         QCOMPARE(trace->strings.at(lane.name[1]), std::string_view("power cap, software thermal"));
         QCOMPARE(trace->locate(trace->sampleEvent(0, 2)).slice, 0u);
-        const auto rows = makeReport(*trace, "gpu_activity")->rows;
+        const auto rows = report(*trace, "gpu_activity").rows;
         QVERIFY(std::any_of(rows.begin(), rows.end(), [](const auto& row) {
-            return std::get<std::string>(row[1]) == "throttled: power cap" && std::get<double>(row[2]) == 60.0 &&
-                   std::get<std::string>(row[4]) == "% of the time";
+            return text(row[1]) == "throttled: power cap" && real(row[2]) == 60.0 && text(row[4]) == "% of the time";
         }));
     }
 
@@ -295,7 +263,7 @@ class tst_LoadCounters : public QObject {
             " (0, 72057594037927937, 3, 10), (1000000, 72057594037927937, 3, 90);");
         QCOMPARE(trace->counters.size(), size_t{1});
         QCOMPARE(trace->counters[0].unit, CounterUnit::Percent);
-        QCOMPARE(test::listed(trace->counters[0].value(0), trace->counters[0].name), "90 | SMs Active");
+        QCOMPARE(listed(trace->counters[0].value(0), trace->counters[0].name), "90 | SMs Active");
         QCOMPARE(trace->gpus[trace->counters[0].gpu].id, int64_t{1});
     }
 
@@ -350,12 +318,10 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(verdict.bytes, int64_t{5'000'000'002});
         QCOMPARE(verdict.sentences.at(2),
                  std::string("This covers 50 % of the time; for the rest, the counters of some GPU are missing."));
-        const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range", {}, "all");
-        QCOMPARE(std::get<std::string>(table->rows.at(0).back()), std::string("in part unknown"));
+        const ReportTable table = report(*trace, "nvlink_by_range", "all");
+        QCOMPARE(text(table.rows.at(0).back()), std::string("in part unknown"));
         // An unknown interval has no number.
-        const auto lost = makeReport(*trace, "nvlink", TimeRange{0, second});
-        QVERIFY(std::holds_alternative<std::monostate>(lost->rows.at(0).at(2)));
-        QVERIFY(std::holds_alternative<std::monostate>(lost->rows.at(0).at(4)));
+        QCOMPARE(cells(report(*trace, "nvlink", TimeRange{0, second}).rows.at(0), {2, 4}), "- -");
     }
 
     void mostlyUnknownCountersDoNotProveDisuse() {
@@ -385,14 +351,12 @@ class tst_LoadCounters : public QObject {
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.bytes, int64_t{10'000'000'000});
         QVERIFY(verdict.sentences.at(2).starts_with("This covers 50 % of the time"));
-        const auto rows = makeReport(*trace, "gpu_activity", TimeRange{3 * second, 4 * second})->rows;
+        const auto rows = report(*trace, "gpu_activity", TimeRange{3 * second, 4 * second}).rows;
         QCOMPARE(rows.size(), size_t{1 + 2});
         for (const auto& row : rows)
-            if (std::get<std::string>(row[1]) == "gpu.utilization")
-                QVERIFY(std::holds_alternative<std::monostate>(row[2]));
-        const auto links = makeReport(*trace, "nvlink")->rows;
-        for (const auto& row : links)
-            QCOMPARE(std::round(std::get<double>(row[10])), std::get<int64_t>(row[0]) == 1 ? 50.0 : 100.0);
+            if (text(row[1]) == "gpu.utilization") QVERIFY(isEmpty(row[2]));
+        const auto links = report(*trace, "nvlink").rows;
+        for (const auto& row : links) QCOMPARE(std::round(real(row[10])), whole(row[0]) == 1 ? 50.0 : 100.0);
     }
 
     void wrappingCounterContinues() {
@@ -400,7 +364,7 @@ class tst_LoadCounters : public QObject {
             load(counter(1, "nvlink.tx", "B", 1, "0", "0") + "UPDATE LANESCOPE_COUNTERS SET wrapBits = 32;" +
                  samples(1, {"4294967000", "704", "1704"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
-        QCOMPARE(test::listed(total->value(0), total->value(1)), "1000 | 1000");
+        QCOMPARE(listed(total->value(0), total->value(1)), "1000 | 1000");
     }
 
     void gpuSlicesHaveNoNvlink() {
@@ -425,15 +389,15 @@ class tst_LoadCounters : public QObject {
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
         QCOMPARE(verdict.sentences.front(), std::string("The trace does not show whether the GPUs have NVLink."));
-        const auto rows = makeReport(*trace, "gpu_activity")->rows;
-        for (const auto& row : rows) QVERIFY(std::holds_alternative<std::monostate>(row[2]));
+        const auto rows = report(*trace, "gpu_activity").rows;
+        for (const auto& row : rows) QVERIFY(isEmpty(row[2]));
     }
 
     void withoutNvmlThereAreNoLinkCounters() {
         const TracePtr trace = load("");
         QVERIFY(trace->counters.empty());
-        for (const char* report : {"nvlink", "nvlink_by_range", "energy_by_range", "gpu_activity"})
-            QVERIFY(makeReport(*trace, report)->rows.empty());
+        for (const char* name : {"nvlink", "nvlink_by_range", "energy_by_range", "gpu_activity"})
+            QVERIFY(report(*trace, name).rows.empty());
         QCOMPARE(judgeNvlink(*trace).use, NvlinkVerdict::Use::Unknown);
     }
 
@@ -456,9 +420,8 @@ class tst_LoadCounters : public QObject {
         std::set<std::string> names;
         for (const CounterDifference& each : all) {
             names.insert(each.name + each.owner);
-            if (each.name == "NVLink transmitted") {
-                QCOMPARE(test::listed(each.baseline.mean, each.candidate.mean), "2250 | 3000");
-            }
+            if (each.name == "NVLink transmitted")
+                QCOMPARE(listed(each.baseline.mean, each.candidate.mean), "2250 | 3000");
         }
         // Links of one GPU stay distinct.
         QCOMPARE(names.size(), all.size());
@@ -467,30 +430,28 @@ class tst_LoadCounters : public QObject {
 
     void hostsWithEqualProcessIdsAreDistinguished() {
         const int64_t elsewhere = globalPid(4242, 1);
-        write(QString("INSERT INTO TARGET_INFO_GPU (id, name) VALUES (0, 'first'), (1, 'second');"
-                      "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, %1), (1, 0, %2);"
-                      "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0),"
-                      " (8, 1, 1, 4242, 0, 1, NULL, 0), (8, 2, 1, 4242, 0, 1, NULL, 0);"
-                      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
-                      " streamId, globalPid, value, bytes) VALUES (1, 2, 0, 1, 7, %1, 0, 4),"
-                      " (3, 4, 0, 1, 8, %2, 0, 4), (5, 6, 0, 1, 8, %1, 0, 4)")
-                  .arg(pid)
-                  .arg(elsewhere));
-        const TracePtr trace = load();
+        const TracePtr trace =
+            load(QString("INSERT INTO TARGET_INFO_GPU (id, name) VALUES (0, 'first'), (1, 'second');"
+                         "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, %1), (1, 0, %2);"
+                         "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 4242, 0, 1, NULL, 0),"
+                         " (8, 1, 1, 4242, 0, 1, NULL, 0), (8, 2, 1, 4242, 0, 1, NULL, 0);"
+                         "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
+                         " streamId, globalPid, value, bytes) VALUES (1, 2, 0, 1, 7, %1, 0, 4),"
+                         " (3, 4, 0, 1, 8, %2, 0, 4), (5, 6, 0, 1, 8, %1, 0, 4)")
+                     .arg(pid)
+                     .arg(elsewhere));
         const auto streamOf = [&](size_t row) { return trace->streams[trace->memsets.stream[row]]; };
         QCOMPARE(trace->processes.size(), size_t{2});
-        QCOMPARE(test::listed(trace->gpus[streamOf(0).gpu].name, trace->gpus[streamOf(1).gpu].name), "first | second");
+        QCOMPARE(listed(trace->gpus[streamOf(0).gpu].name, trace->gpus[streamOf(1).gpu].name), "first | second");
         QCOMPARE(trace->gpus[streamOf(2).gpu].name, std::string("first"));
-        QVERIFY(streamOf(0).isNullStream);
-        QVERIFY(streamOf(1).isNullStream);
-        QVERIFY(!streamOf(2).isNullStream);
+        QVERIFY(streamOf(0).isNullStream && streamOf(1).isNullStream && !streamOf(2).isNullStream);
     }
 
     void unknownDeviceIsNoGpu() {
-        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId, contextId, streamId,"
-                      " globalPid, syncType, eventId) VALUES (330, 340, -1, 1, 7, %1, 3, 0)")
-                  .arg(pid));
-        const TracePtr trace = load();
+        const TracePtr trace = load(
+            QString("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId, contextId, streamId,"
+                    " globalPid, syncType, eventId) VALUES (330, 340, -1, 1, 7, %1, 3, 0)")
+                .arg(pid));
         QCOMPARE(trace->syncs.size(), 1u);
         QCOMPARE(trace->syncs.stream[0], noIndex);
         QVERIFY(trace->gpus.empty());
@@ -512,22 +473,22 @@ class tst_LoadCounters : public QObject {
     }
     void gpuConnectionsAreReported() {
         const auto [rows, lines] = test::row<QString, QStringList>();
-        write("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " + rows);
+        const TracePtr trace =
+            load("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " + rows);
         QStringList found;
-        const TracePtr trace = load();
         for (const LinkLine& line : linkLines(*trace)) found << QString::fromStdString(line.gpus + ": " + line.text());
         QCOMPARE(found, lines);
     }
 
     void profilerOverheadIsReported() {
         // Flushing on two threads and on none, instrumentation, loading a module, no time, nonsense.
-        write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (0, 5000000, 103, %1, 1, 0, 3), "
-                      "(10, 3000010, 103, %1 + 1, 1, 0, 3), (0, 9000000, 103, %2, 1, 0, 3), "
-                      "(7, 4000007, 103, %1, 1, 0, 4), (0, 7000000, 103, %1, 1, 0, 6), (0, 0, 103, %1, 1, 0, 3), "
-                      "('x', 7, 103, %1, 1, 0, 3)")
-                  .arg(tid)
-                  .arg(pid));
-        const TracePtr trace = load();
+        const TracePtr trace =
+            load(QString("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (0, 5000000, 103, %1, 1, 0, 3), "
+                         "(10, 3000010, 103, %1 + 1, 1, 0, 3), (0, 9000000, 103, %2, 1, 0, 3), "
+                         "(7, 4000007, 103, %1, 1, 0, 4), (0, 7000000, 103, %1, 1, 0, 6), (0, 0, 103, %1, 1, 0, 3), "
+                         "('x', 7, 103, %1, 1, 0, 3)")
+                     .arg(tid)
+                     .arg(pid));
         QStringList notes;
         for (const HealthNote& note : trace->health)
             if (note.severity == Severity::Info) notes << QString::fromStdString(note.sentence);

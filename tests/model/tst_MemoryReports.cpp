@@ -7,28 +7,20 @@
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
-#include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/notes.h"
+#include "tests/support/reportCells.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::test;
 
 namespace {
-
-std::vector<std::vector<Cell>> rowsOf(const Trace& trace, std::string_view name, std::optional<TimeRange> range = {}) {
-    const auto table = makeReport(trace, name, range);
-    if (!table) qFatal("%s", table.error().sentence.c_str());
-    return table->rows;
-}
-
-int64_t whole(const Cell& cell) { return std::get<int64_t>(cell); }
 
 constexpr int64_t second = 1'000'000'000;
 
@@ -72,21 +64,6 @@ TracePtr twoRanks(std::vector<CounterSeries> counters) {
     return builder.finish();
 }
 
-ReportTable report(const Trace& trace, std::string_view name, std::string_view rangeName = {}) {
-    const Result<ReportTable> table = makeReport(trace, name, {}, rangeName);
-    return table ? *table : ReportTable();
-}
-
-size_t columnOf(const ReportTable& table, std::string_view name) {
-    for (size_t column = 0; column < table.columns.size(); ++column)
-        if (table.columns[column].name == name) return column;
-    qFatal("no such column");
-}
-
-int64_t whole(const ReportTable& table, size_t row, std::string_view column) {
-    return std::get<int64_t>(table.rows.at(row).at(columnOf(table, column)));
-}
-
 CounterSeries sampledBy(std::string_view source, CounterSeries series) {
     series.source = source;
     return series;
@@ -109,19 +86,12 @@ class tst_MemoryReports : public QObject {
         builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 50, 30);
         builder.addAllocation(0, 0, MemoryKind::Pinned, 0x3, 7, 40);
         const TracePtr trace = builder.finish();
-        const auto rows = rowsOf(*trace, "cuda_memory_sum");
+        const auto rows = report(*trace, "cuda_memory_sum").rows;
         QCOMPARE(rows.size(), size_t{2});
-        const std::vector<Cell>& device = rows[0];
-        QCOMPARE(std::get<std::string>(device[0]), "Simulated H200 (0)");
-        QCOMPARE(std::get<std::string>(device[1]), "Device");
-        QCOMPARE(whole(device[3]), 3);    // Allocations.
-        QCOMPARE(whole(device[4]), 1);    // Frees.
-        QCOMPARE(whole(device[5]), 450);  // In all.
-        QCOMPARE(whole(device[6]), 300);  // Largest.
-        QCOMPARE(whole(device[7]), 400);  // Peak: frees precede allocations of the same time.
-        QCOMPARE(whole(device[8]), 350);  // Never freed.
-        QCOMPARE(test::listed(std::get<double>(device[9]), std::get<std::string>(rows[1][0])), "20 | Host");
-        QVERIFY(std::holds_alternative<std::monostate>(rows[1][9]));
+        QCOMPARE(cells(rows[0], {0, 1}), "'Simulated H200 (0)' 'Device'");
+        // Allocations, frees, in all, the largest, the peak (frees precede allocations of the same time), never freed.
+        QCOMPARE(cells(rows[0], {3, 4, 5, 6, 7, 8, 9}), "3 1 450 300 400 350 20.0");
+        QCOMPARE(cells(rows[1], {0, 9}), "'Host' -");
     }
 
     void onlyTheRangeIsSummed() {
@@ -132,10 +102,8 @@ class tst_MemoryReports : public QObject {
         builder.addAllocation(0, 0, MemoryKind::Device, 0x2, 300, 100);
         builder.addFree(0, 0, 0x2, 900);
         const TracePtr trace = builder.finish();
-        const auto rows = rowsOf(*trace, "cuda_memory_sum", TimeRange{50, 500});
-        QCOMPARE(rows.size(), size_t{1});
-        QCOMPARE(test::listed(whole(rows[0][3]), whole(rows[0][7])), "1 | 300");
-        QCOMPARE(whole(rows[0][8]), 300);  // Alive when the range ended.
+        // Alive when the range ended.
+        QCOMPARE(cells(report(*trace, "cuda_memory_sum", TimeRange{50, 500}), {3, 7, 8}), "1 300 300");
     }
 
     void migrationsAndFaultsAreCounted() {
@@ -149,24 +117,14 @@ class tst_MemoryReports : public QObject {
         builder.addPageFault(0, noIndex, 0x1000, 1, FaultAccess::Unknown, 6, 6);
         builder.addPageFault(0, noIndex, 0x2000, 1, FaultAccess::Unknown, 7, 7);
         const TracePtr trace = builder.finish();
-        const auto totals = rowsOf(*trace, "um_total_sum");
-        QCOMPARE(totals.size(), size_t{1});
-        QCOMPARE(test::listed(whole(totals[0][0]), whole(totals[0][1]), whole(totals[0][2])), "4096 | 1024 | 2");
-        QCOMPARE(whole(totals[0][3]), 12);
-        QCOMPARE(std::get<std::string>(totals[0][4]), "0x1000");
-        QCOMPARE(std::get<std::string>(totals[0][5]), "0x3000");
-        const auto addresses = rowsOf(*trace, "um_sum");
+        QCOMPARE(cells(report(*trace, "um_total_sum"), {0, 1, 2, 3, 4, 5}), "4096 1024 2 12 '0x1000' '0x3000'");
+        const auto addresses = report(*trace, "um_sum").rows;
         QCOMPARE(addresses.size(), size_t{3});
-        QCOMPARE(std::get<std::string>(addresses[0][0]), "0x1000");
-        QCOMPARE(test::listed(whole(addresses[0][1]), whole(addresses[0][3]), whole(addresses[0][4])), "4096 | 1 | 12");
-        QCOMPARE(std::get<double>(addresses[0][5]), 409.6);
-        QCOMPARE(std::get<std::string>(addresses[1][0]), "0x3000");
-        QVERIFY(std::holds_alternative<std::monostate>(addresses[2][5]));
-        const auto faults = rowsOf(*trace, "um_cpu_page_faults_sum");
-        QCOMPARE(faults.size(), size_t{1});
-        QCOMPARE(whole(faults[0][0]), 2);
-        QCOMPARE(std::get<std::string>(faults[0][1]), "0x4011f6");
-        QVERIFY(rowsOf(*trace, "um_total_sum", TimeRange{500, 600}).empty());
+        QCOMPARE(cells(addresses[0], {0, 1, 3, 4, 5}), "'0x1000' 4096 1 12 409.6");
+        QCOMPARE(cells(addresses[1], {0}), "'0x3000'");
+        QVERIFY(isEmpty(addresses[2][5]));
+        QCOMPARE(cells(report(*trace, "um_cpu_page_faults_sum"), {0, 1}), "2 '0x4011f6'");
+        QVERIFY(report(*trace, "um_total_sum", TimeRange{500, 600}).rows.empty());
     }
 
     void migrationsWithoutBytesHaveNoSize() {
@@ -176,14 +134,10 @@ class tst_MemoryReports : public QObject {
         builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 0, 10, 40);
         builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 0, 50, 60);
         const TracePtr trace = builder.finish();
-        const auto isEmpty = [](const Cell& cell) { return std::holds_alternative<std::monostate>(cell); };
-        const auto totals = rowsOf(*trace, "um_total_sum");
-        QCOMPARE(whole(totals[0][0]), 4096);
-        QVERIFY(isEmpty(totals[0][1]));
-        const auto addresses = rowsOf(*trace, "um_sum");
-        QCOMPARE(test::listed(whole(addresses[0][1]), whole(addresses[0][2])), "4096 | 0");
-        QCOMPARE(std::get<double>(addresses[0][5]), 409.6);
-        QVERIFY(isEmpty(addresses[1][2]) && isEmpty(addresses[1][5]));
+        QCOMPARE(cells(report(*trace, "um_total_sum").rows[0], {0, 1}), "4096 -");
+        const auto addresses = report(*trace, "um_sum").rows;
+        QCOMPARE(cells(addresses[0], {1, 2, 5}), "4096 0 409.6");
+        QCOMPARE(cells(addresses[1], {2, 5}), "- -");
     }
 
     /// Every source gives the same number, for read and for generated traces.
@@ -204,9 +158,9 @@ class tst_MemoryReports : public QObject {
         for (const TracePtr& trace : {made, *read}) {
             std::map<std::string, int64_t> counts;
             for (const EventCount& count : trace->counts) counts[count.name] += count.total;
-            QCOMPARE(test::listed(counts["memcpys"], counts["managed migrations"]), "1 | 2");
+            QCOMPARE(listed(counts["memcpys"], counts["managed migrations"]), "1 | 2");
             QVERIFY(!counts.contains("page faults"));
-            const auto totals = rowsOf(*trace, "um_total_sum");
+            const auto totals = report(*trace, "um_total_sum").rows;
             QCOMPARE(counts["CPU page faults"], whole(totals[0][2]));
             QCOMPARE(counts["GPU page faults"], whole(totals[0][3]));
             QCOMPARE(counts["GPU page faults"], 42);
@@ -233,9 +187,7 @@ class tst_MemoryReports : public QObject {
             if (count.name == "memcpys") QCOMPARE(count.untimed, 0);
             if (count.name == "managed migrations") QCOMPARE(count.untimed, 1);
         }
-        QVERIFY(std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
-            return note.sentence.find("1 of 2 managed migrations have no start and end") != std::string::npos;
-        }));
+        QVERIFY(hasNote(**trace, "1 of 2 managed migrations have no start and end"));
     }
 
     void processUsesTheGpusWithMostOfItsWork() {
@@ -344,7 +296,7 @@ class tst_MemoryReports : public QObject {
             {"read", 0, process, {0, second}, {0, 10}, {second, second + 10}},
             {"between", 0, process, {second / 2, 5 * second / 2}, {}, {}}};
         const ReportTable table = report(*builder.finish(), "nvlink_by_range");
-        QCOMPARE(test::listed(whole(table, 0, "Sent"), whole(table, 1, "Sent")), "5 | 12");
+        QCOMPARE(listed(whole(table, 0, "Sent"), whole(table, 1, "Sent")), "5 | 12");
     }
 
     void hardwareNvlinkLeadsAndNvmlIsFoldedBelow() {

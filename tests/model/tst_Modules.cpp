@@ -10,6 +10,7 @@
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/exported.h"
 #include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
@@ -129,12 +130,7 @@ class tst_Modules : public QObject {
         QCOMPARE(table->searches[2], std::string("module:\"GPT.layers.0\""));
 
         QVERIFY(hasBase(*trace, FlameBase::Modules));
-        std::string folded;
-        writeFolded(makeFlame(*trace, FlameBase::Modules), 0, [&folded](std::string_view piece) {
-            folded += piece;
-            return true;
-        });
-        QCOMPARE(folded,
+        QCOMPARE(test::foldedOf(makeFlame(*trace, FlameBase::Modules)),
                  std::string("(no module);gemm 2000\nGPT;gemm 1000\nGPT;layers.0 (Block);gemm 1000\n"
                              "GPT;layers.1 (Block);attn.proj (Linear);gemm 1000\nGPT;layers.1 (Block);relu 1000\n"));
     }
@@ -207,12 +203,8 @@ class tst_Modules : public QObject {
         }
         const TracePtr trace = model.made.finish();
         QCOMPARE(modulesOf(*trace), (Texts{"GPT.layers.3 (Block)", "", "GPT.layers.3 (Block)", ""}));
-        std::string folded;
-        writeFolded(makeFlame(*trace, FlameBase::Ranges), 0, [&folded](std::string_view piece) {
-            folded += piece;
-            return true;
-        });
-        QCOMPARE(folded, std::string("step;capture;layer 3;copy 2000\nstep;capture;layer 3;gemm 2000\n"));
+        QCOMPARE(test::foldedOf(makeFlame(*trace, FlameBase::Ranges)),
+                 std::string("step;capture;layer 3;copy 2000\nstep;capture;layer 3;gemm 2000\n"));
         QCOMPARE(valueOf(describe(*trace, EventRef(EventKind::Kernel, 3)), "Ranges at capture"),
                  std::string("capture / layer 3"));
     }

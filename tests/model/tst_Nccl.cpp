@@ -6,7 +6,6 @@
 #include "model/importers/TraceFormat.h"
 #include "model/lod/SelectionStatistics.h"
 #include "model/query/TraceQuery.h"
-#include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/text/formatValue.h"
 #include "model/trace/collectives.h"
@@ -16,13 +15,15 @@
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
-#include "tests/support/listed.h"
+#include "tests/support/exported.h"
+#include "tests/support/has.h"
 #include "tests/support/notes.h"
-#include "tests/support/orFail.h"
+#include "tests/support/reportCells.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::analysis;
+using namespace lanescope::test;
 
 namespace {
 
@@ -41,39 +42,22 @@ struct Job : SimulatedRanks {
         addCall(rank, operation, bytes, callNs, kernelNs >= 0 ? std::optional(kernel) : std::nullopt, facts,
                 communicator);
     }
+    /// Adds a call of 1 MiB with this kernel.
+    void move(size_t rank, std::string_view operation, int64_t callNs, TimeRange kernel, const NcclFacts& facts = {}) {
+        addCall(rank, operation, 1 << 20, callNs, kernel, facts, world);
+    }
 };
-
-ReportTable report(const Trace& trace, std::string_view name, std::optional<TimeRange> range = std::nullopt) {
-    const Result<ReportTable> table = makeReport(trace, name, range);
-    return table ? *table : ReportTable();
-}
-
-int64_t whole(const ReportTable& table, size_t row, size_t column) {
-    return std::get<int64_t>(table.rows.at(row).at(column));
-}
-
-double real(const ReportTable& table, size_t row, size_t column) {
-    return std::get<double>(table.rows.at(row).at(column));
-}
 
 // Columns of the summary.
 constexpr size_t rankAt = 1, pidAt = 2, countAt = 3, lastAt = 4, shareAt = 5, medianAt = 6, maxLatenessAt = 8,
                  waitedAt = 9;
 
-struct PlainJob : SimulatedRanks {
-    using SimulatedRanks::SimulatedRanks;
-
-    void call(size_t rank, std::string_view operation, int64_t callNs, TimeRange kernel, const NcclFacts& facts = {}) {
-        addCall(rank, operation, 1 << 20, callNs, kernel, facts, world);
-    }
-};
-
 /// Two ranks reduce once: rank 0 waits 60 of 100 us for rank 1.
 TracePtr reduced(std::string_view operation, const NcclFacts& facts = {}, TimeRange first = {100 * us, 200 * us},
                  TimeRange last = {160 * us, 200 * us}) {
-    PlainJob job(2);
-    job.call(0, operation, 0, first, facts);
-    job.call(1, operation, 0, last, facts);
+    Job job(2);
+    job.move(0, operation, 0, first, facts);
+    job.move(1, operation, 0, last, facts);
     return job.builder.finish();
 }
 
@@ -127,17 +111,6 @@ TracePtr ranks() {
     return builder.finish();
 }
 
-std::string textOf(const auto& write) {
-    std::string text;
-    write([&text](std::string_view piece) {
-        text += piece;
-        return true;
-    });
-    return text;
-}
-
-bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 }  // namespace
 
 /// Tests of splitting a collective into waiting for the last rank and moving data.
@@ -156,18 +129,13 @@ class tst_Nccl : public QObject {
         }
         const ReportTable table = report(*job.builder.finish(), "nccl_lateness");
         QCOMPARE(table.rows.size(), size_t{2});
-        QCOMPARE(std::get<std::string>(table.rows[0][0]), std::string("0x0000000000abcdef"));
-        for (size_t rank = 0; rank < 2; ++rank) {
-            QCOMPARE(whole(table, rank, rankAt), int64_t(rank));
-            QCOMPARE(whole(table, rank, pidAt), int64_t(100 + rank));
-            QCOMPARE(whole(table, rank, countAt), int64_t{4});
-        }
-        QCOMPARE(whole(table, 0, lastAt), int64_t{4});
-        QCOMPARE(real(table, 0, shareAt), 100.0);
-        QCOMPARE(real(table, 0, medianAt), 201.5 * us);
+        QCOMPARE(text(table.rows[0][0]), std::string("0x0000000000abcdef"));
+        QCOMPARE(cells(table, {rankAt, pidAt, countAt, lastAt}), "0 100 4 4; 1 101 4 0");
+        QCOMPARE(real(table.rows.at(0).at(shareAt)), 100.0);
+        QCOMPARE(real(table.rows.at(0).at(medianAt)), 201.5 * us);
         QCOMPARE(whole(table, 0, maxLatenessAt), 203 * us);
-        QCOMPARE(test::listed(whole(table, 0, waitedAt), whole(table, 1, lastAt)), "0 | 0");
-        QCOMPARE(real(table, 1, medianAt), 0.0);
+        QCOMPARE(whole(table, 0, waitedAt), int64_t{0});
+        QCOMPARE(real(table.rows.at(1).at(medianAt)), 0.0);
         QCOMPARE(whole(table, 1, waitedAt), (200 + 201 + 202 + 203) * us);
         QVERIFY(hasNote(table, "when its kernel starts on the GPU. Its"));
     }
@@ -179,8 +147,8 @@ class tst_Nccl : public QObject {
         const ReportTable each = report(*job.builder.finish(), "nccl_lateness:collective");
         QCOMPARE(each.rows.size(), size_t{2});
         QCOMPARE(whole(each, 1, 7), 30 * us);
-        QCOMPARE(std::get<std::string>(each.rows[1][8]), std::string("last"));
-        QCOMPARE(std::get<std::string>(each.rows[1][9]), std::string("CPU"));
+        QCOMPARE(text(each.rows[1][8]), std::string("last"));
+        QCOMPARE(text(each.rows[1][9]), std::string("CPU"));
         QVERIFY(hasNote(each, "when it calls NCCL"));
     }
 
@@ -273,7 +241,7 @@ class tst_Nccl : public QObject {
         QVERIFY(!hasNote(table, "Calls of AllReduce"));
         const ReportTable each = report(*trace, "nccl_lateness:collective");
         QCOMPARE(each.rows.size(), size_t{6});
-        for (const auto& row : each.rows) QCOMPARE(std::get<std::string>(row[1]), std::string("AllReduce"));
+        for (const auto& row : each.rows) QCOMPARE(text(row[1]), std::string("AllReduce"));
         QVERIFY(hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
     }
 
@@ -322,7 +290,7 @@ class tst_Nccl : public QObject {
         job.call(2, "AllReduce", 64, 90 * us, -1, -1, world + 1);
         const ReportTable table = report(*job.builder.finish(), "nccl_lateness");
         QCOMPARE(table.rows.size(), size_t{4});
-        QCOMPARE(test::listed(whole(table, 1, lastAt), whole(table, 2, rankAt)), "1 | 1");
+        QCOMPARE(listed(whole(table, 1, lastAt), whole(table, 2, rankAt)), "1 | 1");
         QCOMPARE(whole(table, 2, maxLatenessAt), 10 * us);
     }
 
@@ -330,7 +298,7 @@ class tst_Nccl : public QObject {
         std::mt19937 random(11);
         constexpr size_t ranks = 4;
         constexpr int64_t count = 50;
-        PlainJob job(ranks);
+        Job job(ranks);
         std::vector<std::array<TimeRange, ranks>> kernels;
         for (int64_t at = 0; at < count; ++at) {
             auto& each = kernels.emplace_back();
@@ -338,7 +306,7 @@ class tst_Nccl : public QObject {
             for (size_t rank = 0; rank < ranks; ++rank) {
                 const auto beforeNs = static_cast<int64_t>(random() % 800 + 10) * us;
                 each[rank] = {endNs - beforeNs, endNs};
-                job.call(rank, "AllReduce", endNs - 990 * us, each[rank]);
+                job.move(rank, "AllReduce", endNs - 990 * us, each[rank]);
             }
         }
         const TracePtr trace = job.builder.finish();
@@ -367,13 +335,13 @@ class tst_Nccl : public QObject {
     }
     void waitsOfRootedCollectivesFollowTheirData() {
         const auto [operation, root, first, last] = test::row<QString, int, int64_t, int64_t>();
-        PlainJob job(2);
+        Job job(2);
         for (int rank = 0; rank < 2; ++rank) {
             NcclFacts facts;
             facts.rankCount = 2;
             facts.rank = rank;
             facts.root = root;
-            job.call(static_cast<size_t>(rank), operation.toStdString(), 0, {(rank == 0 ? 100 : 160) * us, 200 * us},
+            job.move(static_cast<size_t>(rank), operation.toStdString(), 0, {(rank == 0 ? 100 : 160) * us, 200 * us},
                      facts);
         }
         const TracePtr trace = job.builder.finish();
@@ -384,12 +352,12 @@ class tst_Nccl : public QObject {
     void ranksThatReadARootEndAfterItBegins() {
         NcclFacts facts;
         facts.rankCount = 2;
-        PlainJob job(2);
+        Job job(2);
         // Rank 0 ends before the root sends: clocks or calls are wrong.
         for (int rank = 0; rank < 2; ++rank) {
             facts.rank = rank;
             facts.root = 1;
-            job.call(static_cast<size_t>(rank), "Broadcast", 0,
+            job.move(static_cast<size_t>(rank), "Broadcast", 0,
                      rank == 0 ? TimeRange{100 * us, 150 * us} : TimeRange{160 * us, 200 * us}, facts);
         }
         QCOMPARE(waits(*job.builder.finish()), unknown);
@@ -414,11 +382,11 @@ class tst_Nccl : public QObject {
     }
 
     void missingRankMayBeTheLast() {
-        PlainJob job(2);
+        Job job(2);
         for (Process& process : job.builder.processes())
             if (process.rank) process.worldSize = 4;
-        job.call(0, "AllReduce", 0, {100 * us, 200 * us});
-        job.call(1, "AllReduce", 0, {160 * us, 200 * us});
+        job.move(0, "AllReduce", 0, {100 * us, 200 * us});
+        job.move(1, "AllReduce", 0, {160 * us, 200 * us});
         QCOMPARE(waits(*job.builder.finish()), unknown);
     }
 
@@ -441,13 +409,12 @@ class tst_Nccl : public QObject {
     void bandwidthCountsOnlyMoving() {
         NcclFacts facts;
         facts.rankCount = 2;
-        const ReportTable table = test::orFail(makeReport(*reduced("AllReduce", facts), "nccl_sum", std::nullopt));
+        const ReportTable table = report(*reduced("AllReduce", facts), "nccl_sum");
         QCOMPARE(table.columns.at(13).name, std::string("Waited"));
-        QCOMPARE(std::get<int64_t>(table.rows.at(0).at(12)), 140 * us);
-        QCOMPARE(std::get<int64_t>(table.rows.at(0).at(13)), 60 * us);
+        QCOMPARE(cells(table.rows.at(0), {12, 13}), "140000 60000");
         // Two ranks move one message each over the link between them.
         const double movedGBps = double(1 << 20) / double(40 * us);
-        QCOMPARE(std::get<double>(table.rows.at(0).at(7)), movedGBps);
+        QCOMPARE(real(table.rows.at(0).at(7)), movedGBps);
         QVERIFY(table.notes.at(0).find("known for 2 of 2 calls") != std::string::npos);
     }
 
@@ -469,7 +436,7 @@ class tst_Nccl : public QObject {
     }
 
     void stepSeparatesWaitingFromMoving() {
-        PlainJob job(2);
+        Job job(2);
         // A copy while rank 0 waits is work; 20 us of it overlap the data movement.
         const uint32_t copies = job.builder.addStream(job.processes[0], job.gpus[0], 8);
         for (int64_t step = 0; step < 5; ++step) {
@@ -477,11 +444,11 @@ class tst_Nccl : public QObject {
             for (size_t rank = 0; rank < 2; ++rank) {
                 job.builder.addNvtx(job.threads[rank], "step " + std::to_string(step), atNs, atNs + 1'000 * us);
                 const int64_t startNs = atNs + (rank == 0 ? 100 : 160) * us;
-                job.call(rank, "AllReduce", atNs + us, {startNs, atNs + 200 * us});
+                job.move(rank, "AllReduce", atNs + us, {startNs, atNs + 200 * us});
             }
             job.builder.addMemcpy(copies, MemcpyKind::HtoD, 4096, atNs + 150 * us, atNs + 180 * us);
         }
-        const RunSummary run = test::orFail(summarizeRun(*job.builder.finish()));
+        const RunSummary run = orFail(summarizeRun(*job.builder.finish()));
         QCOMPARE(run.workers.size(), size_t{2});
         for (const StepSummary& step : run.workers[0].steps) {
             QCOMPARE(step.parts[StepPart::WaitingForRanks], 50 * us);
@@ -531,9 +498,9 @@ class tst_Nccl : public QObject {
     }
 
     void functionAliasesHaveOneName() {
-        QCOMPARE(test::listed(ncclOperationOf("ncclAllReduce"), ncclOperationOf("ncclBcast")), "AllReduce | Broadcast");
+        QCOMPARE(listed(ncclOperationOf("ncclAllReduce"), ncclOperationOf("ncclBcast")), "AllReduce | Broadcast");
         QCOMPARE(ncclOperationOf("ncclAllToAll"), ncclOperationOf("ncclAlltoAll"));
-        QCOMPARE(test::listed(ncclOperationName("AllToAllv"), ncclOperationName("Barrier")), "AlltoAllv | Barrier");
+        QCOMPARE(listed(ncclOperationName("AllToAllv"), ncclOperationName("Barrier")), "AlltoAllv | Barrier");
         for (const char* other : {"ncclGroupStart", "ncclCommInitRank", "AllReduce", "nccl", ""})
             QVERIFY(ncclOperationOf(other).empty());
         QCOMPARE(ncclTraffic("AllToAll", 8, 4)->busBytes, ncclTraffic("AlltoAll", 8, 4)->busBytes);
@@ -579,8 +546,8 @@ class tst_Nccl : public QObject {
             const std::string& name = isFirst ? nameOfGroup : nameOfNegative;
             int named = 0;
             for (const Property& line : describe(*trace, {EventKind::Nvtx, row})) {
-                QVERIFY2(!holds(line.value, std::to_string(isFirst ? group : negative)), line.value.c_str());
-                if (holds(line.value, name)) ++named;
+                QVERIFY2(!has(line.value, std::to_string(isFirst ? group : negative)), line.value.c_str());
+                if (has(line.value, name)) ++named;
             }
             QCOMPARE(named, 2);  // the communicator and the payload
         }
@@ -589,13 +556,13 @@ class tst_Nccl : public QObject {
     void reportsUseTheNameInEveryFormat() {
         const TracePtr trace = ranks();
         for (const char* name : {"nccl_sum", "nccl_trace", "nccl_lateness", "nccl_lateness:collective"}) {
-            const ReportTable table = test::orFail(makeReport(*trace, name));
+            const ReportTable table = report(*trace, name);
             for (const TableFormat format : {TableFormat::Text, TableFormat::Csv, TableFormat::Json}) {
                 const std::string text = formatTable(table, format);
                 for (const std::string& each : {nameOfGroup, nameOfNegative})
-                    QVERIFY2(holds(text, each), (name + text).c_str());
+                    QVERIFY2(has(text, each), (name + text).c_str());
                 for (const char* number : {"208820269817245835", "15568366574649179806", "-2878377499060371810"})
-                    QVERIFY2(!holds(text, number), (name + text).c_str());
+                    QVERIFY2(!has(text, number), (name + text).c_str());
             }
         }
     }
@@ -604,31 +571,31 @@ class tst_Nccl : public QObject {
         const TemporaryFolder folder;
         const auto path = folder / "run.sqlite";
         QVERIFY(writeTraceFile(*ranks(), path).has_value());
-        const auto query = test::orFail(TraceQuery::open(path));
+        const auto query = orFail(TraceQuery::open(path));
         const auto found =
             query.run("SELECT communicator, count(*) FROM LANESCOPE_NCCL_OPERATIONS GROUP BY communicator");
         QVERIFY(found.has_value());
         std::vector<std::string> names;
-        for (const auto& row : found->table.rows) names.push_back(std::get<std::string>(row[0]));
+        for (const auto& row : found->table.rows) names.push_back(text(row[0]));
         QCOMPARE(names, (std::vector{nameOfNegative, nameOfGroup}));
         for (const std::string& name : names) {
             const auto rows =
-                test::orFail(query.run("SELECT count(*) FROM LANESCOPE_NCCL_OPERATIONS WHERE communicator = " + name));
-            QCOMPARE(std::get<int64_t>(rows.table.rows[0][0]), int64_t{2});
+                orFail(query.run("SELECT count(*) FROM LANESCOPE_NCCL_OPERATIONS WHERE communicator = " + name));
+            QCOMPARE(whole(rows.table.rows[0][0]), int64_t{2});
         }
     }
 
     void exportsRoundTripTheName() {
         const TracePtr trace = ranks();
-        const std::string perfetto = textOf([&](const TextSink& sink) { writePerfettoTrace(*trace, sink); });
-        QVERIFY(holds(perfetto, nameOfGroup) && holds(perfetto, nameOfNegative));
-        QVERIFY(!holds(perfetto, std::to_string(group)));
-        const std::string kineto = textOf([&](const TextSink& sink) { writeKinetoTrace(*trace, 1, sink); });
-        QVERIFY(holds(kineto, nameOfGroup) && holds(kineto, nameOfNegative));
+        const std::string perfetto = perfettoOf(*trace);
+        QVERIFY(has(perfetto, nameOfGroup) && has(perfetto, nameOfNegative));
+        QVERIFY(!has(perfetto, std::to_string(group)));
+        const std::string kineto = kinetoOf(*trace, 1);
+        QVERIFY(has(kineto, nameOfGroup) && has(kineto, nameOfNegative));
         const TemporaryFolder folder;
         const auto path = folder / "rank0.json";
         std::ofstream(path) << kineto;
-        const TracePtr read = test::orFail(loadTrace(path));
+        const TracePtr read = orFail(loadTrace(path));
         std::vector<uint64_t> communicators;
         for (uint32_t row = 0; row < read->nccl.size(); ++row) communicators.push_back(read->nccl.communicator[row]);
         QCOMPARE(communicators, (std::vector<uint64_t>{group, negative}));

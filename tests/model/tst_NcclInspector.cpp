@@ -11,6 +11,7 @@
 #include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/exported.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/listed.h"
 #include "tests/support/notes.h"
@@ -357,12 +358,7 @@ class tst_NcclInspector : public QObject {
         const Rank rank{.rank = 0, .pid = 12, .name = "DP Group 0"};
         const TracePtr trace = load(lineOf(rank, {.number = 3, .tookUs = 50, .kernelUs = dayUs}));
         QVERIFY(trace);
-        std::string text;
-        writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
-            text += piece;
-            return true;
-        });
-        const TracePtr read = test::orFail(loadTrace(file("written.json", text)));
+        const TracePtr read = test::orFail(loadTrace(file("written.json", test::kinetoOf(*trace))));
         QCOMPARE(read->nccl.size(), 1u);
         QCOMPARE(read->nccl.bytes[0], int64_t{1} << 20);
         QCOMPARE(read->nccl.communicator[0], trace->nccl.communicator[0]);
@@ -373,12 +369,7 @@ class tst_NcclInspector : public QObject {
         const TracePtr trace =
             load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
         QVERIFY(trace);
-        std::string text;
-        writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
-            text += piece;
-            return true;
-        });
-        QVERIFY(text.find("\"In msg nelems\": 4611686018427387904,") != std::string::npos);
+        QVERIFY(test::kinetoOf(*trace).find("\"In msg nelems\": 4611686018427387904,") != std::string::npos);
     }
 
     void corruptionCostsOnlyTheCorruptLines() {

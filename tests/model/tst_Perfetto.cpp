@@ -9,6 +9,7 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/CpuTimer.h"
 #include "tests/support/Rows.h"
+#include "tests/support/exported.h"
 #include "tests/support/listed.h"
 #include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
@@ -19,13 +20,6 @@ using namespace lanescope;
 using namespace lanescope::protoTrace;
 
 namespace {
-
-TracePtr loaded(const std::string& bytes) {
-    TraceBuilder builder;
-    builder.setPath("run.pftrace");
-    if (!readPerfettoTrace(sourceOf(bytes), builder, [] { return 0.0; }, {}) || !builder.finish()) qFatal("not read");
-    return builder.take();
-}
 
 /// Start and end of a range; empty if no range has that name.
 TimeRange timesOf(const Trace& trace, std::string_view name) {
@@ -42,7 +36,7 @@ class tst_Perfetto : public QObject {
 
   private slots:
     void torchPerfettoEqualsTorchJson() {
-        const TracePtr trace = loaded(smallPerfetto());
+        const TracePtr trace = test::readPerfetto(smallPerfetto());
         QCOMPARE(test::listed(trace->kernels.size(), trace->memcpys.size(), trace->apiCalls.size()), "1 | 1 | 1");
         const LaunchConfig config = trace->launchConfigs[trace->kernels.config[0]];
         QCOMPARE(config.grid, (std::array<uint32_t, 3>{512, 2, 1}));
@@ -63,7 +57,7 @@ class tst_Perfetto : public QObject {
         const auto check = [](const std::vector<std::string>& events) {
             std::string bytes = track(1, 10, 11, "t");
             for (const std::string& each : events) bytes += each;
-            const TracePtr trace = loaded(bytes);
+            const TracePtr trace = test::readPerfetto(bytes);
             return timesOf(*trace, "a") == TimeRange{0, 100} && timesOf(*trace, "b") == TimeRange{10, 50} &&
                    timesOf(*trace, "c") == TimeRange{50, 90} && timesOf(*trace, "d") == TimeRange{90, 90} &&
                    !hasNote(*trace, HealthCode::RowsLeftOut) && !hasNote(*trace, HealthCode::FileDamaged);
@@ -76,7 +70,8 @@ class tst_Perfetto : public QObject {
         QVERIFY(check({a, end(1100), b, end(1050), c, end(1090), d, end(1090)}));
         QVERIFY(check({a, b, c, d, end(1100), end(1050), end(1090), end(1090)}));
         QVERIFY(check({d, end(1090), c, end(1090), b, end(1050), a, end(1100)}));
-        const TracePtr mixed = loaded(track(1, 10, 11, "t") + end(1050) + b + c + a + end(1100) + end(1090));
+        const TracePtr mixed =
+            test::readPerfetto(track(1, 10, 11, "t") + end(1050) + b + c + a + end(1100) + end(1090));
         QCOMPARE(timesOf(*mixed, "a"), (TimeRange{0, 100}));
         QCOMPARE(timesOf(*mixed, "b"), (TimeRange{10, 50}));
         QCOMPARE(timesOf(*mixed, "c"), (TimeRange{50, 90}));
@@ -101,9 +96,9 @@ class tst_Perfetto : public QObject {
             content.message(11, happened);
             return packet(content);
         };
-        const TracePtr trace =
-            loaded(track(1, 10, 11, "t") + named(1, 10, "first", true) + named(2, 11, "other", true) +
-                   named(1, 12, nullptr, false) + named(1, 13, nullptr, true) + named(2, 14, nullptr, false));
+        const TracePtr trace = test::readPerfetto(track(1, 10, 11, "t") + named(1, 10, "first", true) +
+                                                  named(2, 11, "other", true) + named(1, 12, nullptr, false) +
+                                                  named(1, 13, nullptr, true) + named(2, 14, nullptr, false));
         std::vector<std::string> names;
         for (uint32_t row = 0; row < trace->nvtx.size(); ++row)
             names.emplace_back(trace->strings.at(trace->nvtx.text[row]));
@@ -140,7 +135,7 @@ class tst_Perfetto : public QObject {
         };
         bytes += mark("boot", 5'000'000, 0) + mark("monotonic", 4'001'000, 3) + mark("one later", 2, 64) +
                  mark("and one more", 3, 64);
-        const TracePtr trace = loaded(bytes);
+        const TracePtr trace = test::readPerfetto(bytes);
         QCOMPARE(test::listed(timesOf(*trace, "boot").startNs, timesOf(*trace, "monotonic").startNs), "0 | 1000");
         QCOMPARE(timesOf(*trace, "one later").startNs, int64_t{2000});
         QCOMPARE(timesOf(*trace, "and one more").startNs, int64_t{5000});
@@ -169,8 +164,9 @@ class tst_Perfetto : public QObject {
             content.message(11, happened);
             return packet(content);
         };
-        const TracePtr trace = loaded(track(9, 10, -1, "p") + describe(1, "plain", false) + describe(2, "sum", true) +
-                                      value(1, 10, 5) + value(2, 10, 5) + value(1, 20, 7) + value(2, 20, -2));
+        const TracePtr trace =
+            test::readPerfetto(track(9, 10, -1, "p") + describe(1, "plain", false) + describe(2, "sum", true) +
+                               value(1, 10, 5) + value(2, 10, 5) + value(1, 20, 7) + value(2, 20, -2));
         QCOMPARE(trace->counters.size(), size_t{2});
         for (const CounterSeries& counter : trace->counters) {
             QCOMPARE(counter.size(), 2u);
@@ -188,7 +184,7 @@ class tst_Perfetto : public QObject {
             trackEvent(2, 2, 12) +
             trackEvent(1, 3, 20, "k", "kernel", {{"device", "1"}, {"stream", "7"}, {"correlation", "5"}}, 902) +
             trackEvent(2, 3, 30);
-        const TracePtr trace = loaded(bytes);
+        const TracePtr trace = test::readPerfetto(bytes);
         const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
         QVERIFY(call.isValid());
         QCOMPARE(trace->threads[trace->apiCalls.thread[call.row()]].tid, 21u);
@@ -208,9 +204,9 @@ class tst_Perfetto : public QObject {
             return packet(content);
         };
         const TracePtr trace =
-            loaded(track(1, 10, 11, "t") + legacy('X', 1000, "whole", 2) + legacy('B', 5000, "parts", 0) +
-                   legacy('E', 6000, "parts", 0) + legacy('b', 7000, "loose", 0) + legacy('e', 9000, "loose", 0) +
-                   legacy('I', 9500, "mark", 0));
+            test::readPerfetto(track(1, 10, 11, "t") + legacy('X', 1000, "whole", 2) + legacy('B', 5000, "parts", 0) +
+                               legacy('E', 6000, "parts", 0) + legacy('b', 7000, "loose", 0) +
+                               legacy('e', 9000, "loose", 0) + legacy('I', 9500, "mark", 0));
         QCOMPARE(timesOf(*trace, "whole"), (TimeRange{0, 2000}));
         QCOMPARE(timesOf(*trace, "parts"), (TimeRange{4000, 5000}));
         QCOMPARE(timesOf(*trace, "loose"), (TimeRange{6000, 8000}));
@@ -231,9 +227,9 @@ class tst_Perfetto : public QObject {
         stage.message(21, launch);
         content.number(8, 2000);
         content.message(53, stage);
-        const TracePtr trace =
-            loaded(track(1, 10, 11, "t") + trackEvent(1, 1, 1000, "cudaLaunchKernel", {}, {{"correlation", "77"}}) +
-                   trackEvent(2, 1, 1100) + packet(content));
+        const TracePtr trace = test::readPerfetto(
+            track(1, 10, 11, "t") + trackEvent(1, 1, 1000, "cudaLaunchKernel", {}, {{"correlation", "77"}}) +
+            trackEvent(2, 1, 1100) + packet(content));
         QCOMPARE(trace->kernels.size(), 1u);
         QCOMPARE(trace->kernels.endNs[0] - trace->kernels.startNs[0], int64_t{500});
         QCOMPARE(trace->gpus[trace->streams[trace->kernels.stream[0]].gpu].id, int64_t{2});
@@ -250,9 +246,9 @@ class tst_Perfetto : public QObject {
                  Z_OK);
         ProtoWriter content, damaged;
         content.bytes(50, std::string_view(packed).substr(0, size));
-        QCOMPARE(loaded(packet(content))->kernels.size(), 1u);
+        QCOMPARE(test::readPerfetto(packet(content))->kernels.size(), 1u);
         damaged.bytes(50, "no zlib");
-        const TracePtr trace = loaded(packet(content) + packet(damaged));
+        const TracePtr trace = test::readPerfetto(packet(content) + packet(damaged));
         QCOMPARE(trace->kernels.size(), 1u);
         QVERIFY(hasNote(*trace, HealthCode::FileDamaged));
     }
@@ -269,13 +265,13 @@ class tst_Perfetto : public QObject {
             return packet(content);
         };
         const std::string packed = pack(smallPerfetto());
-        const TracePtr trace = loaded(packetOf(packed));
+        const TracePtr trace = test::readPerfetto(packetOf(packed));
         QCOMPARE(trace->kernels.size(), 1u);
         QVERIFY(!hasNote(*trace, HealthCode::RowsLeftOut) && !hasNote(*trace, HealthCode::FileDamaged));
         QVERIFY(!hasNote(*trace, HealthCode::NotShown));
         // Two frames are one text, as in zstd's own tool.
         const std::string one = smallPerfetto();
-        QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(), 1u);
+        QCOMPARE(test::readPerfetto(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(), 1u);
         // A first packet longer than the part inspected to detect the format.
         std::mt19937 random(1);
         std::string noise(20'000, ' ');
@@ -291,10 +287,10 @@ class tst_Perfetto : public QObject {
         for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),
                                        pack(packetOf(packed)), pack(std::string(100 << 20, '\0'))}) {
             test::CpuTimer timer;
-            QCOMPARE(loaded(rest + packetOf(bad))->kernels.size(), 1u);
+            QCOMPARE(test::readPerfetto(rest + packetOf(bad))->kernels.size(), 1u);
             QVERIFY(timer.elapsed() < 5'000);
         }
-        QVERIFY(hasNote(*loaded(rest + packetOf("no frame")), HealthCode::FileDamaged));
+        QVERIFY(hasNote(*test::readPerfetto(rest + packetOf("no frame")), HealthCode::FileDamaged));
     }
 
     void decompressionIsBounded() {
@@ -310,7 +306,7 @@ class tst_Perfetto : public QObject {
         for (const uint32_t count : {3u, 600u}) {
             std::string bytes;
             for (uint32_t each = 0; each < count; ++each) bytes += zeros + good;
-            const TracePtr trace = loaded(bytes);
+            const TracePtr trace = test::readPerfetto(bytes);
             QVERIFY(hasNote(*trace, HealthCode::FileDamaged));
             if (count < 10)
                 QCOMPARE(trace->kernels.size(), count);
@@ -328,7 +324,7 @@ class tst_Perfetto : public QObject {
         for (uint64_t flow = 1; flow <= 1000; ++flow) event.number(36, flow);
         content.number(8, 1000);
         content.message(11, event);
-        const TracePtr trace = loaded(track(1, 10, 11, "t") + packet(content) + trackEvent(2, 1, 2000));
+        const TracePtr trace = test::readPerfetto(track(1, 10, 11, "t") + packet(content) + trackEvent(2, 1, 2000));
         QCOMPARE(trace->nvtx.size(), 1u);
         const auto told = [&trace](std::string_view sentence) {
             for (const HealthNote& note : trace->health)
@@ -341,13 +337,14 @@ class tst_Perfetto : public QObject {
     void truncatedAndOpenSlicesAreReported() {
         const std::string whole = track(1, 10, 11, "t") + trackEvent(1, 1, 10, "open") +
                                   trackEvent(1, 1, 20, "closed") + trackEvent(2, 1, 30) + trackEvent(3, 1, 50, "last");
-        const TracePtr trace = loaded(whole);
+        const TracePtr trace = test::readPerfetto(whole);
         QCOMPARE(timesOf(*trace, "open"), (TimeRange{0, 40}));
         QCOMPARE(timesOf(*trace, "closed"), (TimeRange{10, 20}));
         QVERIFY(hasNote(*trace, HealthCode::NvtxUnmatched));
         QVERIFY(!hasNote(*trace, HealthCode::FileCut));
-        QVERIFY(hasNote(*loaded(whole.substr(0, whole.size() - 3)), HealthCode::FileCut));
-        QVERIFY(hasNote(*loaded(whole + trackEvent(2, 1, 60) + trackEvent(2, 1, 70)), HealthCode::RowsLeftOut));
+        QVERIFY(hasNote(*test::readPerfetto(whole.substr(0, whole.size() - 3)), HealthCode::FileCut));
+        QVERIFY(
+            hasNote(*test::readPerfetto(whole + trackEvent(2, 1, 60) + trackEvent(2, 1, 70)), HealthCode::RowsLeftOut));
     }
 
     void fieldsRoundTrip() {

@@ -11,6 +11,7 @@
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
+#include "tests/support/exported.h"
 #include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
@@ -338,14 +339,10 @@ class tst_PythonLines : public QObject {
         training.launch(training.other, noIndex, 4'000, 45'000, 46'000, "backward");
         training.builder.addKernel(training.stream, "unknown", 50'000, 50'100);
         const TracePtr trace = training.builder.finish();
-        std::string text;
-        writeFolded(makeFlame(*trace, FlameBase::Lines), 0, [&text](std::string_view piece) {
-            text += piece;
-            return true;
-        });
         const std::string linear = "<module> (train.py:300);GPT.forward (train.py:212);Linear.forward (linear.py:117);";
-        QCOMPARE(text, "(no Python stack);unknown 100\n" + linear + "[pt_autograd_0];backward 1000\n" + linear +
-                           "gemm<1:2> 15000\n");
+        QCOMPARE(test::foldedOf(makeFlame(*trace, FlameBase::Lines)), "(no Python stack);unknown 100\n" + linear +
+                                                                          "[pt_autograd_0];backward 1000\n" + linear +
+                                                                          "gemm<1:2> 15000\n");
     }
 
     void agreesWithPlainLoops() {

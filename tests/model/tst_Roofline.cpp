@@ -14,6 +14,7 @@
 #include "model/roofline/operatorWork.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/exported.h"
 #include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -414,12 +415,7 @@ class tst_Roofline : public QObject {
         QCOMPARE(found.groups[0].work.flops, product(1, 64, 16, 32));
         QCOMPARE(test::listed(found.calls[0].kernelNs, found.knownKernels.size()), "5000 | 2");
         // An export keeps them.
-        std::string text;
-        writeKinetoTrace(*trace, 0, [&text](std::string_view part) {
-            text += part;
-            return true;
-        });
-        QCOMPARE(shapedCalls(*loaded(text)).groups[0].work, found.groups[0].work);
+        QCOMPARE(shapedCalls(*loaded(test::kinetoOf(*trace))).groups[0].work, found.groups[0].work);
     }
 
     void innermostOperatorHasTheWork() {

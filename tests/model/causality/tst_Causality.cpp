@@ -147,7 +147,8 @@ class TestCausality : public QObject {
         // The thread still receives each batch.
         QCOMPARE(WaitingSteps::stepAfter(replay, "kernels=10"), int64_t{2'011'000 + 78'900});
         QCOMPARE(WaitingSteps::stepAfter(replay, "loader=0"), int64_t{211'000 + 78'900});
-        QCOMPARE(std::llround(replay.forecast(std::span(&*parseRemoval("loader"), 1)).stepNs), 211'000LL);
+        const Change removal = *parseRemoval("loader");
+        QCOMPARE(std::llround(replay.forecast(std::span(&removal, 1)).stepNs), 211'000LL);
     }
 
     void sampledSleepsAreTheThreadsOwn() {
