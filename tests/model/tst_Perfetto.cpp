@@ -21,6 +21,14 @@ using namespace lanescope::protoTrace;
 
 namespace {
 
+std::string pack(const std::string& bytes) {
+    std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
+    return packed;
+}
+
+std::string packetOf(const std::string& packed) { return packet(message({{133, packed}})); }
+
 /// Start and end of a range; empty if no range has that name.
 TimeRange timesOf(const Trace& trace, std::string_view name) {
     const uint32_t row = torchTrace::rangeCalled(trace, name);
@@ -44,13 +52,11 @@ class tst_Perfetto : public QObject {
         QCOMPARE(test::listed(trace->kernels.startNs[0], trace->kernels.endNs[0]), "400 | 500");
         QCOMPARE(test::listed(trace->memcpys.endNs[0], trace->memcpys.bytes[0]), "600 | 4096");
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
-        QCOMPARE(timesOf(*trace, "ProfilerStep#1"), (TimeRange{0, 2000}));
-        QCOMPARE(timesOf(*trace, "aten::mm"), (TimeRange{100, 1000}));
+        QCOMPARE(test::listed(timesOf(*trace, "ProfilerStep#1"), timesOf(*trace, "aten::mm")), "0..2000 | 100..1000");
         const uint32_t op = torchTrace::rangeCalled(*trace, "aten::mm");
         QCOMPARE(trace->strings.at(trace->nvtx.domain[op]), operatorDomain);
-        QCOMPARE(trace->threads[trace->nvtx.thread[op]].tid, 4001u);
-        QCOMPARE(trace->threads[trace->nvtx.thread[op]].name, std::string("main"));
-        QCOMPARE(trace->processes[trace->threads[trace->nvtx.thread[op]].process].name, std::string("python"));
+        const Thread& thread = trace->threads[trace->nvtx.thread[op]];
+        QCOMPARE(test::listed(thread.tid, thread.name, trace->processes[thread.process].name), "4001 | main | python");
     }
 
     void sliceEndsMayComeInAnyOrder() {
@@ -72,28 +78,15 @@ class tst_Perfetto : public QObject {
         QVERIFY(check({d, end(1090), c, end(1090), b, end(1050), a, end(1100)}));
         const TracePtr mixed =
             test::readPerfetto(track(1, 10, 11, "t") + end(1050) + b + c + a + end(1100) + end(1090));
-        QCOMPARE(timesOf(*mixed, "a"), (TimeRange{0, 100}));
-        QCOMPARE(timesOf(*mixed, "b"), (TimeRange{10, 50}));
-        QCOMPARE(timesOf(*mixed, "c"), (TimeRange{50, 90}));
+        QCOMPARE(test::listed(timesOf(*mixed, "a"), timesOf(*mixed, "b"), timesOf(*mixed, "c")),
+                 "0..100 | 10..50 | 50..90");
     }
 
     void internedTextsLastUntilTheirWriterRestarts() {
         const auto named = [](uint64_t writer, uint64_t timeNs, const char* text, bool isNew) {
-            ProtoWriter content, happened;
-            content.number(8, timeNs);
-            content.number(10, writer);
-            content.number(13, isNew ? 1 : 2);
-            if (text != nullptr) {
-                ProtoWriter entry, interned;
-                entry.number(1, 7);
-                entry.bytes(2, text);
-                interned.message(2, entry);
-                content.message(12, interned);
-            }
-            happened.number(9, 3);
-            happened.number(11, 1);
-            happened.number(10, 7);
-            content.message(11, happened);
+            ProtoWriter content = message({{8, timeNs}, {10, writer}, {13, isNew ? 1u : 2u}});
+            if (text != nullptr) content.message(12, message({{2, message({{1, 7}, {2, text}})}}));
+            content.message(11, message({{9, 3}, {11, 1}, {10, 7}}));
             return packet(content);
         };
         const TracePtr trace = test::readPerfetto(track(1, 10, 11, "t") + named(1, 10, "first", true) +
@@ -107,30 +100,21 @@ class tst_Perfetto : public QObject {
 
     void timesUseTheirClocks() {
         const auto clock = [](ProtoWriter& snapshot, uint64_t id, uint64_t time, bool isIncremental, uint64_t unitNs) {
-            ProtoWriter reading;
-            reading.number(1, id);
-            reading.number(2, time);
+            ProtoWriter reading = message({{1, id}, {2, time}});
             if (isIncremental) reading.number(3, 1);
             if (unitNs != 0) reading.number(4, unitNs);
             snapshot.message(1, reading);
         };
-        ProtoWriter snapshot, content, defaults;
+        ProtoWriter snapshot;
         clock(snapshot, 6, 5'000'000, false, 0);
         clock(snapshot, 3, 4'000'000, false, 0);
         clock(snapshot, 1, 1'700'000'000'005'000'000, false, 0);
         clock(snapshot, 64, 100, true, 1000);
-        content.number(10, 1);
-        content.message(6, snapshot);
-        std::string bytes = track(1, 10, 11, "t") + packet(content);
+        std::string bytes = track(1, 10, 11, "t") + packet(message({{10, 1}, {6, snapshot}}));
         const auto mark = [](const char* name, uint64_t time, uint64_t ofClock) {
-            ProtoWriter happened, whole;
-            happened.number(9, 3);
-            happened.number(11, 1);
-            happened.bytes(23, name);
-            whole.number(8, time);
-            whole.number(10, 1);
+            ProtoWriter whole = message({{8, time}, {10, 1}});
             if (ofClock != 0) whole.number(58, ofClock);
-            whole.message(11, happened);
+            whole.message(11, message({{9, 3}, {11, 1}, {23, name}}));
             return packet(whole);
         };
         bytes += mark("boot", 5'000'000, 0) + mark("monotonic", 4'001'000, 3) + mark("one later", 2, 64) +
@@ -144,25 +128,13 @@ class tst_Perfetto : public QObject {
 
     void differentialCountersAreSummed() {
         const auto describe = [](uint64_t uuid, const char* name, bool isIncremental) {
-            ProtoWriter counter, descriptor, content;
-            counter.number(3, 3);
-            counter.number(4, 1024);
+            ProtoWriter counter = message({{3, 3}, {4, 1024}});
             if (isIncremental) counter.number(5, 1);
-            descriptor.number(1, uuid);
-            descriptor.number(5, 9);
-            descriptor.bytes(2, name);
-            descriptor.message(8, counter);
-            content.message(60, descriptor);
-            return packet(content);
+            return packet(message({{60, message({{1, uuid}, {5, 9}, {2, name}, {8, counter}})}}));
         };
         const auto value = [](uint64_t uuid, uint64_t timeNs, int64_t number) {
-            ProtoWriter happened, content;
-            happened.number(9, 4);
-            happened.number(11, uuid);
-            happened.signedNumber(30, number);
-            content.number(8, timeNs);
-            content.message(11, happened);
-            return packet(content);
+            const ProtoWriter happened = message({{9, 4}, {11, uuid}, {30, static_cast<uint64_t>(number)}});
+            return packet(message({{8, timeNs}, {11, happened}}));
         };
         const TracePtr trace =
             test::readPerfetto(track(9, 10, -1, "p") + describe(1, "plain", false) + describe(2, "sum", true) +
@@ -192,44 +164,26 @@ class tst_Perfetto : public QObject {
 
     void legacyEventsAreRead() {
         const auto legacy = [](char phase, uint64_t timeNs, const char* name, uint64_t durationUs) {
-            ProtoWriter old, happened, content;
-            old.number(2, static_cast<uint64_t>(phase));
+            ProtoWriter old = message({{2, static_cast<uint64_t>(phase)}});
             if (durationUs > 0) old.number(3, durationUs);
             old.number(6, 33);
-            happened.bytes(23, name);
-            happened.number(11, 1);
-            happened.message(6, old);
-            content.number(8, timeNs);
-            content.message(11, happened);
-            return packet(content);
+            return packet(message({{8, timeNs}, {11, message({{23, name}, {11, 1}, {6, old}})}}));
         };
         const TracePtr trace =
             test::readPerfetto(track(1, 10, 11, "t") + legacy('X', 1000, "whole", 2) + legacy('B', 5000, "parts", 0) +
                                legacy('E', 6000, "parts", 0) + legacy('b', 7000, "loose", 0) +
                                legacy('e', 9000, "loose", 0) + legacy('I', 9500, "mark", 0));
-        QCOMPARE(timesOf(*trace, "whole"), (TimeRange{0, 2000}));
-        QCOMPARE(timesOf(*trace, "parts"), (TimeRange{4000, 5000}));
-        QCOMPARE(timesOf(*trace, "loose"), (TimeRange{6000, 8000}));
+        QCOMPARE(test::listed(timesOf(*trace, "whole"), timesOf(*trace, "parts"), timesOf(*trace, "loose")),
+                 "0..2000 | 4000..5000 | 6000..8000");
         QCOMPARE(timesOf(*trace, "mark"), (TimeRange{8500, 8500}));
     }
 
     void gpuRenderStagesAreReadAsWork() {
-        ProtoWriter stage, grid, block, launch, content;
-        grid.number(1, 8);
-        block.number(1, 256);
-        launch.message(1, grid);
-        launch.message(2, block);
-        stage.number(1, 77);
-        stage.number(2, 500);
-        stage.number(11, 2);
-        stage.number(3, 13);
-        stage.bytes(17, "gemm");
-        stage.message(21, launch);
-        content.number(8, 2000);
-        content.message(53, stage);
+        const ProtoWriter launch = message({{1, message({{1, 8}})}, {2, message({{1, 256}})}});
+        const ProtoWriter stage = message({{1, 77}, {2, 500}, {11, 2}, {3, 13}, {17, "gemm"}, {21, launch}});
         const TracePtr trace = test::readPerfetto(
             track(1, 10, 11, "t") + trackEvent(1, 1, 1000, "cudaLaunchKernel", {}, {{"correlation", "77"}}) +
-            trackEvent(2, 1, 1100) + packet(content));
+            trackEvent(2, 1, 1100) + packet(message({{8, 2000}, {53, stage}})));
         QCOMPARE(trace->kernels.size(), 1u);
         QCOMPARE(trace->kernels.endNs[0] - trace->kernels.startNs[0], int64_t{500});
         QCOMPARE(trace->gpus[trace->streams[trace->kernels.stream[0]].gpu].id, int64_t{2});
@@ -244,26 +198,14 @@ class tst_Perfetto : public QObject {
         QCOMPARE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(whole.data()),
                           whole.size()),
                  Z_OK);
-        ProtoWriter content, damaged;
-        content.bytes(50, std::string_view(packed).substr(0, size));
-        QCOMPARE(test::readPerfetto(packet(content))->kernels.size(), 1u);
-        damaged.bytes(50, "no zlib");
-        const TracePtr trace = test::readPerfetto(packet(content) + packet(damaged));
+        const std::string content = packet(message({{50, packed.substr(0, size)}}));
+        QCOMPARE(test::readPerfetto(content)->kernels.size(), 1u);
+        const TracePtr trace = test::readPerfetto(content + packet(message({{50, "no zlib"}})));
         QCOMPARE(trace->kernels.size(), 1u);
         QVERIFY(hasNote(*trace, HealthCode::FileDamaged));
     }
 
     void zstdPacketsAreRead() {
-        const auto pack = [](const std::string& bytes) {
-            std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-            packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
-            return packed;
-        };
-        const auto packetOf = [](std::string_view packed) {
-            ProtoWriter content;
-            content.bytes(133, packed);
-            return packet(content);
-        };
         const std::string packed = pack(smallPerfetto());
         const TracePtr trace = test::readPerfetto(packetOf(packed));
         QCOMPARE(trace->kernels.size(), 1u);
@@ -276,9 +218,7 @@ class tst_Perfetto : public QObject {
         std::mt19937 random(1);
         std::string noise(20'000, ' ');
         for (char& byte : noise) byte = static_cast<char>('a' + random() % 26);
-        ProtoWriter longName;
-        longName.bytes(60, noise);
-        const std::string large = packetOf(pack(one + packet(longName)));
+        const std::string large = packetOf(pack(one + packet(message({{60, noise}}))));
         QVERIFY(large.size() > 8192);
         QVERIFY(startsLikePerfetto(std::string_view(large).substr(0, 4096)));
         QVERIFY(!startsLikePerfetto("\x0a\xff\x7f\x12\xff\x7f" + std::string(4000, 'x')));
@@ -294,14 +234,7 @@ class tst_Perfetto : public QObject {
     }
 
     void decompressionIsBounded() {
-        const auto packetOf = [](const std::string& bytes) {
-            std::string packed(ZSTD_compressBound(bytes.size()), '\0');
-            packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
-            ProtoWriter content;
-            content.bytes(133, packed);
-            return packet(content);
-        };
-        const std::string zeros = packetOf(std::string(16 << 20, '\0')), good = packetOf(smallPerfetto());
+        const std::string zeros = packetOf(pack(std::string(16 << 20, '\0'))), good = packetOf(pack(smallPerfetto()));
         // If few packets are compressed to overload the reader, all valid ones are read; if many, not.
         for (const uint32_t count : {3u, 600u}) {
             std::string bytes;
@@ -316,22 +249,13 @@ class tst_Perfetto : public QObject {
     }
 
     void flowsWithoutEndAreCounted() {
-        ProtoWriter event, content;
-        event.number(9, 1);
-        event.number(11, 1);
-        event.bytes(23, "aten::mm");
-        event.bytes(22, "cpu_op");
+        ProtoWriter event = message({{9, 1}, {11, 1}, {23, "aten::mm"}, {22, "cpu_op"}});
         for (uint64_t flow = 1; flow <= 1000; ++flow) event.number(36, flow);
-        content.number(8, 1000);
-        content.message(11, event);
-        const TracePtr trace = test::readPerfetto(track(1, 10, 11, "t") + packet(content) + trackEvent(2, 1, 2000));
+        const TracePtr trace = test::readPerfetto(track(1, 10, 11, "t") + packet(message({{8, 1000}, {11, event}})) +
+                                                  trackEvent(2, 1, 2000));
         QCOMPARE(trace->nvtx.size(), 1u);
-        const auto told = [&trace](std::string_view sentence) {
-            for (const HealthNote& note : trace->health)
-                if (note.sentence == sentence) return true;
-            return false;
-        };
-        QVERIFY(told("Not shown here: 1,000 ends of flow events."));
+        const std::string_view sentence = "Not shown here: 1,000 ends of flow events.";
+        QCOMPARE(std::ranges::count(trace->health, sentence, &HealthNote::sentence), 1);
     }
 
     void truncatedAndOpenSlicesAreReported() {
@@ -348,14 +272,13 @@ class tst_Perfetto : public QObject {
     }
 
     void fieldsRoundTrip() {
-        ProtoWriter inner, message;
-        inner.number(1, 300);
+        ProtoWriter message;
         message.number(1, 0);
         message.signedNumber(536870911, -1);
         message.fixed(2, 0x0102030405060708u);
         message.real(3, -2.5);
         message.bytes(4, "text");
-        message.message(5, inner);
+        message.message(5, protoTrace::message({{1, 300}}));
         ProtoCursor cursor(message.bytes());
         ProtoField field;
         QVERIFY(cursor.next(field) && field.number == 1 && field.isNumber() && field.value == 0);
@@ -439,8 +362,6 @@ class tst_Perfetto : public QObject {
     }
 
     void truncatedOrFailedStreamIsReported() {
-        ProtoWriter message;
-        message.bytes(1, "whole");
         const auto endOf = [](std::string bytes) {
             const ByteSource source = sourceOf(std::move(bytes));
             ProtoStream stream(source, nullptr, 1000, uint64_t{1} << 40);
@@ -448,7 +369,7 @@ class tst_Perfetto : public QObject {
             }
             return stream.end();
         };
-        const std::string whole = message.bytes();
+        const std::string whole = message({{1, "whole"}}).bytes();
         QVERIFY(endOf(whole) == ProtoStream::End::Complete);
         QVERIFY(endOf(whole.substr(0, whole.size() - 1)) == ProtoStream::End::Truncated);
         QVERIFY(endOf(whole + "\x0a") == ProtoStream::End::Truncated);
@@ -482,28 +403,19 @@ class tst_Perfetto : public QObject {
         // Arguments nested far deeper than sensible; lists of endless numbers.
         std::string deep = "\x32\x01x";
         for (int depth = 0; depth < 10'000; ++depth) {
-            ProtoWriter outer;
-            outer.bytes(12, deep);
-            deep = outer.bytes();
+            deep = message({{12, deep}}).bytes();
             if (deep.size() > 60'000) break;
         }
-        ProtoWriter event, packet, trace, plane, planes;
-        event.number(9, 1);
-        event.bytes(4, deep);
+        ProtoWriter event = message({{9, 1}, {4, deep}});
         for (const uint32_t list : {3u, 12u, 31u, 36u, 47u, 46u}) event.bytes(list, std::string(500'000, '\x01'));
-        packet.number(8, 5);
-        packet.message(11, event);
-        trace.message(1, packet);
         TraceBuilder first;
-        QVERIFY(readPerfettoTrace(sourceOf(trace.bytes()), first, none, {}));
+        QVERIFY(readPerfettoTrace(sourceOf(packet(message({{8, 5}, {11, event}}))), first, none, {}));
         QVERIFY(first.finish());
         // Entries of two bytes: lines, names, stats.
-        plane.bytes(2, "/host:CPU");
-        std::string entries;
+        std::string entries = message({{2, "/host:CPU"}}).bytes();
         for (int i = 0; i < 200'000; ++i) entries += std::string("\x1a\x00\x22\x00\x2a\x00\x32\x00", 8);
-        planes.bytes(1, plane.bytes() + entries);
         TraceBuilder second;
-        QVERIFY(readXplaneTrace(sourceOf(planes.bytes()), second, none, {}));
+        QVERIFY(readXplaneTrace(sourceOf(message({{1, entries}}).bytes()), second, none, {}));
         QVERIFY(second.finish());
     }
 };

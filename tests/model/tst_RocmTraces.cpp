@@ -356,10 +356,7 @@ class tst_RocmTraces : public QObject {
             host.line(id, fmt::format("worker/{}", id), 1000, {host.event(fmt::format("of {}", id), 0, 1'000'000)});
         for (const char* title : {"Steps", "Other", "Third"})
             gpu.line(1, title, 1000, {gpu.event("derived", 0, 1'000'000)});
-        ProtoWriter space;
-        space.bytes(1, host.bytes());
-        space.bytes(1, gpu.bytes());
-        const TracePtr trace = loaded(space.bytes());
+        const TracePtr trace = loaded(protoTrace::message({{1, host.bytes()}, {1, gpu.bytes()}}).bytes());
         QCOMPARE(trace->threads.size(), size_t{6});
         for (uint32_t row = 0; row < trace->nvtx.size(); ++row) {
             const std::string_view text = trace->strings.at(trace->nvtx.text[row]);
@@ -423,9 +420,7 @@ class tst_RocmTraces : public QObject {
         gpu.line(1, "Stream #1(Kernel)", 5, {counted, gpu.event("kernel", 2000, 1000)});
         gpu.line(2, "Stream #2(Kernel)", INT64_MAX, {gpu.event("kernel", 2000, 1000)});
         gpu.line(3, "Stream #3(Kernel)", 5, {gpu.event("kernel", UINT64_MAX / 2, UINT64_MAX / 2)});
-        ProtoWriter space;
-        space.bytes(1, gpu.bytes());
-        const TracePtr trace = loaded(space.bytes());
+        const TracePtr trace = loaded(protoTrace::message({{1, gpu.bytes()}}).bytes());
         QVERIFY(trace->kernels.size() <= 2);
         QCOMPARE(trace->kernels.startNs[0], int64_t{0});
         QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));

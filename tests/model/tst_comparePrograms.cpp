@@ -500,8 +500,7 @@ class tst_comparePrograms : public QObject {
     void veryLongLaunchesAreNotAllProfilerOverhead() {
         const Finding found = foundBy(explain::explain(Program(60 * us, 40 * us).summary()), &launchBoundRule);
         HAS(found.sentence,
-            "In addition, recording may cost up to 999.5 µs per step: at most 10.00 µs for each of 99.95 "
-            "launches.");
+            "In addition, recording may cost up to 999.5 µs per step: at most 10.00 µs for each of 99.95 launches.");
     }
 
     void threadsWithoutCoresAreReported() {

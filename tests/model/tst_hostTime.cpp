@@ -107,8 +107,7 @@ class tst_hostTime : public QObject {
             return explained({.busyNs = 30 * ms, .file = file}).findings.front().sentence;
         };
         HAS(sentence("/x/torch/_dynamo/convert_frame.py"),
-            "on the main thread, compiling (torch._dynamo). Place: own.py:3 in prepare. There the main thread "
-            "runs.");
+            "on the main thread, compiling (torch._dynamo). Place: own.py:3 in prepare. There the main thread runs.");
         HAS(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)");
         // A function of this file that does not save may load.
         HAS_NO(sentence("/x/torch/serialization.py"), "saving a checkpoint");

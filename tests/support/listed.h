@@ -22,6 +22,8 @@ struct Listed {
             text += digits;
         } else if constexpr (std::is_integral_v<Value>) {
             text += std::to_string(value);
+        } else if constexpr (std::is_enum_v<Value>) {
+            text += std::to_string(static_cast<int64_t>(value));
         } else if constexpr (requires { value.toStdString(); }) {
             text += value.toStdString();
         } else if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
@@ -40,9 +42,11 @@ struct Listed {
     }
 
     bool operator==(std::string_view other) const { return text == other; }
+    bool operator==(const Listed&) const = default;
 };
 
-/// Returns the values in order with " | " between them. Numbers are decimal, ranges "start..end", lists "a, b".
+/// Returns the values in order with " | " between them. Numbers are decimal, enumerators
+/// numbers, ranges "start..end", lists "a, b".
 template <class... Values>
 Listed listed(const Values&... values) {
     Listed all;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "model/export/ProtoWriter.h"
@@ -25,6 +27,29 @@ inline ByteSource sourceOf(std::string bytes, size_t atOnce = size_t{1} << 20) {
         *taken += count;
         return count;
     };
+}
+
+/// A field of a message: a number, a text or a message.
+struct Field {
+    Field(uint32_t field, uint64_t whole) : number(field), value(whole) {}
+    Field(uint32_t field, std::string text) : number(field), value(std::move(text)) {}
+    Field(uint32_t field, const char* text) : number(field), value(std::string(text)) {}
+    Field(uint32_t field, const ProtoWriter& message) : number(field), value(message.bytes()) {}
+    uint32_t number;
+    std::variant<uint64_t, std::string> value;
+};
+
+/// Returns a message of these fields.
+inline ProtoWriter message(std::initializer_list<Field> fields) {
+    ProtoWriter all;
+    for (const Field& field : fields) {
+        if (const auto* text = std::get_if<std::string>(&field.value)) {
+            all.bytes(field.number, *text);
+        } else {
+            all.number(field.number, std::get<uint64_t>(field.value));
+        }
+    }
+    return all;
 }
 
 /// A plane of an XPlane file, whose names are numbered on first use.
@@ -47,32 +72,20 @@ class Plane {
     }
     void own(const std::string& name, const std::string& value) { tail_.message(6, stat(name, value)); }
     ProtoWriter event(const std::string& name, uint64_t offsetPs, uint64_t durationPs, const Stats& stats = {}) {
-        ProtoWriter event;
-        event.number(1, numberOf(events_, name));
-        event.number(2, offsetPs);
-        event.number(3, durationPs);
+        ProtoWriter event = message({{1, numberOf(events_, name)}, {2, offsetPs}, {3, durationPs}});
         for (const auto& [key, value] : stats) event.message(4, stat(key, value));
         return event;
     }
     void line(uint64_t id, std::string_view name, int64_t timeNs, const std::vector<ProtoWriter>& events) {
-        ProtoWriter line;
-        line.number(1, id);
-        line.bytes(2, name);
-        line.signedNumber(3, timeNs);
+        ProtoWriter line = message({{1, id}, {2, std::string(name)}, {3, static_cast<uint64_t>(timeNs)}});
         for (const ProtoWriter& event : events) line.message(4, event);
         head_.message(3, line);
     }
     std::string bytes() const {
         ProtoWriter names;
         const auto add = [&names](uint32_t field, const std::vector<std::string>& list) {
-            for (size_t i = 0; i < list.size(); ++i) {
-                ProtoWriter meaning, entry;
-                meaning.number(1, i + 1);
-                meaning.bytes(2, list[i]);
-                entry.number(1, i + 1);
-                entry.message(2, meaning);
-                names.message(field, entry);
-            }
+            for (size_t i = 0; i < list.size(); ++i)
+                names.message(field, message({{1, i + 1}, {2, message({{1, i + 1}, {2, list[i]}})}}));
         };
         add(4, events_);
         add(5, stats_);
@@ -118,34 +131,18 @@ inline std::string smallXplane() {
          host.event("Marked", 4'000'000, 0)});
     Plane environment("Task Environment");
     environment.own("profile_start_time", "1771595639214724894");
-    ProtoWriter space;
-    space.bytes(1, gpu.bytes());
-    space.bytes(1, host.bytes());
-    space.bytes(1, environment.bytes());
-    space.bytes(4, "node7");
-    return space.bytes();
+    return message({{1, gpu.bytes()}, {1, host.bytes()}, {1, environment.bytes()}, {4, "node7"}}).bytes();
 }
 
-inline std::string packet(const ProtoWriter& content) {
-    ProtoWriter trace;
-    trace.message(1, content);
-    return trace.bytes();
-}
+inline std::string packet(const ProtoWriter& content) { return message({{1, content}}).bytes(); }
 
 /// Describes a track; without a thread, of a process.
 inline std::string track(uint64_t uuid, int64_t pid, int64_t tid, std::string_view name) {
-    ProtoWriter of, descriptor, content;
-    of.signedNumber(1, pid);
-    if (tid >= 0) {
-        of.signedNumber(2, tid);
-        of.bytes(5, name);
-    } else {
-        of.bytes(6, name);
-    }
-    descriptor.number(1, uuid);
-    descriptor.message(tid >= 0 ? 4 : 3, of);
-    content.message(60, descriptor);
-    return packet(content);
+    const auto number = [](int64_t value) { return static_cast<uint64_t>(value); };
+    const std::string text(name);
+    const Field of = tid >= 0 ? Field(4, message({{1, number(pid)}, {2, number(tid)}, {5, text}}))
+                              : Field(3, message({{1, number(pid)}, {6, text}}));
+    return packet(message({{60, message({{1, uuid}, of})}}));
 }
 
 using Annotations = std::vector<std::pair<std::string, std::string>>;
@@ -154,9 +151,7 @@ using Annotations = std::vector<std::pair<std::string, std::string>>;
 /// digit is a number, one with '[' a list of numbers.
 inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs, std::string_view name = {},
                               std::string_view category = {}, const Annotations& annotations = {}, uint64_t flow = 0) {
-    ProtoWriter event, content;
-    event.number(9, type);
-    event.number(11, uuid);
+    ProtoWriter event = message({{9, type}, {11, uuid}});
     if (!name.empty()) event.bytes(23, name);
     if (!category.empty()) event.bytes(22, category);
     if (flow != 0) event.fixed(47, flow);
@@ -164,11 +159,8 @@ inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs, std
         ProtoWriter annotation;
         annotation.bytes(10, key);
         if (value.front() == '[') {
-            for (size_t at = 1; at < value.size(); at = value.find_first_of(",]", at) + 1) {
-                ProtoWriter part;
-                part.number(4, std::stoull(value.substr(at)));
-                annotation.message(12, part);
-            }
+            for (size_t at = 1; at < value.size(); at = value.find_first_of(",]", at) + 1)
+                annotation.message(12, message({{4, std::stoull(value.substr(at))}}));
         } else if (value.front() >= '0' && value.front() <= '9') {
             annotation.number(4, std::stoull(value));
         } else {
@@ -176,10 +168,7 @@ inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs, std
         }
         event.message(4, annotation);
     }
-    content.number(8, timeNs);
-    content.number(10, 1);
-    content.message(11, event);
-    return packet(content);
+    return packet(message({{8, timeNs}, {10, 1}, {11, event}}));
 }
 
 /// Simulated: a step in torch.profiler's Perfetto format, without categories; all slices begin before all of them end.
