@@ -57,6 +57,16 @@ class Values {
         to = static_cast<std::remove_cvref_t<decltype(to)>>(value);              \
     } while (false)
 
+/// The same for each pair of a field of `from` and one of `to`, with `values`. At most sixteen pairs.
+#define PAIRS(...) EVERY_PAIR(EVERY_PAIR(EVERY_PAIR(NEXT_PAIR(__VA_ARGS__))))
+#define EVERY_PAIR(...) FOUR_PAIRS(FOUR_PAIRS(__VA_ARGS__))
+#define FOUR_PAIRS(...) TWO_PAIRS(TWO_PAIRS(__VA_ARGS__))
+#define TWO_PAIRS(...) __VA_ARGS__
+#define NEXT_PAIR(pair, ...) FIELD_PAIR pair __VA_OPT__(NEXT_PAIR_AGAIN NO_ARGUMENTS(__VA_ARGS__))
+#define NEXT_PAIR_AGAIN() NEXT_PAIR
+#define NO_ARGUMENTS ()
+#define FIELD_PAIR(ofFrom, ofTo) PAIR(values, from.ofFrom, to.ofTo);
+
 /// CUPTI's record with garbage in all unused places.
 template <class Activity>
 Activity rubbish(CUpti_ActivityKind kind) {
@@ -123,24 +133,15 @@ void verifySame(const std::vector<Record>& records, Record expected, size_t zero
 
 template <class Activity, class Record>
 void placeOfGpuWork(Values& values, Activity& from, Record& to) {
-    PAIR(values, from.start, to.startNs);
-    PAIR(values, from.end, to.endNs);
-    PAIR(values, from.graphNodeId, to.graphNodeId);
-    PAIR(values, from.deviceId, to.deviceId);
-    PAIR(values, from.contextId, to.contextId);
-    PAIR(values, from.streamId, to.streamId);
-    PAIR(values, from.correlationId, to.correlationId);
-    PAIR(values, from.graphId, to.graphId);
+    PAIRS((start, startNs), (end, endNs), (graphNodeId, graphNodeId), (deviceId, deviceId), (contextId, contextId),
+          (streamId, streamId), (correlationId, correlationId), (graphId, graphId));
 }
 
 template <class Activity>
 log::MemcpyRecord memcpyPair(Values& values, Activity& from) {
     log::MemcpyRecord to{};
     placeOfGpuWork(values, from, to);
-    PAIR(values, from.bytes, to.bytes);
-    PAIR(values, from.copyKind, to.copyKind);
-    PAIR(values, from.srcKind, to.sourceKind);
-    PAIR(values, from.dstKind, to.destinationKind);
+    PAIRS((bytes, bytes), (copyKind, copyKind), (srcKind, sourceKind), (dstKind, destinationKind));
     from.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
     to.isAsync = 1;
     return to;
@@ -185,29 +186,17 @@ class tst_ActivityDecoder : public QObject {
         auto from = rubbish<CUpti_ActivityKernel9>(static_cast<CUpti_ActivityKind>(kind));
         log::KernelRecord to{};
         placeOfGpuWork(values, from, to);
-        PAIR(values, from.gridId, to.gridId);
-        PAIR(values, from.gridX, to.grid[0]);
-        PAIR(values, from.gridY, to.grid[1]);
-        PAIR(values, from.gridZ, to.grid[2]);
-        PAIR(values, from.blockX, to.block[0]);
-        PAIR(values, from.blockY, to.block[1]);
-        PAIR(values, from.blockZ, to.block[2]);
-        PAIR(values, from.clusterX, to.cluster[0]);
-        PAIR(values, from.clusterY, to.cluster[1]);
-        PAIR(values, from.clusterZ, to.cluster[2]);
-        PAIR(values, from.registersPerThread, to.registersPerThread);
-        PAIR(values, from.staticSharedMemory, to.staticSharedBytes);
-        PAIR(values, from.dynamicSharedMemory, to.dynamicSharedBytes);
-        PAIR(values, from.localMemoryPerThread, to.localBytesPerThread);
-        PAIR(values, from.sharedMemoryExecuted, to.sharedBytesExecuted);
-        PAIR(values, from.localMemoryTotal_v2, to.localBytesTotal);
+        PAIRS((gridId, gridId), (gridX, grid[0]), (gridY, grid[1]), (gridZ, grid[2]), (blockX, block[0]),
+              (blockY, block[1]), (blockZ, block[2]), (clusterX, cluster[0]), (clusterY, cluster[1]),
+              (clusterZ, cluster[2]), (registersPerThread, registersPerThread), (staticSharedMemory, staticSharedBytes),
+              (dynamicSharedMemory, dynamicSharedBytes), (localMemoryPerThread, localBytesPerThread),
+              (sharedMemoryExecuted, sharedBytesExecuted), (localMemoryTotal_v2, localBytesTotal));
         from.cacheConfig.config.requested = 2;
         from.cacheConfig.config.executed = 3;
         to.cacheConfig = 3;
-        PAIR(values, from.launchType, to.launchType);
-        PAIR(values, from.shmemLimitConfig, to.sharedMemoryLimitConfig);
-        PAIR(values, from.clusterSchedulingPolicy, to.clusterSchedulingPolicy);
-        PAIR(values, from.sharedMemoryCarveoutRequested, to.sharedMemoryCarveoutPercent);
+        PAIRS((launchType, launchType), (shmemLimitConfig, sharedMemoryLimitConfig),
+              (clusterSchedulingPolicy, clusterSchedulingPolicy),
+              (sharedMemoryCarveoutRequested, sharedMemoryCarveoutPercent));
         from.name = "_Z6kernelPf";
         const auto log = decoded(from);
         QCOMPARE(log->kernels.size(), size_t{1});
@@ -233,10 +222,8 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2);
         log::MemcpyRecord to = memcpyPair(values, from);
-        PAIR(values, from.srcDeviceId, to.sourceDeviceId);
-        PAIR(values, from.srcContextId, to.sourceContextId);
-        PAIR(values, from.dstDeviceId, to.destinationDeviceId);
-        PAIR(values, from.dstContextId, to.destinationContextId);
+        PAIRS((srcDeviceId, sourceDeviceId), (srcContextId, sourceContextId), (dstDeviceId, destinationDeviceId),
+              (dstContextId, destinationContextId));
         to.isPeer = 1;
         verifySame(decoded(from)->memcpys, to, 3 + 4);
     }
@@ -246,8 +233,7 @@ class tst_ActivityDecoder : public QObject {
         auto from = rubbish<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET);
         log::MemsetRecord to{};
         placeOfGpuWork(values, from, to);
-        PAIR(values, from.bytes, to.bytes);
-        PAIR(values, from.value, to.value);
+        PAIRS((bytes, bytes), (value, value));
         from.memoryKind = 3;
         to.memoryKind = 3;
         from.flags = CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC;
@@ -262,13 +248,8 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityGraphTrace>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
         log::GraphRecord to{};
-        PAIR(values, from.start, to.startNs);
-        PAIR(values, from.end, to.endNs);
-        PAIR(values, from.graphId, to.graphId);
-        PAIR(values, from.deviceId, to.deviceId);
-        PAIR(values, from.contextId, to.contextId);
-        PAIR(values, from.streamId, to.streamId);
-        PAIR(values, from.correlationId, to.correlationId);
+        PAIRS((start, startNs), (end, endNs), (graphId, graphId), (deviceId, deviceId), (contextId, contextId),
+              (streamId, streamId), (correlationId, correlationId));
         verifySame(decoded(from)->graphs, to, 4);
     }
 
@@ -284,11 +265,8 @@ class tst_ActivityDecoder : public QObject {
         auto from = rubbish<CUpti_ActivityAPI>(isDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME);
         log::ApiRecord to{};
         from.cbid = id;
-        PAIR(values, from.start, to.startNs);
-        PAIR(values, from.end, to.endNs);
-        PAIR(values, from.threadId, to.threadId);
-        PAIR(values, from.correlationId, to.correlationId);
-        PAIR(values, from.returnValue, to.returnValue);
+        PAIRS((start, startNs), (end, endNs), (threadId, threadId), (correlationId, correlationId),
+              (returnValue, returnValue));
         to.isDriver = isDriver;
         const auto log = decoded(from);
         QCOMPARE(log->calls.size(), size_t{1});
@@ -301,14 +279,8 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
         log::SyncRecord to{};
-        PAIR(values, from.start, to.startNs);
-        PAIR(values, from.end, to.endNs);
-        PAIR(values, from.type, to.type);
-        PAIR(values, from.contextId, to.contextId);
-        PAIR(values, from.streamId, to.streamId);
-        PAIR(values, from.correlationId, to.correlationId);
-        PAIR(values, from.cudaEventId, to.eventId);
-        PAIR(values, from.cudaEventSyncId, to.eventSyncId);
+        PAIRS((start, startNs), (end, endNs), (type, type), (contextId, contextId), (streamId, streamId),
+              (correlationId, correlationId), (cudaEventId, eventId), (cudaEventSyncId, eventSyncId));
         verifySame(decoded(from)->syncs, to, 0);
         to.eventSyncId = 0xffffffff;
         verifySame(decoded(from, CuptiLibrary::version12_6)->syncs, to, 0);
@@ -318,13 +290,8 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
         log::CudaEventRecord to{};
-        PAIR(values, from.deviceTimestamp, to.timestampNs);
-        PAIR(values, from.deviceId, to.deviceId);
-        PAIR(values, from.contextId, to.contextId);
-        PAIR(values, from.streamId, to.streamId);
-        PAIR(values, from.correlationId, to.correlationId);
-        PAIR(values, from.eventId, to.eventId);
-        PAIR(values, from.cudaEventSyncId, to.eventSyncId);
+        PAIRS((deviceTimestamp, timestampNs), (deviceId, deviceId), (contextId, contextId), (streamId, streamId),
+              (correlationId, correlationId), (eventId, eventId), (cudaEventSyncId, eventSyncId));
         verifySame(decoded(from)->cudaEvents, to, 0);
         to.timestampNs = 0;
         to.deviceId = to.eventSyncId = 0xffffffff;
@@ -335,10 +302,7 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
         log::OverheadRecord to{};
-        PAIR(values, from.start, to.startNs);
-        PAIR(values, from.end, to.endNs);
-        PAIR(values, from.overheadKind, to.overheadKind);
-        PAIR(values, from.correlationId, to.correlationId);
+        PAIRS((start, startNs), (end, endNs), (overheadKind, overheadKind), (correlationId, correlationId));
         from.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
         PAIR(values, from.objectId.pt.threadId, to.threadId);
         from.overheadData = std::malloc(12);  // the reader must free it
@@ -363,16 +327,9 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityMemory3>(CUPTI_ACTIVITY_KIND_MEMORY2);
         log::DeviceMemoryRecord to{};
-        PAIR(values, from.timestamp, to.timestampNs);
-        PAIR(values, from.address, to.address);
-        PAIR(values, from.bytes, to.bytes);
-        PAIR(values, from.PC, to.programCounter);
-        PAIR(values, from.deviceId, to.deviceId);
-        PAIR(values, from.contextId, to.contextId);
-        PAIR(values, from.streamId, to.streamId);
-        PAIR(values, from.correlationId, to.correlationId);
-        PAIR(values, from.memoryOperationType, to.operation);
-        PAIR(values, from.memoryKind, to.memoryKind);
+        PAIRS((timestamp, timestampNs), (address, address), (bytes, bytes), (PC, programCounter), (deviceId, deviceId),
+              (contextId, contextId), (streamId, streamId), (correlationId, correlationId),
+              (memoryOperationType, operation), (memoryKind, memoryKind));
         from.isAsync = 1;
         to.isAsync = 1;
         auto& config = from.memoryPoolConfig;
@@ -404,17 +361,10 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityMemoryPool2>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
         log::MemoryPoolRecord to{};
-        PAIR(values, from.timestamp, to.timestampNs);
-        PAIR(values, from.address, to.address);
-        PAIR(values, from.size, to.bytes);
-        PAIR(values, from.releaseThreshold, to.releaseThreshold);
-        PAIR(values, from.utilizedSize, to.usedBytes);
-        PAIR(values, from.minBytesToKeep, to.minimumBytesToKeep);
-        PAIR(values, from.deviceId, to.deviceId);
-        PAIR(values, from.correlationId, to.correlationId);
-        PAIR(values, from.processId, to.processId);
-        PAIR(values, from.memoryPoolOperationType, to.operation);
-        PAIR(values, from.memoryPoolType, to.poolType);
+        PAIRS((timestamp, timestampNs), (address, address), (size, bytes), (releaseThreshold, releaseThreshold),
+              (utilizedSize, usedBytes), (minBytesToKeep, minimumBytesToKeep), (deviceId, deviceId),
+              (correlationId, correlationId), (processId, processId), (memoryPoolOperationType, operation),
+              (memoryPoolType, poolType));
         verifySame(decoded(from)->pools, to, 2);
     }
 
@@ -422,16 +372,8 @@ class tst_ActivityDecoder : public QObject {
         Values values;
         auto from = rubbish<CUpti_ActivityUnifiedMemoryCounter2>(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
         log::UnifiedMemoryRecord to{};
-        PAIR(values, from.start, to.startNs);
-        PAIR(values, from.end, to.endNs);
-        PAIR(values, from.value, to.value);
-        PAIR(values, from.address, to.address);
-        PAIR(values, from.counterKind, to.counterKind);
-        PAIR(values, from.srcId, to.sourceId);
-        PAIR(values, from.dstId, to.destinationId);
-        PAIR(values, from.flags, to.flags);
-        PAIR(values, from.streamId, to.streamId);
-        PAIR(values, from.processId, to.processId);
+        PAIRS((start, startNs), (end, endNs), (value, value), (address, address), (counterKind, counterKind),
+              (srcId, sourceId), (dstId, destinationId), (flags, flags), (streamId, streamId), (processId, processId));
         verifySame(decoded(from)->unifiedMemory, to, 0);
     }
 
@@ -445,30 +387,17 @@ class tst_ActivityDecoder : public QObject {
         values.fill(from.migUuid);
         from.isMigEnabled = isSlice;
         std::memcpy(to.uuid, isSlice ? &from.migUuid : &from.uuid, sizeof to.uuid);
-        PAIR(values, from.globalMemorySize, to.memoryBytes);
-        PAIR(values, from.globalMemoryBandwidth, to.memoryBandwidthKBps);
-        PAIR(values, from.id, to.deviceId);
-        PAIR(values, from.computeCapabilityMajor, to.computeMajor);
-        PAIR(values, from.computeCapabilityMinor, to.computeMinor);
-        PAIR(values, from.numMultiprocessors, to.smCount);
-        PAIR(values, from.coreClockRate, to.coreClockKHz);
-        PAIR(values, from.l2CacheSize, to.l2Bytes);
-        PAIR(values, from.constantMemorySize, to.constantBytes);
-        PAIR(values, from.maxThreadsPerBlock, to.maxThreadsPerBlock);
-        PAIR(values, from.maxRegistersPerBlock, to.maxRegistersPerBlock);
-        PAIR(values, from.maxSharedMemoryPerBlock, to.maxSharedBytesPerBlock);
-        PAIR(values, from.maxWarpsPerMultiprocessor, to.maxWarpsPerSm);
-        PAIR(values, from.maxBlocksPerMultiprocessor, to.maxBlocksPerSm);
-        PAIR(values, from.numThreadsPerWarp, to.threadsPerWarp);
-        PAIR(values, from.numMemcpyEngines, to.copyEngines);
-        PAIR(values, from.maxRegistersPerMultiprocessor, to.maxRegistersPerSm);
-        PAIR(values, from.maxSharedMemoryPerMultiprocessor, to.maxSharedBytesPerSm);
-        PAIR(values, from.maxBlockDimX, to.maxBlockDim[0]);
-        PAIR(values, from.maxBlockDimY, to.maxBlockDim[1]);
-        PAIR(values, from.maxBlockDimZ, to.maxBlockDim[2]);
-        PAIR(values, from.maxGridDimX, to.maxGridDim[0]);
-        PAIR(values, from.maxGridDimY, to.maxGridDim[1]);
-        PAIR(values, from.maxGridDimZ, to.maxGridDim[2]);
+        PAIRS((globalMemorySize, memoryBytes), (globalMemoryBandwidth, memoryBandwidthKBps), (id, deviceId),
+              (computeCapabilityMajor, computeMajor), (computeCapabilityMinor, computeMinor),
+              (numMultiprocessors, smCount), (coreClockRate, coreClockKHz), (l2CacheSize, l2Bytes),
+              (constantMemorySize, constantBytes), (maxThreadsPerBlock, maxThreadsPerBlock),
+              (maxRegistersPerBlock, maxRegistersPerBlock), (maxSharedMemoryPerBlock, maxSharedBytesPerBlock),
+              (maxWarpsPerMultiprocessor, maxWarpsPerSm), (maxBlocksPerMultiprocessor, maxBlocksPerSm),
+              (numThreadsPerWarp, threadsPerWarp), (numMemcpyEngines, copyEngines));
+        PAIRS((maxRegistersPerMultiprocessor, maxRegistersPerSm),
+              (maxSharedMemoryPerMultiprocessor, maxSharedBytesPerSm), (maxBlockDimX, maxBlockDim[0]),
+              (maxBlockDimY, maxBlockDim[1]), (maxBlockDimZ, maxBlockDim[2]), (maxGridDimX, maxGridDim[0]),
+              (maxGridDimY, maxGridDim[1]), (maxGridDimZ, maxGridDim[2]));
         from.name = "A GPU";
         const auto log = decoded(from);
         QCOMPARE(log->devices.size(), size_t{1});

@@ -199,17 +199,15 @@ class tst_RocmTraces : public QObject {
         QVERIFY(std::ranges::any_of(trace->tracks, [](const Track& track) {
             return track.kind == TrackKind::ThreadApi && track.title == "HIP API";
         }));
-        QCOMPARE(trace->memcpys.size(), 1u);
         QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
-        QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
+        QCOMPARE(test::listed(trace->memcpys.bytes), "4096");
         QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))), std::string("hipMemcpy"));
         QCOMPARE(trace->apiCalls.size(), 2u);
         // The marker by its message; an event that is neither is a range of its category.
         QCOMPARE(trace->nvtx.size(), 2u);
         QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
         QCOMPARE(test::listed(trace->strings.at(trace->nvtx.domain[1]), trace->projections.size()), "OTHER | 1");
-        QCOMPARE(trace->allocations.size(), 1u);
-        QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
+        QCOMPARE(test::listed(trace->allocations.isLive), "0");
         const bool isShown = std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
             return note.code == HealthCode::NotShown && note.count == 1;
         });
@@ -270,8 +268,7 @@ class tst_RocmTraces : public QObject {
         QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid[0], 512u);
         QCOMPARE(trace->launchConfigs[trace->kernels.config[1]].grid[0], 2u);
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
-        QCOMPARE(trace->memcpys.size(), 1u);
-        QCOMPARE(test::listed(trace->memcpys.bytes[0], trace->memsets.size(), trace->apiCalls.size()), "777 | 1 | 3");
+        QCOMPARE(test::listed(trace->memcpys.bytes, trace->memsets.size(), trace->apiCalls.size()), "777 | 1 | 3");
         QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
         QCOMPARE(trace->range, (TimeRange{0, 210}));
         QCOMPARE(test::listed(trace->gpus.size(), trace->counters.size()), "1 | 1");
