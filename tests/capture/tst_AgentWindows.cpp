@@ -13,6 +13,8 @@ using namespace lanescope;
 
 using lanescope::test::AgentRun;
 using lanescope::test::ProcessLog;
+using lanescope::test::agentLibrary;
+using log::NcclEvent;
 
 namespace {
 
@@ -69,13 +71,6 @@ std::vector<std::string> pushes(const ProcessLog& log) {
 
 using Steps = std::map<int, int>;
 
-}  // namespace
-
-using lanescope::test::AgentRun;
-using lanescope::test::ProcessLog;
-
-namespace {
-
 /// Checks that the program behaves as without the agent.
 void verifyUntouched(const AgentRun& run, int kernels) {
     QCOMPARE(run.exitCode, 0);
@@ -88,15 +83,6 @@ int steps(const ProcessLog& log) {
     for (const auto& event : log.nvtx) count += event.text.rfind("step ", 0) == 0;
     return count;
 }
-
-}  // namespace
-
-using lanescope::test::agentLibrary;
-using lanescope::test::AgentRun;
-using lanescope::test::ProcessLog;
-using log::NcclEvent;
-
-namespace {
 
 /// A run of the NCCL stand-in with the agent as its plugin.
 struct NcclRun : AgentRun {

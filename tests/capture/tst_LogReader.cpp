@@ -15,6 +15,9 @@ using namespace lanescope::log;
 using namespace lanescope::capture;
 
 using lanescope::test::TestLog;
+using log::NcclEvent;
+using log::NvtxEvent;
+using log::NvtxRecord;
 
 namespace {
 
@@ -52,12 +55,6 @@ TestLog sampleLog() {
     return log;
 }
 
-}  // namespace
-
-using log::NcclEvent;
-
-namespace {
-
 log::NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t timeNs, uint64_t parent = 0, uint32_t thread = 1,
                                uint64_t communicator = 0xabc) {
     log::NcclOperationRecord record{};
@@ -79,13 +76,6 @@ struct Assembly {
     std::vector<NcclOperation> operations;
     NcclAssembler assembler{[this](const NcclOperation& one) { operations.push_back(one); }};
 };
-
-}  // namespace
-
-using log::NvtxEvent;
-using log::NvtxRecord;
-
-namespace {
 
 /// begin, end (-1 for open), text
 using Line = std::tuple<int64_t, int64_t, uint32_t>;

@@ -96,13 +96,6 @@ Comparison compared(const ProcessLog& log, const QString& path) {
     return result;
 }
 
-}  // namespace
-
-using lanescope::test::AgentRun;
-using lanescope::test::ProcessLog;
-
-namespace {
-
 const QString placesScript = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/callPlaces.py");
 
 /// The number of the script line that ends with a remark.

@@ -15,6 +15,9 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using lanescope::fuzz::sealIndex;
+using lanescope::fuzz::useSums;
+using lanescope::fuzz::useTrace;
 
 namespace {
 
@@ -42,14 +45,6 @@ bool isUsable(const Trace& trace) {
         }
     return true;
 }
-
-}  // namespace
-
-using lanescope::fuzz::sealIndex;
-using lanescope::fuzz::useSums;
-using lanescope::fuzz::useTrace;
-
-namespace {
 
 constexpr SourceKey source{1, 2, 3};
 
