@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/format/Sqlite.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeFinishedTrace.h"

@@ -4,10 +4,7 @@
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/app/sampleTrace.h"
-#include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 

@@ -6,11 +6,9 @@
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
 #include "tests/app/sampleTrace.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

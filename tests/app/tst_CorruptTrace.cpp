@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
-#include "model/export/exportTrace.h"
-#include "model/export/traceFile.h"
-#include "model/format/Sqlite.h"
-#include "model/format/checksums.h"
-#include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
 #include "model/trace/healthNotes.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/exported.h"
-#include "tests/support/openForWriting.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -2,14 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/format/Sqlite.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
-#include "tests/support/openForWriting.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/writeFinishedTrace.h"

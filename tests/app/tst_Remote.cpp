@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
 
 #include "model/analysis/RunSummary.h"
@@ -20,10 +19,7 @@
 #include "model/remote/TraceServer.h"
 #include "model/remote/wire.h"
 #include "model/reports/reports.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"

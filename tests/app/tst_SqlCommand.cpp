@@ -4,11 +4,9 @@
 #include "model/explain/Rule.h"
 #include "model/export/traceFile.h"
 #include "tests/app/sampleTrace.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 

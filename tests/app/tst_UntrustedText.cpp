@@ -2,7 +2,6 @@
 #include <cstdio>
 
 #include "model/format/text.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/Terminal.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"

@@ -16,7 +16,6 @@
 #include "capture/collector/liveJournal.h"
 #include "model/analysis/storedSummary.h"
 #include "model/format/OutputFile.h"
-#include "model/format/Sqlite.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"

@@ -7,7 +7,6 @@
 #include "model/analysis/storedSummary.h"
 #include "model/compare/RunComparison.h"
 #include "model/export/traceFile.h"
-#include "model/format/Sqlite.h"
 #include "model/format/checksums.h"
 #include "model/pages/ComparisonReport.h"
 #include "tests/support/TemporaryFolder.h"

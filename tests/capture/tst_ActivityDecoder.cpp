@@ -8,11 +8,8 @@
 #include "capture/cupti/CuptiSource.h"
 #include "capture/cupti/PmClock.h"
 #include "capture/cupti/activityRecords.h"
-#include "capture/log/LogFile.h"
-#include "capture/log/LogReader.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/byPath.h"
-#include "tests/support/Rows.h"
 #include "tests/support/runTest.h"
 
 #include <cupti_activity_deprecated.h>

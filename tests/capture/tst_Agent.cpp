@@ -2,8 +2,6 @@
 #include "capture/log/clocks.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
-#include "tests/support/Rows.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "tests/capture/AgentRun.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -2,9 +2,7 @@
 #include <csignal>
 
 #include "tests/capture/AgentRun.h"
-#include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -3,9 +3,7 @@
 
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/byPath.h"
-#include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
-#include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
-#include "tests/support/Rows.h"
 #include "tests/support/fileBytes.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
 
 #include "capture/collector/compiledCode.h"
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"
-#include "tests/support/Rows.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,12 +2,8 @@
 #include <sys/stat.h>
 
 #include "model/format/factNames.h"
-#include "model/importers/TraceFormat.h"
 #include "model/live/LiveTrace.h"
 #include "tests/capture/CollectorFixture.h"
-#include "tests/capture/byPath.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

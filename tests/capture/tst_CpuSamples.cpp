@@ -9,21 +9,15 @@
 #include <cstddef>
 
 #include "capture/collector/PerfImporter.h"
-#include "capture/log/LogReader.h"
 #include "capture/log/clocks.h"
 #include "capture/perf/PerfEvents.h"
 #include "capture/threads/StateRuns.h"
 #include "model/format/tables/Threads.h"
-#include "model/importers/TraceFormat.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/capture/PerfBytes.h"
-#include "tests/capture/byPath.h"
 #include "tests/support/files.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -2,7 +2,6 @@
 #include <zlib.h>
 #include <ctime>
 
-#include "capture/collector/Collector.h"
 #include "model/format/GlobalId.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/TraceSource.h"
@@ -10,11 +9,7 @@
 #include "model/text/formatTable.h"
 #include "tests/capture/byPath.h"
 #include "tests/capture/simulatedEveryKind.h"
-#include "tests/support/Rows.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

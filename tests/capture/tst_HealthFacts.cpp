@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/sample/SampleLog.h"
-#include "model/importers/TraceFormat.h"
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/capture/CollectorFixture.h"
-#include "tests/capture/byPath.h"
-#include "tests/support/Rows.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -7,10 +7,6 @@
 #include "model/format/tables/Ranges.h"
 #include "model/importers/TraceFormat.h"
 #include "model/live/LiveTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

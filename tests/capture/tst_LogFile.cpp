@@ -9,12 +9,9 @@
 #include "capture/agent/DiskLimit.h"
 #include "capture/agent/EventRing.h"
 #include "capture/agent/ownThreads.h"
-#include "capture/log/LogFile.h"
-#include "capture/log/LogReader.h"
 #include "capture/log/MonotonicCondition.h"
 #include "capture/options/AgentOptions.h"
 #include "tests/capture/byPath.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -4,10 +4,8 @@
 #include "capture/collector/NcclPluginImporter.h"
 #include "capture/collector/NvtxImporter.h"
 #include "capture/collector/PayloadDecoder.h"
-#include "capture/log/LogReader.h"
 #include "tests/capture/TestLog.h"
 #include "tests/capture/byPath.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -13,8 +13,6 @@
 #include "tests/capture/PerfBytes.h"
 #include "tests/support/CpuTimer.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/sample/runSampler.h"
 #include "model/format/Sqlite.h"
-#include "tests/support/Rows.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

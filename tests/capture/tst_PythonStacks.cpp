@@ -2,8 +2,6 @@
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
 #include "tests/capture/AgentRun.h"
-#include "tests/support/Rows.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -4,9 +4,6 @@
 
 #include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
-#include "tests/support/Rows.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

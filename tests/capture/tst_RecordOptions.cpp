@@ -9,10 +9,6 @@
 #include "capture/record/ChildProcess.h"
 #include "capture/record/RunFolder.h"
 #include "tests/capture/TestLog.h"
-#include "tests/support/Rows.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 

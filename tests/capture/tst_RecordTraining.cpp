@@ -7,7 +7,6 @@
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runProgram.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
-#include <QProcess>
-
 #include "capture/log/RecordingLevel.h"
 #include "capture/log/clocks.h"
 #include "capture/record/RunFolder.h"
@@ -10,7 +8,6 @@
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/byPath.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

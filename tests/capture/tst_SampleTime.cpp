@@ -6,12 +6,10 @@
 #include <ctime>
 #include <new>
 
-#include "capture/collector/Collector.h"
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/trimToWindows.h"
 #include "capture/log/LogFormat.h"
 #include "capture/log/clocks.h"
-#include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/sampleTime.h"
 #include "model/format/GlobalId.h"
@@ -19,8 +17,6 @@
 #include "model/format/tables/Threads.h"
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/byPath.h"
-#include "tests/support/Rows.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

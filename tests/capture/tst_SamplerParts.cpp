@@ -14,10 +14,8 @@
 #include <memory>
 #include <thread>
 
-#include "capture/collector/Collector.h"
 #include "capture/collector/GpuInventory.h"
 #include "capture/sample/ProcessCounters.h"
-#include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/runSampler.h"
 #include "capture/sample/sampleTime.h"

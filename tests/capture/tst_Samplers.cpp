@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <csignal>
-#include <fstream>
 
 #include "capture/sample/NvmlSampler.h"
 #include "tests/capture/SamplerRun.h"
-#include "tests/support/Rows.h"
 #include "tests/support/alone.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <cstddef>
 
-#include "capture/log/LogReader.h"
 #include "capture/threads/PythonProcess.h"
 #include "capture/threads/StateRuns.h"
 #include "capture/threads/ThreadSampler.h"
@@ -17,7 +16,6 @@
 #include "model/trace/stacks.h"
 #include "tests/capture/byPath.h"
 #include "tests/support/alone.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 

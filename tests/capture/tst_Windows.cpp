@@ -4,11 +4,8 @@
 #include "capture/agent/NvtxTrigger.h"
 #include "capture/agent/Windows.h"
 #include "capture/cupti/LaunchWindows.h"
-#include "capture/log/LogFile.h"
-#include "capture/log/LogReader.h"
 #include "capture/log/clocks.h"
 #include "tests/capture/byPath.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
-#include <map>
 
 #include "capture/collector/RunInfo.h"
 #include "capture/doctor/diagnose.h"
@@ -10,8 +9,6 @@
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

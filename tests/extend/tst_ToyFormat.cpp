@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include "model/importers/TraceFormat.h"
 #include "tests/extend/toyFormat.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
-#include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 #include "model/trace/healthNotes.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

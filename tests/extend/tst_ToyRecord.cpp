@@ -3,7 +3,6 @@
 
 #include "capture/log/LogReader.h"
 #include "model/format/tables/TableWriter.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

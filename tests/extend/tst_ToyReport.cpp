@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/reports/reports.h"
 #include "tests/extend/toyReport.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include "model/explain/RunFindings.h"
-#include "model/explain/rules.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

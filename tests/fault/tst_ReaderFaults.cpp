@@ -5,7 +5,6 @@
 #include "model/format/checksums.h"
 #include "model/index/openTrace.h"
 #include "tests/fault/faults.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"
-#include "model/index/IndexFile.h"
 #include "model/lod/reduceToPixels.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/fuzz/sealIndex.h"
 #include "tests/fuzz/useTrace.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"

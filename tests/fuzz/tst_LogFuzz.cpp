@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/collector/Collector.h"
-#include "capture/log/LogReader.h"
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/TestLog.h"
 #include "tests/capture/byPath.h"

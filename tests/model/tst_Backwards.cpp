@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include "model/export/exportTrace.h"
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/events/emitBackwards.h"
-#include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/index/openTrace.h"
 #include "model/merge/mergeTraces.h"
 #include "model/reports/reports.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/exported.h"
 #include "tests/support/openForWriting.h"
-#include "tests/support/orFail.h"
-#include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchBackward.h"
 #include "tests/support/traceDump.h"

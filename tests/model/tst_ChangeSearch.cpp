@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bisect/ChangeSearch.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

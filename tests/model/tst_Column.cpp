@@ -3,7 +3,6 @@
 
 #include "model/numbers/LargeMemory.h"
 #include "model/trace/Column.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -15,10 +15,6 @@
 #include "model/text/formatValue.h"
 #include "model/text/kernelNames.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

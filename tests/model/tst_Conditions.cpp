@@ -5,10 +5,6 @@
 #include "model/compare/Condition.h"
 #include "model/compare/evaluateCondition.h"
 #include "model/explain/Explanation.h"
-#include "tests/support/Rows.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -8,10 +8,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/Api.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

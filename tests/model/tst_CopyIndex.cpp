@@ -3,7 +3,6 @@
 #include "model/bandwidth/CopyIndex.h"
 #include "model/bandwidth/CopyStatistics.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -4,7 +4,6 @@
 #include "model/trace/CounterSeries.h"
 #include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 

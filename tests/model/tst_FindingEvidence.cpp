@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <filesystem>
 #include <variant>
 
 #include "model/explain/Explanation.h"
@@ -10,12 +8,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/numbers/Statistics.h"
 #include "model/query/TraceQuery.h"
-#include "model/trace/kinds/CpuState.h"
-#include "tests/support/Rows.h"
-#include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/cpuStates.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -3,7 +3,6 @@
 
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/stepRanges.h"
-#include "model/flame/makeFlame.h"
 #include "model/reports/reports.h"
 #include "model/text/formatTable.h"
 #include "model/text/kernelNames.h"
@@ -13,8 +12,6 @@
 #include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/exported.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -4,9 +4,6 @@
 #include "model/compare/RunComparison.h"
 #include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

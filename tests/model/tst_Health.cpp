@@ -7,8 +7,6 @@
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunSummary.h"
-#include "model/export/ProtoWriter.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/loadWithinBounds.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"

@@ -3,18 +3,13 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
-#include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/importers/TraceFormat.h"
 #include "model/reports/reports.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/has.h"
 #include "tests/support/loadWithinBounds.h"
 #include "tests/support/notes.h"
 #include "tests/support/openForWriting.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -7,12 +7,8 @@
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/has.h"
 #include "tests/support/inspectorLog.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 

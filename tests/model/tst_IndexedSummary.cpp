@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
 
-#include <QTest>
-#include <array>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <thread>
-
 #include "model/explain/Explanation.h"
 #include "model/export/traceFile.h"
-#include "model/format/files.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/indexedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"

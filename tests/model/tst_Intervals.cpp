@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QTest>
-#include <algorithm>
-#include <array>
-#include <random>
-#include <vector>
 
 #include "model/analysis/Intervals.h"
 #include "model/numbers/LargeMemory.h"

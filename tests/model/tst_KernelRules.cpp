@@ -9,9 +9,7 @@
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

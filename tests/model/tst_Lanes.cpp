@@ -2,9 +2,7 @@
 #include "model/assemble/LaneBuilder.h"
 #include "model/lod/reduceToPixels.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/WorkerLaunches.h"
 #include "model/analysis/stepRanges.h"
-#include "model/assemble/TraceBuilder.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
-#include "model/format/Sqlite.h"
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Hardware.h"
 #include "model/importers/TraceFormat.h"
@@ -16,8 +14,6 @@
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 

@@ -2,7 +2,6 @@
 #include "model/format/Sqlite.h"
 #include "model/importers/TraceFormat.h"
 #include "model/reports/reports.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 

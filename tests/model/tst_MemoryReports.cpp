@@ -11,8 +11,6 @@
 #include "model/trace/counterReadings.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/has.h"
 #include "tests/support/notes.h"
 #include "tests/support/reportCells.h"
 #include "tests/support/runTest.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunContext.h"
-#include "model/flame/makeFlame.h"
 #include "model/reports/reports.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Graph.h"
@@ -11,7 +10,6 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/exported.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
-#include "model/export/exportTrace.h"
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"
 #include "model/merge/mergeFiles.h"
 #include "model/reports/reports.h"
 #include "model/trace/collectives.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/exported.h"
 #include "tests/support/inspectorLog.h"
-#include "tests/support/listed.h"
 #include "tests/support/notes.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

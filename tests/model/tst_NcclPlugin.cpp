@@ -5,9 +5,6 @@
 #include "model/importers/TraceFormat.h"
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

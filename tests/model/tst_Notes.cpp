@@ -6,11 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/notes/NotesFile.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -3,17 +3,10 @@
 
 #include "model/analysis/ThreadActivities.h"
 #include "model/causality/Subject.h"
-#include "model/explain/Explanation.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/Rows.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
-#include "tests/support/has.h"
-#include "tests/support/idleCauses.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,17 +2,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "model/export/ProtoWriter.h"
 #include "model/importers/events/ProtoCursor.h"
-#include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/Rows.h"
 #include "tests/support/exported.h"
-#include "tests/support/listed.h"
-#include "tests/support/notes.h"
-#include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 

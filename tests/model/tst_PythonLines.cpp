@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/flame/makeFlame.h"
 #include "model/reports/reports.h"
 #include "model/trace/kinds/Api.h"
-#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/Graph.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Nvtx.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/workModules.h"
 #include "model/trace/stacks.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
 #include "tests/support/exported.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of a run outside of its steps, and findings about it.
 
-#include <algorithm>
-#include <set>
-
 #include "model/analysis/RunSummary.h"
-#include "model/explain/Explanation.h"
-#include "model/explain/rules.h"
 #include "model/trace/kinds/allKinds.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

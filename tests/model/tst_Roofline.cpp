@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-#include <cmath>
 
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/rooflineRows.h"
 #include "model/bandwidth/tensorUse.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
-#include "model/export/exportTrace.h"
 #include "model/reports/reports.h"
 #include "model/roofline/OperatorCall.h"
 #include "model/roofline/ShapedCalls.h"
@@ -15,7 +12,6 @@
 #include "model/trace/counterReadings.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/exported.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 

@@ -3,9 +3,6 @@
 #include "model/compare/judgeRuns.h"
 #include "model/numbers/Statistics.h"
 #include "model/reports/GroupedValues.h"
-#include "tests/support/Rows.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -11,11 +11,7 @@
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
 #include "model/format/tables/TableWriter.h"
-#include "tests/support/Rows.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 

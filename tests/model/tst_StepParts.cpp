@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/StepParts.h"
-#include "model/analysis/WorkerTimeline.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingQueries.h"
@@ -10,9 +9,6 @@
 #include "model/trace/processes.h"
 #include "tests/support/PlainStepParts.h"
 #include "tests/support/RandomRun.h"
-#include "tests/support/SimulatedTrace.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

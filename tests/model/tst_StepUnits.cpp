@@ -3,10 +3,7 @@
 #include "model/analysis/stepRanges.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -4,10 +4,7 @@
 #include "model/analysis/WorkerLaunches.h"
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/stepRanges.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,11 +2,9 @@
 
 #include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/TraceSource.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/idleCauses.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"

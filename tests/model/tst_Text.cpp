@@ -15,9 +15,7 @@
 #include "model/text/formatValue.h"
 #include "model/text/nearestNames.h"
 #include "model/text/programOf.h"
-#include "tests/support/Rows.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/runConditions.h"
 #include "model/analysis/startedProcesses.h"
-#include "model/explain/Explanation.h"
-#include "model/explain/rules.h"
-#include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
-#include "tests/support/has.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

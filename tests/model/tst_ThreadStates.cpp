@@ -8,14 +8,9 @@
 #include "model/importers/sqlite/readers.h"
 #include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"
-#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/CpuTimer.h"
-#include "tests/support/Rows.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

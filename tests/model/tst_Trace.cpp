@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <latch>
 
-#include "model/assemble/TraceBuilder.h"
 #include "model/assemble/finishTrace.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
@@ -15,10 +14,7 @@
 #include "model/trace/kinds/Nvtx.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

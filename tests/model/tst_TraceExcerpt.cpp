@@ -10,11 +10,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/merge/mergeFiles.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/openForWriting.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

@@ -5,9 +5,6 @@
 #include "model/format/threadStates.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/has.h"
-#include "tests/support/idleCauses.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

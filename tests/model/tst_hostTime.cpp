@@ -3,18 +3,13 @@
 #include "model/analysis/ThreadActivities.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/RunComparison.h"
-#include "model/explain/Explanation.h"
 #include "model/explain/hostTime.h"
 #include "model/format/factNames.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/trace/kinds/Api.h"
-#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/Kernel.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -5,13 +5,8 @@
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/sqlite/LoadContext.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/notes.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

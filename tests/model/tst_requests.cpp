@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/storedSummary.h"
-#include "model/explain/Explanation.h"
 #include "model/pages/ExplanationReport.h"
 #include "model/reports/reports.h"
-#include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/cpuStates.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,11 +2,8 @@
 #include "model/analysis/stepPatterns.h"
 #include "model/compare/ComparisonView.h"
 #include "model/compare/RunComparison.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/idleCauses.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::analysis;

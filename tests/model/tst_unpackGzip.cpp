@@ -7,11 +7,7 @@
 #include "model/format/tables/Schema.h"
 #include "model/importers/TraceFormat.h"
 #include "model/importers/TraceSource.h"
-#include "tests/support/Rows.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

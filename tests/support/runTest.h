@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Tests include this alone for Qt Test, Qt Core and the standard headers that many of them use.
+// Tests include this alone for Qt Test, Qt Core, and the standard headers and helpers that many of them use.
 #include <QtTest>
 #include <algorithm>
 #include <array>
@@ -30,6 +30,12 @@
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "tests/support/Rows.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/has.h"
+#include "tests/support/listed.h"
+#include "tests/support/orFail.h"
 
 namespace lanescope::test {
 

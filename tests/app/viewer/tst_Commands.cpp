@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
-#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
-#include "app/viewer/MainWindow.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/helpWindows.h"
 #include "app/viewer/tracePanels.h"
@@ -14,7 +11,6 @@
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;

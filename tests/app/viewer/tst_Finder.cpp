@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
-#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/MainWindow.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/tracePanels.h"
 #include "app/viewer/windowStyle.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkStore.h"
-#include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;

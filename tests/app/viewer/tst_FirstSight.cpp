@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
-#include "app/viewer/DocumentTabs.h"
-#include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/StartPage.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/tracePanels.h"
 #include "app/viewer/windowStyle.h"
@@ -13,12 +10,9 @@
 #include "model/explain/rules.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/app/viewer/ShownWindow.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
@@ -28,7 +22,6 @@
 #include "views/sql/SqlPanel.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineState.h"
-#include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
 
 using namespace lanescope;

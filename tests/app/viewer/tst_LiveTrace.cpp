@@ -7,23 +7,18 @@
 #include <csignal>
 #include <ctime>
 
-#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LiveFollower.h"
-#include "app/viewer/MainWindow.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
 #include "model/importers/TraceFormat.h"
 #include "model/remote/RemoteTrace.h"
 #include "tests/app/viewer/ShownWindow.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkStore.h"
-#include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;

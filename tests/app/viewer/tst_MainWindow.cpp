@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
-#include "app/viewer/AppSettings.h"
 #include "app/viewer/ComparePage.h"
-#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LoadPage.h"
-#include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/StartPage.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/tracePanels.h"
@@ -19,14 +15,10 @@
 #include "model/export/traceFile.h"
 #include "model/pages/ExplanationReport.h"
 #include "tests/app/viewer/ShownWindow.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/has.h"
 #include "tests/support/keepPicture.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -38,7 +30,6 @@
 #include "views/explain/StepStrip.h"
 #include "views/tables/ReportView.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;

@@ -7,7 +7,6 @@
 #include "app/viewer/TracePage.h"
 #include "model/export/traceFile.h"
 #include "model/remote/RemoteTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -2,21 +2,17 @@
 #include <QtWidgets>
 
 #include "app/viewer/ComparePage.h"
-#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/Finder.h"
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/StartPage.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/tracePanels.h"
 #include "app/viewer/windowStyle.h"
 #include "model/index/openTrace.h"
 #include "tests/app/viewer/ShownWindow.h"
 #include "tests/app/viewer/roomCheck.h"
-#include "tests/support/Rows.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
@@ -33,7 +29,6 @@
 #include "views/explain/ExplanationPanel.h"
 #include "views/jobs/LazyTab.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/TimelineView.h"
 #include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;

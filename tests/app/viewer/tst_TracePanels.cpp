@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QtWidgets>
 
-#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
-#include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/helpWindows.h"
@@ -14,7 +11,6 @@
 #include "model/export/traceFile.h"
 #include "model/notes/NotesFile.h"
 #include "tests/app/viewer/ShownWindow.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
@@ -28,7 +24,6 @@
 #include "views/sql/SqlPanel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
-#include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;

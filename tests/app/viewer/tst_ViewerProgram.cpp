@@ -5,12 +5,8 @@
 #include "model/export/traceFile.h"
 #include "model/format/version.h"
 #include "model/index/openTrace.h"
-#include "tests/support/Rows.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/fileBytes.h"
 #include "tests/support/files.h"
-#include "tests/support/listed.h"
-#include "tests/support/orFail.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

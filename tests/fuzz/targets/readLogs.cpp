@@ -8,8 +8,6 @@
 #include <array>
 #include <cstring>
 
-#include "capture/collector/Collector.h"
-#include "capture/log/LogReader.h"
 #include "capture/perf/PerfLog.h"
 #include "model/importers/TraceFormat.h"
 #include "tests/capture/byPath.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/causality/CausalGraph.h"
-#include "model/causality/StepReplay.h"
 #include "model/causality/buildGraph.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/causality/RandomProgram.h"

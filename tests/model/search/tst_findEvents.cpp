@@ -4,7 +4,6 @@
 #include "model/search/findEvents.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 

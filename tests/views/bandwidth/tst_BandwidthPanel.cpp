@@ -5,7 +5,6 @@
 
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedMachine.h"

@@ -5,7 +5,6 @@
 #include <QtWidgets>
 
 #include "tests/support/child.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"

@@ -15,18 +15,15 @@
 #include "model/pages/ComparisonReport.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/AlignmentBar.h"
-#include "views/compare/CompareTables.h"
 #include "views/compare/ComparisonJob.h"
 #include "views/compare/HeadlinePanel.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/WarningPanel.h"
-#include "views/tables/ReportView.h"
 #include "views/timeline/TimelineState.h"
 
 using namespace lanescope;

@@ -4,7 +4,6 @@
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
 

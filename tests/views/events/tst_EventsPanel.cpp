@@ -2,7 +2,6 @@
 #include <QtWidgets>
 
 #include "model/events/listEvents.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -2,11 +2,9 @@
 #include <QtWidgets>
 
 #include "model/fleet/FleetReport.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/fleetReport.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"

@@ -2,7 +2,6 @@
 #include <QtWidgets>
 
 #include "model/export/traceFile.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"

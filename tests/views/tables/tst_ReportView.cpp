@@ -6,7 +6,6 @@
 #include "model/reports/reports.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"

@@ -2,7 +2,6 @@
 #include <QApplication>
 
 #include "model/format/text.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/text/shownText.h"
 #include "views/text/typedText.h"

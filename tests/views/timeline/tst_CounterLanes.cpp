@@ -2,7 +2,6 @@
 #include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"

@@ -8,12 +8,10 @@
 #include "model/trace/kinds/flows.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedRanks.h"
-#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/FlowOverlay.h"
-#include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackLayout.h"
 
 using namespace lanescope;

@@ -4,7 +4,6 @@
 #include "model/lod/reduceToPixels.h"
 #include "model/trace/kinds/flows.h"
 #include "model/trace/rangeDomains.h"
-#include "tests/support/Rows.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"

@@ -4,10 +4,8 @@
 #include <QtWidgets>
 
 #include "model/trace/kinds/Api.h"
-#include "tests/support/Rows.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/fileBytes.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"

@@ -5,7 +5,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
-#include "views/timeline/LabelColumn.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TrackFilterBar.h"
 

@@ -3,8 +3,6 @@
 
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedRanks.h"
-#include "tests/support/has.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"

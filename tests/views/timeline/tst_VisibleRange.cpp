@@ -3,11 +3,9 @@
 #include <QtWidgets>
 
 #include "tests/support/doubleClick.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/PairedRows.h"
-#include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/scales.h"
 

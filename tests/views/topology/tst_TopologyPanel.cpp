@@ -4,7 +4,6 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
-#include "tests/support/listed.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "views/tables/ReportPanel.h"
