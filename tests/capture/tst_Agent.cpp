@@ -93,20 +93,16 @@ class tst_Agent : public QObject {
 
   private slots:
     void recordsEveryKernelOnce_data() {
-        QTest::addColumn<QString>("version");
-        QTest::addColumn<bool>("isOld");
-        QTest::addColumn<QString>("api");
+        const test::Rows<QString, bool, QString> row;
         for (const char* version :
              {"18", "19", "20", "22", "24", "26", "28", "130000", "130001", "130200", "130300", "130400"}) {
             const bool isOld = QString(version).toInt() < 23;
-            QTest::addRow("%s", version) << version << isOld << "filtered";
-            QTest::addRow("%s, all calls", version) << version << isOld << "all";
+            row(QString(version), version, isOld, "filtered");
+            row(QString::asprintf("%s, all calls", version), version, isOld, "all");
         }
     }
     void recordsEveryKernelOnce() {
-        QFETCH(QString, version);
-        QFETCH(bool, isOld);
-        QFETCH(QString, api);
+        const auto [version, isOld, api] = test::row<QString, bool, QString>();
         AgentRun run;
         run.environment["STANDIN_CUPTI_VERSION"] = version;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "api=" + api;

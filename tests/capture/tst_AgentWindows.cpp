@@ -9,9 +9,9 @@
 
 using namespace lanescope;
 
+using lanescope::test::agentLibrary;
 using lanescope::test::AgentRun;
 using lanescope::test::ProcessLog;
-using lanescope::test::agentLibrary;
 using log::NcclEvent;
 
 namespace {
@@ -120,23 +120,19 @@ class tst_AgentWindows : public QObject {
 
   private slots:
     void keepsSteps_data() {
-        QTest::addColumn<int>("delayUs");
-        QTest::addColumn<QString>("api");
-        QTest::addColumn<QString>("manner");
+        const test::Rows<int, QString, QString> row;
         for (const char* api : {"filtered", "launch", "all"}) {
-            QTest::addRow("at once, %s", api) << 0 << api << "";
-            QTest::addRow("two steps later, %s", api) << 25'000 << api << "";
-            QTest::addRow("long after, %s", api) << 400'000 << api << "";
+            row(QString::asprintf("at once, %s", api), 0, api, "");
+            row(QString::asprintf("two steps later, %s", api), 25'000, api, "");
+            row(QString::asprintf("long after, %s", api), 400'000, api, "");
         }
         for (const char* manner : {"on a thread of CUPTI's", "kept back", "overtaking", "all of it"}) {
-            QTest::addRow("two steps later, %s", manner) << 25'000 << "filtered" << manner;
-            QTest::addRow("long after, %s", manner) << 400'000 << "filtered" << manner;
+            row(QString::asprintf("two steps later, %s", manner), 25'000, "filtered", manner);
+            row(QString::asprintf("long after, %s", manner), 400'000, "filtered", manner);
         }
     }
     void keepsSteps() {
-        QFETCH(int, delayUs);
-        QFETCH(QString, api);
-        QFETCH(QString, manner);
+        const auto [delayUs, api, manner] = test::row<int, QString, QString>();
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "steps=3-5,api=" + api;
         run.arguments = {"--live",         "1",

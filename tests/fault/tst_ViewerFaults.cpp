@@ -24,19 +24,16 @@ class tst_ViewerFaults : public QObject {
     }
 
     void singleFailingCallIsHandled_data() {
-        QTest::addColumn<QString>("kind");
-        QTest::addColumn<bool>("isIndexed");
-        QTest::addColumn<bool>("goesOn");
+        const test::Rows<QString, bool, bool> row;
         for (const char* kind : {"malloc", "read", "open", "mmap", "write", "rename"})
             for (const bool isIndexed : {false, true})
                 for (const bool goesOn : {false, true})
-                    QTest::addRow("%s%s%s", kind, isIndexed ? ", by its index" : "", goesOn ? ", from then on" : "")
-                        << QString(kind) << isIndexed << goesOn;
+                    row(QString::asprintf("%s%s%s", kind, isIndexed ? ", by its index" : "",
+                                          goesOn ? ", from then on" : ""),
+                        QString(kind), isIndexed, goesOn);
     }
     void singleFailingCallIsHandled() {
-        QFETCH(QString, kind);
-        QFETCH(bool, isIndexed);
-        QFETCH(bool, goesOn);
+        const auto [kind, isIndexed, goesOn] = test::row<QString, bool, bool>();
         prepare(isIndexed);
         const Outcome good = run({.kind = kind});
         QVERIFY2(good.status == 0, good.errors.constData());

@@ -389,14 +389,12 @@ class tst_GoldenComparison : public QObject {
     }
 
     void everySumIsExact_data() {
-        QTest::addColumn<QString>("baseline");
-        QTest::addColumn<QString>("candidate");
+        const test::Rows<QString, QString> row;
         for (const auto& [baseline, candidate] : pairNames)
-            QTest::addRow("%s against %s", candidate, baseline) << baseline << candidate;
+            row(QString::asprintf("%s against %s", candidate, baseline), baseline, candidate);
     }
     void everySumIsExact() {
-        QFETCH(QString, baseline);
-        QFETCH(QString, candidate);
+        const auto [baseline, candidate] = test::row<QString, QString>();
         for (const QString& name : {baseline, candidate}) {
             for (const WorkerSummary& worker : run(name.toStdString()).summary.workers) {
                 QVERIFY(worker.steps.size() >= 9);

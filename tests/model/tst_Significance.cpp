@@ -384,18 +384,16 @@ class tst_Significance : public QObject {
     }
 
     void varyingRunsHaveNoChange_data() {
-        QTest::addColumn<Draw>("draw");
-        QTest::addColumn<int>("runs");
+        const test::Rows<Draw, int> row;
         for (const int runs : {8, 12, 21}) {
-            QTest::addRow("normal, %d runs", runs) << normal(0.02) << runs;
-            QTest::addRow("two modes, %d runs", runs) << Draw(twoModes) << runs;
-            QTest::addRow("heavy tails, %d runs", runs) << Draw(heavyTails) << runs;
+            row(QString::asprintf("normal, %d runs", runs), normal(0.02), runs);
+            row(QString::asprintf("two modes, %d runs", runs), Draw(twoModes), runs);
+            row(QString::asprintf("heavy tails, %d runs", runs), Draw(heavyTails), runs);
         }
     }
 
     void varyingRunsHaveNoChange() {
-        QFETCH(Draw, draw);
-        QFETCH(int, runs);
+        const auto [draw, runs] = test::row<Draw, int>();
         std::mt19937 random(11);
         constexpr int times = 2000;
         int found = 0;

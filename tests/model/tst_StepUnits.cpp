@@ -153,20 +153,16 @@ class tst_StepUnits : public QObject {
     }
 
     void stepsHaveTheNumbersOfTheirNames_data() {
-        QTest::addColumn<QStringList>("names");
-        QTest::addColumn<QList<int>>("numbers");
-        QTest::newRow("torch.profiler") << QStringList{"ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"}
-                                        << QList<int>{5, 6, 7};
-        QTest::newRow("with a rank") << QStringList{"rank 3 step 10", "rank 3 step 11", "rank 3 step 12"}
-                                     << QList<int>{10, 11, 12};
-        QTest::newRow("every hundredth") << QStringList{"it 100", "it 200", "it 300"} << QList<int>{100, 200, 300};
-        QTest::newRow("counted again") << QStringList{"it 0", "it 1", "it 0", "it 1"} << QList<int>{0, 1, 2, 3};
-        QTest::newRow("two numbers") << QStringList{"iter 1 of 1", "iter 2 of 2", "iter 3 of 3"} << QList<int>{0, 1, 2};
-        QTest::newRow("none") << QStringList{"step", "step", "step"} << QList<int>{0, 1, 2};
+        const test::Rows<QStringList, QList<int>> row;
+        row("torch.profiler", QStringList{"ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#7"}, QList<int>{5, 6, 7});
+        row("with a rank", QStringList{"rank 3 step 10", "rank 3 step 11", "rank 3 step 12"}, QList<int>{10, 11, 12});
+        row("every hundredth", QStringList{"it 100", "it 200", "it 300"}, QList<int>{100, 200, 300});
+        row("counted again", QStringList{"it 0", "it 1", "it 0", "it 1"}, QList<int>{0, 1, 2, 3});
+        row("two numbers", QStringList{"iter 1 of 1", "iter 2 of 2", "iter 3 of 3"}, QList<int>{0, 1, 2});
+        row("none", QStringList{"step", "step", "step"}, QList<int>{0, 1, 2});
     }
     void stepsHaveTheNumbersOfTheirNames() {
-        QFETCH(QStringList, names);
-        QFETCH(QList<int>, numbers);
+        const auto [names, numbers] = test::row<QStringList, QList<int>>();
         const auto run = [&names](const StepSelection& selection) {
             PythonProgram program;
             for (const QString& name : names) {

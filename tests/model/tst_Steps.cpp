@@ -506,26 +506,17 @@ class tst_Steps : public QObject {
     }
 
     void frameworkStepsAreFound_data() {
-        QTest::addColumn<QString>("name");
-        QTest::addColumn<QString>("pattern");
-        QTest::newRow("torch.profiler") << "ProfilerStep#%1"
-                                        << "ProfilerStep##";
-        QTest::newRow("lightning") << "[pl][profile]run_training_batch"
-                                   << "[pl][profile]run_training_batch";
-        QTest::newRow("megatron") << "iteration%1"
-                                  << "iteration#";
-        QTest::newRow("vllm") << "execute_context_0(0)_generation_%1(%1)"
-                              << "execute_context_#(#)_generation_#(#)";
-        QTest::newRow("marks") << "step %1"
-                               << "step #";
-        QTest::newRow("plain") << "iter"
-                               << "iter";
-        QTest::newRow("words") << "train_batch_%1"
-                               << "train_batch_#";
+        const test::Rows<QString, QString> row;
+        row("torch.profiler", "ProfilerStep#%1", "ProfilerStep##");
+        row("lightning", "[pl][profile]run_training_batch", "[pl][profile]run_training_batch");
+        row("megatron", "iteration%1", "iteration#");
+        row("vllm", "execute_context_0(0)_generation_%1(%1)", "execute_context_#(#)_generation_#(#)");
+        row("marks", "step %1", "step #");
+        row("plain", "iter", "iter");
+        row("words", "train_batch_%1", "train_batch_#");
     }
     void frameworkStepsAreFound() {
-        QFETCH(QString, name);
-        QFETCH(QString, pattern);
+        const auto [name, pattern] = test::row<QString, QString>();
         Program program;
         program.range("fit", [&] {
             for (int step = 0; step < 12; ++step) {

@@ -96,16 +96,14 @@ class tst_ThreadCauses : public QObject {
     }
 
     void compilingIsOneFindingInWhateverState_data() {
-        QTest::addColumn<ThreadState>("state");
-        QTest::addColumn<double>("ranShare");
-        QTest::newRow("running") << ThreadState::Running << 1.0;
-        QTest::newRow("waits") << ThreadState::Lock << 0.01;
-        QTest::newRow("alternates") << ThreadState::Lock << 0.5;
+        const test::Rows<ThreadState, double> row;
+        row("running", ThreadState::Running, 1.0);
+        row("waits", ThreadState::Lock, 0.01);
+        row("alternates", ThreadState::Lock, 0.5);
     }
 
     void compilingIsOneFindingInWhateverState() {
-        QFETCH(ThreadState, state);
-        QFETCH(double, ranShare);
+        const auto [state, ranShare] = test::row<ThreadState, double>();
         const Explanation made =
             explained({.state = state, .ranShare = ranShare, .file = "/x/torch/_inductor/compile_fx.py"});
         const Finding found = foundBy(made, &compilingRule);
@@ -168,16 +166,14 @@ class tst_ThreadCauses : public QObject {
     }
 
     void defaultStreamOrdersOthers_data() {
-        QTest::addColumn<bool>("hasDefault");
-        QTest::addColumn<bool>("isOverlapping");
-        QTest::newRow("memsets between two streams") << true << false;
-        QTest::newRow("streams overlap") << true << true;
-        QTest::newRow("no default stream") << false << false;
+        const test::Rows<bool, bool> row;
+        row("memsets between two streams", true, false);
+        row("streams overlap", true, true);
+        row("no default stream", false, false);
     }
 
     void defaultStreamOrdersOthers() {
-        QFETCH(bool, hasDefault);
-        QFETCH(bool, isOverlapping);
+        const auto [hasDefault, isOverlapping] = test::row<bool, bool>();
         SimulatedTrace made;
         const uint32_t thread = made.defaultThread(), gpu = made.addGpu();
         const uint32_t none = made.addStream(0, gpu, 7, true);

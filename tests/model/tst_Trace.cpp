@@ -651,19 +651,15 @@ class tst_Trace : public QObject {
     }
 
     void sortsRowsLikeAStableSort_data() {
-        QTest::addColumn<uint32_t>("count");
-        QTest::addColumn<uint32_t>("distinct");
-        QTest::addColumn<uint32_t>("disorder");
+        const test::Rows<uint32_t, uint32_t, uint32_t> row;
         const uint32_t atOnce = 1u << 16;
         for (const uint32_t count : {0u, 1u, 2u, atOnce, atOnce + 1, 3 * atOnce, 3 * atOnce + 17})
             for (const uint32_t distinct : {3u, 1'000'000u})
                 for (const uint32_t disorder : {0u, 100u, 1'000'000u})
-                    QTest::addRow("%u of %u, %u", count, distinct, disorder) << count << distinct << disorder;
+                    row(QString::asprintf("%u of %u, %u", count, distinct, disorder), count, distinct, disorder);
     }
     void sortsRowsLikeAStableSort() {
-        QFETCH(uint32_t, count);
-        QFETCH(uint32_t, distinct);
-        QFETCH(uint32_t, disorder);
+        const auto [count, distinct, disorder] = test::row<uint32_t, uint32_t, uint32_t>();
         std::mt19937 random(count + distinct + disorder);
         std::vector<uint32_t> values(count);
         for (uint32_t row = 0; row < count; ++row)

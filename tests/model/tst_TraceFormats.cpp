@@ -134,8 +134,7 @@ class tst_TraceFormats : public QObject {
     }
 
     void fileMatchesAtMostOneFormat_data() {
-        QTest::addColumn<QString>("file");
-        QTest::addColumn<QString>("format");
+        const test::Rows<QString, QString> row;
         const std::map<std::string, std::string> expected{{"native.sqlite", "lanescope"},
                                                           {"nsight.sqlite", "nsight-sqlite"},
                                                           {"no-gpu.sqlite", "nsight-sqlite"},
@@ -178,28 +177,26 @@ class tst_TraceFormats : public QObject {
         for (const auto& [name, format] : expected) {
             const fs::path plain = folder_ / name.c_str(), packed = folder_ / (name + ".gz").c_str();
             compress(plain, packed);
-            QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
+            row(QString(name.c_str()), QString(plain.c_str()), QString(format.c_str()));
             // A compressed file is not detected by its ending.
             const bool goesByName = format == "nsight-report" || format == "nvprof-log";
             // Only tar unpacks both at once; a stored file within a zip reads as a corrupt one.
             const bool isPackedTwice = format == "xz" || format == "zstd" || format == "bzip2" || format == "zip";
-            QTest::addRow("%s.gz", name.c_str())
-                << QString(packed.c_str()) << QString(goesByName || isPackedTwice ? "" : format.c_str());
+            row(QString::asprintf("%s.gz", name.c_str()), QString(packed.c_str()),
+                QString(goesByName || isPackedTwice ? "" : format.c_str()));
         }
         for (const fs::path& path : sampleExports())
-            QTest::addRow("%s", path.filename().c_str()) << QString(path.c_str()) << "nsight-sqlite";
+            row(QString::asprintf("%s", path.filename().c_str()), QString(path.c_str()), "nsight-sqlite");
         if (!sampleExports().empty()) {
             const fs::path nvprof = sampleExports().front().parent_path().parent_path() / "nvprof";
             for (const char* name : {"v8-trace.nvvp", "v11-timeline.nvprof", "v12-kernel-table.nvvp"})
-                if (fs::exists(nvprof / name))
-                    QTest::addRow("%s", name) << QString((nvprof / name).c_str()) << "nvprof";
+                if (fs::exists(nvprof / name)) row(QString(name), QString((nvprof / name).c_str()), "nvprof");
             const fs::path xplane = nvprof.parent_path() / "xplane" / "jax-mi300.xplane.pb";
-            if (fs::exists(xplane)) QTest::addRow("JAX") << QString(xplane.c_str()) << "xplane";
+            if (fs::exists(xplane)) row("JAX", QString(xplane.c_str()), "xplane");
         }
     }
     void fileMatchesAtMostOneFormat() {
-        QFETCH(QString, file);
-        QFETCH(QString, format);
+        const auto [file, format] = test::row<QString, QString>();
         std::vector<std::string> expected;
         if (!format.isEmpty()) expected.push_back(format.toStdString());
         QCOMPARE(takersOf(file.toStdString()), expected);

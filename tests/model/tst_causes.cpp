@@ -262,26 +262,21 @@ class tst_causes : public QObject {
 
     /// Fewer launches do not help a thread that does not run.
     void waitingThreadIsNotAdvisedToLaunchLess_data() {
-        QTest::addColumn<IdleCause>("cause");
-        QTest::addColumn<QString>("does");
-        QTest::addColumn<bool>("isWait");
+        const test::Rows<IdleCause, QString, bool> row;
         for (size_t number = 1; number < threadStateCount; ++number) {
             const auto state = static_cast<ThreadState>(number);
             const QString does = QString::fromUtf8(nameOf(state).meaning.data());
-            QTest::newRow(qPrintable(does))
-                << idle(CauseKind::OutsideCalls, state) << does << (state != ThreadState::Running);
+            row(qPrintable(does), idle(CauseKind::OutsideCalls, state), does, (state != ThreadState::Running));
         }
         IdleCause held = idle(CauseKind::OutsideCalls, ThreadState::Gil);
         held.activity.holder = {ThreadRole::Named, "logger"};
         held.activity.holderFrame = {"log.py", 9, "write"};
-        QTest::newRow("GIL") << held << "waits for the GIL, held by the thread logger at log.py:9 in write" << true;
-        QTest::newRow("alternately") << idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating)
-                                     << "alternately runs and sleeps" << false;
+        row("GIL", held, "waits for the GIL, held by the thread logger at log.py:9 in write", true);
+        row("alternately", idle(CauseKind::OutsideCalls, ThreadState::Sleep, Observation::Alternating),
+            "alternately runs and sleeps", false);
     }
     void waitingThreadIsNotAdvisedToLaunchLess() {
-        QFETCH(IdleCause, cause);
-        QFETCH(QString, does);
-        QFETCH(bool, isWait);
+        const auto [cause, does, isWait] = test::row<IdleCause, QString, bool>();
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle, onMain(cause, {"train.py", 9, "pause"}), 40 * ms);
         // A thread that runs long at a time is not between launches.

@@ -72,10 +72,9 @@ class TestEnoughRuns : public QObject {
     void obviousDifferenceDoesNotEndIt() { QVERIFY(!areEnough(std::vector{claimOf(8, 1.5), claimOf(9, 1.5)})); }
 
     void stoppingRuleMakesNoFalseClaims_data() {
-        QTest::addColumn<Draw>("draw");
-        QTest::addColumn<int>("most");
+        const test::Rows<Draw, int> row;
         const auto add = [](const char* name, const Draw& draw, int most = 10) {
-            QTest::addRow("%s, %d rounds at most", name, most) << draw << most;
+            row(QString::asprintf("%s, %d rounds at most", name, most), draw, most);
         };
         add("normal, 0.5 %", normal(0.005));
         add("normal, 0.8 %", normal(0.008));
@@ -89,8 +88,7 @@ class TestEnoughRuns : public QObject {
     }
 
     void stoppingRuleMakesNoFalseClaims() {
-        QFETCH(Draw, draw);
-        QFETCH(int, most);
+        const auto [draw, most] = test::row<Draw, int>();
         std::mt19937 random(42);
         constexpr int times = 2000;
         const double shift = std::log(1.03);

@@ -196,23 +196,19 @@ class tst_stepPatterns : public QObject {
 
   private slots:
     void varyingStepsHaveNoPattern_data() {
-        QTest::addColumn<Series>("series");
-        QTest::addColumn<int>("count");
-        QTest::addColumn<double>("most");
+        const test::Rows<Series, int, double> row;
         for (const int count : {20, 40, 100}) {
-            QTest::addRow("normal, 2 %%, %d", count) << normal(0.02) << count << 0.01;
-            QTest::addRow("normal, 15 %%, %d", count) << normal(0.15) << count << 0.015;
-            QTest::addRow("alike, 0.5, %d", count) << likeTheLast(0.5, 0.05) << count << 0.015;
-            QTest::addRow("alike, 0.8, %d", count) << likeTheLast(0.8, 0.05) << count << 0.02;
-            QTest::addRow("skewed, %d", count) << skewed(0.05) << count << 0.02;
-            QTest::addRow("heavy tails, %d", count) << heavyTails(0.02) << count << 0.01;
+            row(QString::asprintf("normal, 2 %%, %d", count), normal(0.02), count, 0.01);
+            row(QString::asprintf("normal, 15 %%, %d", count), normal(0.15), count, 0.015);
+            row(QString::asprintf("alike, 0.5, %d", count), likeTheLast(0.5, 0.05), count, 0.015);
+            row(QString::asprintf("alike, 0.8, %d", count), likeTheLast(0.8, 0.05), count, 0.02);
+            row(QString::asprintf("skewed, %d", count), skewed(0.05), count, 0.02);
+            row(QString::asprintf("heavy tails, %d", count), heavyTails(0.02), count, 0.01);
         }
     }
 
     void varyingStepsHaveNoPattern() {
-        QFETCH(Series, series);
-        QFETCH(int, count);
-        QFETCH(double, most);
+        const auto [series, count, most] = test::row<Series, int, double>();
         Random random(5);
         constexpr int times = 2000;
         std::array<int, 4> found{};

@@ -91,26 +91,22 @@ class tst_unpackGzip : public QObject {
     }
 
     void trailingDataIsReported_data() {
-        QTest::addColumn<QByteArray>("content");
-        QTest::addColumn<QByteArray>("trailing");
-        QTest::addColumn<bool>("isReported");
+        const test::Rows<QByteArray, QByteArray, bool> row;
         const QByteArray trace = QByteArray::fromStdString(plain_);
         const QByteArray json = R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}])";
         for (const auto& [kind, content] : {std::pair("a trace", trace), std::pair("JSON", json)}) {
-            QTest::addRow("%s, nothing", kind) << content << QByteArray() << false;
-            QTest::addRow("%s, zeros", kind) << content << QByteArray(1'000'000, '\0') << false;
-            QTest::addRow("%s, a byte", kind) << content << QByteArray("x") << true;
-            QTest::addRow("%s, text after zeros", kind) << content << QByteArray(1'000'000, '\0') + "text" << true;
-            QTest::addRow("%s, many zeros", kind) << content << QByteArray(2'000'000, '\0') << true;
+            row(QString::asprintf("%s, nothing", kind), content, QByteArray(), false);
+            row(QString::asprintf("%s, zeros", kind), content, QByteArray(1'000'000, '\0'), false);
+            row(QString::asprintf("%s, a byte", kind), content, QByteArray("x"), true);
+            row(QString::asprintf("%s, text after zeros", kind), content, QByteArray(1'000'000, '\0') + "text", true);
+            row(QString::asprintf("%s, many zeros", kind), content, QByteArray(2'000'000, '\0'), true);
             if (content == trace)
-                QTest::addRow("%s, another one", kind) << content << QByteArray::fromStdString(packed_) << true;
-            QTest::addRow("%s, half a mark", kind) << content << QByteArray("\x1f") << true;
+                row(QString::asprintf("%s, another one", kind), content, QByteArray::fromStdString(packed_), true);
+            row(QString::asprintf("%s, half a mark", kind), content, QByteArray("\x1f"), true);
         }
     }
     void trailingDataIsReported() {
-        QFETCH(QByteArray, content);
-        QFETCH(QByteArray, trailing);
-        QFETCH(bool, isReported);
+        const auto [content, trailing, isReported] = test::row<QByteArray, QByteArray, bool>();
         write(gzipped(content.toStdString()) + trailing.toStdString());
         const auto read = test::orFail(loadTrace(file()));
         const auto isOfIt = [](const HealthNote& note) { return note.code == HealthCode::BytesBehindPacked; };

@@ -17,6 +17,7 @@ class Rows {
     void operator()(const char* name, const Values&... values) const {
         QTest::newRow(name) << std::tuple<Values...>(values...);
     }
+    void operator()(const QString& name, const Values&... values) const { (*this)(qPrintable(name), values...); }
 };
 
 /// Adds a column, which the test fetches by name, and a row for each of its values.

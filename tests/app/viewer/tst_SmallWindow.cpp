@@ -289,16 +289,14 @@ class tst_SmallWindow : public QObject {
     }
 
     void firstFindingIsComplete_data() {
-        QTest::addColumn<QSize>("size");
-        QTest::addColumn<double>("points");
-        QTest::newRow("small") << QSize(700, 480) << 0.0;
-        QTest::newRow("laptop") << QSize(1366, 768) << 0.0;
-        QTest::newRow("laptop, larger letters") << QSize(1366, 768) << 20.0;
-        QTest::newRow("narrow, larger letters") << QSize(700, 768) << 20.0;
+        const test::Rows<QSize, double> row;
+        row("small", QSize(700, 480), 0.0);
+        row("laptop", QSize(1366, 768), 0.0);
+        row("laptop, larger letters", QSize(1366, 768), 20.0);
+        row("narrow, larger letters", QSize(700, 768), 20.0);
     }
     void firstFindingIsComplete() {
-        QFETCH(QSize, size);
-        QFETCH(double, points);
+        const auto [size, points] = test::row<QSize, double>();
         if (points > 0) {
             QFont large = font_;
             large.setPointSizeF(points);

@@ -55,9 +55,8 @@ class tst_TimeTarget : public QObject {
     }
 
     void timesAreParsed_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<qint64>("timeNs");
-        const auto add = [](const char* text, int64_t ns) { QTest::newRow(text) << QString(text) << qint64(ns); };
+        const test::Rows<QString, qint64> row;
+        const auto add = [](const char* text, int64_t ns) { row(text, QString(text), qint64(ns)); };
         add("1.234 s", 1'234'000'000);
         add("1.234", 1'234'000'000);
         add("18.9875ms", 18'987'500);
@@ -78,8 +77,7 @@ class tst_TimeTarget : public QObject {
         add("1.234567891 s", 1'234'567'891);
     }
     void timesAreParsed() {
-        QFETCH(QString, text);
-        QFETCH(qint64, timeNs);
+        const auto [text, timeNs] = test::row<QString, qint64>();
         const auto target = parseTimeTarget(text.toStdString(), context);
         QVERIFY2(target, target ? "" : target.error().sentence.c_str());
         QVERIFY(target->isSingleTime());
@@ -129,11 +127,8 @@ class tst_TimeTarget : public QObject {
     }
 
     void errorsAreReported_data() {
-        QTest::addColumn<QString>("text");
-        QTest::addColumn<QString>("says");
-        const auto add = [](const char* text, const char* says) {
-            QTest::newRow(text) << QString(text) << QString(says);
-        };
+        const test::Rows<QString, QString> row;
+        const auto add = [](const char* text, const char* says) { row(text, QString(text), QString(says)); };
         add("", "is no time");
         add("soon", "is no time");
         add("1.2.3", "is no time");
@@ -151,8 +146,7 @@ class tst_TimeTarget : public QObject {
         add("99999999999 h", "is no time");
     }
     void errorsAreReported() {
-        QFETCH(QString, text);
-        QFETCH(QString, says);
+        const auto [text, says] = test::row<QString, QString>();
         const auto target = parseTimeTarget(text.toStdString(), context);
         QVERIFY(!target);
         const QString sentence = QString::fromStdString(target.error().sentence);

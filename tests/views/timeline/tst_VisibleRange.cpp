@@ -174,20 +174,16 @@ class tst_VisibleRange : public QObject {
     }
 
     void unitsFollowTheZoom_data() {
-        QTest::addColumn<qint64>("startNs");
-        QTest::addColumn<qint64>("endNs");
-        QTest::addColumn<QString>("label");
-        QTest::newRow("seconds") << qint64(0) << qint64(60'000'000'000) << "5 s";
-        QTest::newRow("milliseconds") << qint64(0) << qint64(60'000'000) << "5 ms";
-        QTest::newRow("microseconds") << qint64(0) << qint64(60'000) << "5 µs";
-        QTest::newRow("nanoseconds") << qint64(0) << qint64(60) << "5 ns";
-        QTest::newRow("decimals") << qint64(1'200'000'000) << qint64(1'200'600'000) << "1200.05 ms";
-        QTest::newRow("before zero") << qint64(-60'000'000) << qint64(0) << QString(QChar(0x2212)) + "55 ms";
+        const test::Rows<qint64, qint64, QString> row;
+        row("seconds", qint64(0), qint64(60'000'000'000), "5 s");
+        row("milliseconds", qint64(0), qint64(60'000'000), "5 ms");
+        row("microseconds", qint64(0), qint64(60'000), "5 µs");
+        row("nanoseconds", qint64(0), qint64(60), "5 ns");
+        row("decimals", qint64(1'200'000'000), qint64(1'200'600'000), "1200.05 ms");
+        row("before zero", qint64(-60'000'000), qint64(0), QString(QChar(0x2212)) + "55 ms");
     }
     void unitsFollowTheZoom() {
-        QFETCH(qint64, startNs);
-        QFETCH(qint64, endNs);
-        QFETCH(QString, label);
+        const auto [startNs, endNs, label] = test::row<qint64, qint64, QString>();
         QStringList labels;
         for (const TimeTick& tick : timeTicks({startNs, endNs}, 1200).ticks) {
             if (tick.isMajor) labels += tick.label;
@@ -224,18 +220,16 @@ class tst_VisibleRange : public QObject {
     }
 
     void timesKeepAllTheirDigits_data() {
-        QTest::addColumn<qint64>("timeNs");
-        QTest::addColumn<QString>("text");
-        QTest::newRow("zero") << qint64(0) << "0 ns";
-        QTest::newRow("ns") << qint64(999) << "999 ns";
-        QTest::newRow("us") << qint64(1'500) << "1.5 µs";
-        QTest::newRow("ms") << qint64(18'988'003) << "18.988 003 ms";
-        QTest::newRow("s") << qint64(3'000'000'000) << "3 s";
-        QTest::newRow("hours") << qint64(7'200'000'000'001) << "7 200.000 000 001 s";
+        const test::Rows<qint64, QString> row;
+        row("zero", qint64(0), "0 ns");
+        row("ns", qint64(999), "999 ns");
+        row("us", qint64(1'500), "1.5 µs");
+        row("ms", qint64(18'988'003), "18.988 003 ms");
+        row("s", qint64(3'000'000'000), "3 s");
+        row("hours", qint64(7'200'000'000'001), "7 200.000 000 001 s");
     }
     void timesKeepAllTheirDigits() {
-        QFETCH(qint64, timeNs);
-        QFETCH(QString, text);
+        const auto [timeNs, text] = test::row<qint64, QString>();
         QCOMPARE(formatTime(timeNs).replace(QChar(0x2009), QChar(' ')), text);
     }
 
