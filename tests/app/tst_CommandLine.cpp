@@ -252,8 +252,7 @@ class TestCommandLine : public QObject {
                                     .toObject();
         QCOMPARE(gpu["name"].toString(), QString("Simulated GPU"));
         QCOMPARE(gpu["isMig"].toBool(true), false);
-        QVERIFY(gpu["numaNode"].isNull());
-        QVERIFY(gpu["pciePeakGBps"].isNull());
+        for (const char* part : {"numaNode", "pciePeakGBps"}) QVERIFY2(gpu[part].isNull(), part);
     }
 
     void whatIfNamesItsStepsAndKernels() {

@@ -236,8 +236,7 @@ class tst_CompareCommand : public QObject {
         QVERIFY2(outcome.status == exitCode, qPrintable(QString::fromUtf8(outcome.out) + outcome.err));
         // JSON output has the same status, and the reason on stderr.
         const Ended json = compareFiles(arguments + QStringList{"-f", "json"});
-        QCOMPARE(json.status, exitCode);
-        QCOMPARE(json.err.isEmpty(), exitCode == 0);
+        QCOMPARE(test::listed(json.status, json.err.isEmpty()), test::listed(exitCode, exitCode == 0));
     }
 
     void missingNameMayBeSkipped() {
@@ -407,8 +406,7 @@ class tst_CompareCommand : public QObject {
         const Ended html = compareFiles({hostile_, other, "-f", "html"});
         QCOMPARE(html.status, 0);
         QVERIFY(html.out.contains("&lt;script&gt;alert(1)"));
-        QVERIFY(!html.out.contains("<script>alert"));
-        QVERIFY(!html.out.contains("<img"));
+        for (const char* part : {"<script>alert", "<img"}) QVERIFY2(!html.out.contains(part), part);
         QVERIFY(!html.out.contains('\x1b'));
         QVERIFY(!html.out.contains("\xe2\x80\xae"));
         QVERIFY(!compareFiles({hostile_, other}).out.contains('\x1b'));

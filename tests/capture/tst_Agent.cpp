@@ -50,8 +50,7 @@ void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
 
 void verifyEnd(const ProcessLog& log, log::EndReason reason, uint32_t signal = 0) {
     QCOMPARE(log.ends.size(), size_t{1});
-    QCOMPARE(log.ends[0].reason, reason);
-    QCOMPARE(log.ends[0].signal, signal);
+    QCOMPARE(test::listed(log.ends[0].reason, log.ends[0].signal), test::listed(reason, signal));
 }
 
 QByteArray printsTrained(int64_t kernels) { return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n"; }
@@ -114,8 +113,7 @@ class tst_Agent : public QObject {
         }
         run.succeed();
         const TrainingPlan plan = planOf(run, 1, 40, 50, 7);
-        QCOMPARE(run.output, printsTrained(plan.kernels()));
-        QCOMPARE(run.errors, QByteArray());
+        QCOMPARE(test::listed(run.output, run.errors), test::listed(printsTrained(plan.kernels()), QByteArray()));
         if (api == "filtered") {
             compareWithPlan(run.log(), plan);
         } else {
@@ -157,8 +155,7 @@ class tst_Agent : public QObject {
         QFETCH(QString, version);
         AgentRun run({"--rare", "1"},
                      {{"STANDIN_CUPTI_VERSION", version}, {"LANESCOPE_AGENT_OPTIONS", "memory=1,um=1,graphs=whole"}});
-        QCOMPARE(run.exitCode, 0);
-        QCOMPARE(run.errors, QByteArray());
+        QCOMPARE(test::listed(run.exitCode, run.errors), test::listed(0, QByteArray()));
         ProcessLog log = run.log();
         constexpr uint32_t first = 4'000'000'001;
         QCOMPARE(log.overheads.size(), size_t{1});
@@ -168,8 +165,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.graphs.size(), size_t(!isRefused));
         QCOMPARE(log.notes.count("graphs-one-by-one"), size_t(isRefused));
         if (!isRefused) {
-            QCOMPARE(log.graphs[0].graphId, 3u);
-            QCOMPARE(log.graphs[0].correlationId, first + 1);
+            QCOMPARE(test::listed(log.graphs[0].graphId, log.graphs[0].correlationId), test::listed(3u, first + 1));
             QCOMPARE(log.graphs[0].endNs - log.graphs[0].startNs, 20);
         }
         QCOMPARE(log.memory.size(), size_t{1});
@@ -239,8 +235,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.devices[0].memoryBytes, uint64_t{80} << 30);
         QCOMPARE(log.devices[0].smCount, 132u);
         QCOMPARE(std::string(reinterpret_cast<const char*>(log.devices[0].uuid), 16), std::string("SIMULATED-GPU-00"));
-        QCOMPARE(log.memcpys.at(0).copyKind, 1);
-        QCOMPARE(log.memcpys[0].bytes, standin::copyBytes);
+        QCOMPARE(test::listed(log.memcpys.at(0).copyKind, log.memcpys[0].bytes), test::listed(1, standin::copyBytes));
         QVERIFY(log.memcpys[0].isAsync);
     }
 
@@ -279,8 +274,7 @@ class tst_Agent : public QObject {
         QVERIFY(run.run());
         const int64_t afterNs = realtimeNs();
         const ProcessLog log = run.log();
-        QCOMPARE(int(log.calls.size()), calls);
-        QCOMPARE(int(log.syncs.size()), waits);
+        QCOMPARE(test::listed(int(log.calls.size()), int(log.syncs.size())), test::listed(calls, waits));
         QCOMPARE(int64_t(log.kernels.size()), TrainingPlan{}.kernels());
         for (const log::SyncRecord& sync : log.syncs) {
             QCOMPARE(sync.type, 3u);
@@ -342,8 +336,7 @@ class tst_Agent : public QObject {
             QCOMPARE(record.event, expected.event);
             QCOMPARE(text, expected.text ? std::string(expected.text) : step(i / pattern.size()));
             QCOMPARE(log.domains[record.domain], std::string(expected.domain));
-            QCOMPARE(record.level, expected.level);
-            QCOMPARE(record.threadId, run.pid);
+            QCOMPARE(test::listed(record.level, record.threadId), test::listed(expected.level, run.pid));
             QVERIFY(record.timestampNs >= before);
             before = record.timestampNs;
             if (i % pattern.size() == 0) {
@@ -351,8 +344,7 @@ class tst_Agent : public QObject {
                 QCOMPARE(record.payloadBits, i / pattern.size());
             }
             if (std::string(expected.text ? expected.text : "") == "forward") {
-                QCOMPARE(record.category, 5u);
-                QCOMPARE(record.colorArgb, 0xff336699u);
+                QCOMPARE(test::listed(record.category, record.colorArgb), test::listed(5u, 0xff336699u));
             }
             if (expected.event == NvtxEvent::End) QCOMPARE(record.rangeId, log.nvtx[i - 1].record.rangeId);
         }

@@ -16,9 +16,7 @@ void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0,
     run.program = LANESCOPE_BINARY_DIR "/bin/standin-hardship";
     run.arguments = arguments;
     QVERIFY(run.run());
-    QCOMPARE(run.errors, QByteArray());
-    QCOMPARE(run.output, output);
-    QCOMPARE(run.exitCode, exitCode);
+    QCOMPARE(test::listed(run.errors, run.output, run.exitCode), test::listed(QByteArray(), output, exitCode));
 }
 
 int called(const ProcessLog& log, const char* name) {
@@ -205,8 +203,7 @@ class tst_AgentHardship : public QObject {
         // Its leak check uses /proc, which has outside process numbers.
         if (test::hasAddressSanitizer) run.environment.insert("ASAN_OPTIONS", "detect_leaks=0");
         run.succeed();
-        QCOMPARE(run.errors, QByteArray());
-        QCOMPARE(run.logs.size(), size_t{1});
+        QCOMPARE(test::listed(run.errors, run.logs.size()), test::listed(QByteArray(), 1));
         QCOMPARE(called(run.logs[0], "work"), 300);
         QCOMPARE(run.logs[0].ends.size(), size_t{1});
         QCOMPARE(run.logs[0].ends[0].reason, log::EndReason::Exit);

@@ -16,9 +16,7 @@ const QByteArray tenSteps = "trained 60 kernels\n";
 
 /// Checks that the program behaves as without the agent.
 void verifyUntouched(const AgentRun& run, int exitCode = 0, const QByteArray& output = tenSteps) {
-    QCOMPARE(run.exitCode, exitCode);
-    QCOMPARE(run.output, output);
-    QCOMPARE(run.errors, QByteArray());
+    QCOMPARE(test::listed(run.exitCode, run.output, run.errors), test::listed(exitCode, output, QByteArray()));
 }
 
 int steps(const ProcessLog& log) {
@@ -249,8 +247,7 @@ class tst_AgentTrouble : public QObject {
 
     void threadsMayGoOnWhileTheProgramExits() {
         AgentRun run({"--stray-threads", "2", "--exit-code", "3"});
-        QCOMPARE(run.exitCode, 3);
-        QCOMPARE(run.errors, QByteArray());
+        QCOMPARE(test::listed(run.exitCode, run.errors), test::listed(3, QByteArray()));
         QCOMPARE(test::listed(run.log().ends.size(), run.log().unknownStrings, run.log().kernels.size()), "1 | 0 | 60");
         QVERIFY(!run.log().isCorrupt);
     }
@@ -336,8 +333,7 @@ class tst_AgentTrouble : public QObject {
     void recordsOnlyRequestedPrograms() {
         const auto [patterns, recorded] = test::row<QString, bool>();
         AgentRun run({"--fork", "quiet"}, {{"LANESCOPE_AGENT_OPTIONS", "only=" + patterns}});
-        QCOMPARE(run.exitCode, 0);
-        QCOMPARE(run.errors, QByteArray());
+        QCOMPARE(test::listed(run.exitCode, run.errors), test::listed(0, QByteArray()));
         QCOMPARE(run.logs.size(), size_t(recorded));
         QCOMPARE(run.log().kernels.size(), size_t(recorded ? 60 : 0));
     }

@@ -441,8 +441,7 @@ class tst_CpuSamples : public QObject {
                 made.add(1'000 * ms + sample * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
         });
         QCOMPARE(runs.size(), size_t{1});
-        QCOMPARE(runs[0].startNs, 1'000 * ms);
-        QCOMPARE(runs[0].endNs, 1'100 * ms);
+        QCOMPARE(test::listed(runs[0].startNs, runs[0].endNs), test::listed(1'000 * ms, 1'100 * ms));
         QCOMPARE(test::listed(runs[0].stack, runs[0].samples), "3 | 11");
     }
 
@@ -455,12 +454,9 @@ class tst_CpuSamples : public QObject {
             made.add(1'030 * ms, seen(ThreadState::Running, 1), 10 * ms, 0);
         });
         QCOMPARE(runs.size(), size_t{3});
-        QCOMPARE(runs[0].endNs, 1'003 * ms);
-        QCOMPARE(runs[0].cpuNs, 2 * ms);
-        QCOMPARE(runs[0].delayNs, 1 * ms);
-        QCOMPARE(runs[1].startNs, 1'003 * ms);
-        QCOMPARE(runs[1].endNs, 1'016 * ms);
-        QCOMPARE(runs[2].cpuNs, 14 * ms);
+        QCOMPARE(test::listed(runs[0].endNs, runs[0].cpuNs), test::listed(1'003 * ms, 2 * ms));
+        QCOMPARE(test::listed(runs[0].delayNs, runs[1].startNs), test::listed(1 * ms, 1'003 * ms));
+        QCOMPARE(test::listed(runs[1].endNs, runs[2].cpuNs), test::listed(1'016 * ms, 14 * ms));
     }
 
     /// A woken thread without a core still has the place of its wait.
@@ -472,11 +468,8 @@ class tst_CpuSamples : public QObject {
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Runnable);
-        QCOMPARE(runs[1].stack, 1u);
-        QCOMPARE(runs[1].startNs, 1'005 * ms);
-        QCOMPARE(runs[1].endNs, 1'008 * ms);
-        QCOMPARE(runs[1].delayNs, 3 * ms);
-        QCOMPARE(runs[2].delayNs, int64_t{0});
+        QCOMPARE(test::listed(runs[1].stack, runs[1].startNs), test::listed(1u, 1'005 * ms));
+        QCOMPARE(test::listed(runs[1].endNs, runs[1].delayNs, runs[2].delayNs), test::listed(1'008 * ms, 3 * ms, 0));
         QCOMPARE(runs[2].cpuNs, 12 * ms);
     }
 
@@ -488,8 +481,7 @@ class tst_CpuSamples : public QObject {
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Running);
-        QCOMPARE(runs[1].startNs, 1'003 * ms);
-        QCOMPARE(runs[1].endNs, 1'007 * ms);
+        QCOMPARE(test::listed(runs[1].startNs, runs[1].endNs), test::listed(1'003 * ms, 1'007 * ms));
         QCOMPARE(runs[1].stack, 0u);
         int64_t sumNs = 0;
         for (const auto& run : runs) sumNs += run.endNs - run.startNs;
@@ -506,11 +498,8 @@ class tst_CpuSamples : public QObject {
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(static_cast<ThreadState>(runs[0].state), ThreadState::Lock);
-        QCOMPARE(runs[0].startNs, 1'000 * ms);
-        QCOMPARE(runs[0].endNs, 1'100 * ms);
-        QCOMPARE(runs[0].cpuNs, 40 * ms);
-        QCOMPARE(runs[1].endNs, 1'202 * ms);
-        QCOMPARE(runs[1].cpuNs, int64_t{0});
+        QCOMPARE(test::listed(runs[0].startNs, runs[0].endNs), test::listed(1'000 * ms, 1'100 * ms));
+        QCOMPARE(test::listed(runs[0].cpuNs, runs[1].endNs, runs[1].cpuNs), test::listed(40 * ms, 1'202 * ms, 0));
         const auto between = runsOf([](StateRuns& made) {
             made.add(1'000 * ms, seen(ThreadState::Lock, 1), 0, 0);
             made.add(1'100 * ms, seen(ThreadState::Sleep, 2), 41 * ms, 0, 8);
@@ -518,8 +507,7 @@ class tst_CpuSamples : public QObject {
         QCOMPARE(between.size(), size_t{2});
         QCOMPARE(static_cast<ThreadState>(between[0].state), ThreadState::Lock);
         QCOMPARE(static_cast<ThreadState>(between[1].state), ThreadState::Sleep);
-        QCOMPARE(between[0].endNs, 1'050 * ms);
-        QCOMPARE(between[1].endNs, 1'100 * ms);
+        QCOMPARE(test::listed(between[0].endNs, between[1].endNs), test::listed(1'050 * ms, 1'100 * ms));
         QCOMPARE(between[0].cpuNs + between[1].cpuNs, 41 * ms);
         // It is known to have run nearly all of the time, however often it was scheduled.
         QCOMPARE(static_cast<ThreadState>(runs[2].state), ThreadState::Running);
@@ -587,9 +575,7 @@ class tst_CpuSamples : public QObject {
         });
         const log::ThreadRunRecord& wait = runs[runs.size() - 2];
         QCOMPARE(static_cast<ThreadState>(wait.state), ThreadState::Sleep);
-        QCOMPARE(wait.stack, 0u);
-        QCOMPARE(wait.startNs, 1'030 * ms);
-        QCOMPARE(wait.endNs, 1'050 * ms);
+        QCOMPARE(test::listed(wait.stack, wait.startNs, wait.endNs), test::listed(0u, 1'030 * ms, 1'050 * ms));
         QCOMPARE(wait.cpuNs, int64_t{0});
         int64_t ranNs = 0;
         for (const log::ThreadRunRecord& run : runs) ranNs += run.cpuNs;

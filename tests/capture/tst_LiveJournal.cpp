@@ -84,8 +84,7 @@ class tst_LiveJournal : public QObject {
         for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
         finish();
         QCOMPARE(journalVersionOf(path_), 1);
-        QVERIFY(!std::filesystem::exists(path_.string() + "-wal"));
-        QVERIFY(!std::filesystem::exists(path_.string() + "-shm"));
+        for (const char* part : {"-wal", "-shm"}) QVERIFY2(!std::filesystem::exists(path_.string() + part), part);
         QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(5000));
     }
 
@@ -235,8 +234,7 @@ class tst_LiveJournal : public QObject {
         QCOMPARE(test::listed(trace->nvtx.size(), trace->nameOf(EventRef(EventKind::Nvtx, 3))), "1000 | range");
         finish();
         const auto finished = test::orFail(loadTrace(path_));
-        QCOMPARE(finished->nvtx.size(), 1000u);
-        QCOMPARE(finished->range, trace->range);
+        QCOMPARE(test::listed(finished->nvtx.size(), finished->range), test::listed(1000u, trace->range));
     }
 
     void mirrorPausesAtItsLimit() {

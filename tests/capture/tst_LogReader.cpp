@@ -190,8 +190,7 @@ class tst_LogReader : public QObject {
         const std::vector<std::string> expected{"string 1 _Z3foov", "kernel 100 110", "kernel 101 111",
                                                 "kernel 102 112",   "kernel 103 113", "string 2 step",
                                                 "nvtx 200 11",      "kernel 300 310", "end 400"};
-        QCOMPARE(all.lines, expected);
-        QCOMPARE(all.notUnderstood, 0u);
+        QCOMPARE(test::listed(all.lines, all.notUnderstood), test::listed(expected, 0u));
         QVERIFY(!all.damaged);
     }
 
@@ -322,8 +321,7 @@ class tst_LogReader : public QObject {
         a.assembler.add(stop(3, 19));
         QCOMPARE(a.operations.size(), size_t{1});
         const NcclOperation& one = a.operations[0];
-        QCOMPARE(one.call->begin.id, uint64_t{1});
-        QCOMPARE(one.call->endNs, std::optional<int64_t>(12));
+        QCOMPARE(test::listed(one.call->begin.id, one.call->endNs), test::listed(1, std::optional<int64_t>(12)));
         QCOMPARE(one.launch->begin.timestampNs, int64_t{13});
         QCOMPARE(one.launch->endNs, std::optional<int64_t>(16));
         QCOMPARE(one.task->endNs, std::optional<int64_t>(19));
@@ -462,8 +460,7 @@ class tst_LogReader : public QObject {
                                            call(NvtxEvent::Push, 40, 1, 1, 102), call(NvtxEvent::Pop, 50, 1, 1),
                                            call(NvtxEvent::Pop, 60, 1, 0)});
         const std::vector<Line> expected{{10, 60, 100}, {20, 40, 101}, {40, 50, 102}};
-        QCOMPARE(result.lines, expected);
-        QCOMPARE(result.guessed, 1u);
+        QCOMPARE(test::listed(result.lines, result.guessed), test::listed(expected, 1u));
     }
 
     void countsAPopWithoutPush() {

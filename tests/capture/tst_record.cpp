@@ -74,8 +74,7 @@ class tst_record : public QObject {
         QVERIFY(
             run.err.contains("Nothing was recorded of /bin/true: possible causes: no CUDA or NVTX use, an exit soon"));
         QCOMPARE(kernels("out.sqlite"), 0);
-        QVERIFY(!isThere(".out.sqlite.run"));
-        QVERIFY(!isThere("out.sqlite.partial"));
+        for (const char* part : {".out.sqlite.run", "out.sqlite.partial"}) QVERIFY2(!isThere(part), part);
     }
 
     void collectsAProcessTree() {
@@ -229,8 +228,7 @@ class tst_record : public QObject {
         QVERIFY(words[1].endsWith("/agent.so") && words[1].startsWith('/'));
         QVERIFY(words[2].endsWith("/.out.sqlite.run") && words[2].startsWith('/'));
         QCOMPARE(words[3], QByteArray("cuda=0,nvtx=1"));
-        QVERIFY(run.out.contains("\n700\n"));
-        QVERIFY(run.out.contains("\"commandLine\""));
+        for (const char* part : {"\n700\n", "\"commandLine\""}) QVERIFY2(run.out.contains(part), part);
         QVERIFY(!run.out.contains("hush-hush"));
     }
 
@@ -313,8 +311,7 @@ class tst_record : public QObject {
         QVERIFY(QRegularExpression("^a-\\d+-.+-me-%\\.sqlite$").match(named[0]).hasMatch());
         for (int number = 1; number <= 2; ++number)
             QCOMPARE(lanescope({"record", "--agent", "agent.so", "true"}).status, 0);
-        QVERIFY(isThere("lanescope-true-1.sqlite"));
-        QVERIFY(isThere("lanescope-true-2.sqlite"));
+        for (const char* part : {"lanescope-true-1.sqlite", "lanescope-true-2.sqlite"}) QVERIFY2(isThere(part), part);
     }
 
     void passesArgumentsUnchanged() {

@@ -290,18 +290,14 @@ class tst_Conditions : public QObject {
     void stepTimesAreCompared() {
         QVERIFY(isMet("step.p50 > +9.9%"));
         QVERIFY(!isMet("step.p50 > +10%"));
-        QVERIFY(isMet("step.p50 >= +10%"));
-        QVERIFY(isMet("step.p95 > +19 us"));
-        QVERIFY(isMet("step.mean > 110 us"));
-        QVERIFY(isMet("step.min < 99.5 us"));
-        QVERIFY(isMet("step.max >= 150 us"));
-        QVERIFY(isMet("step.count > +1"));
+        for (const char* part : {"step.p50 >= +10%", "step.p95 > +19 us", "step.mean > 110 us", "step.min < 99.5 us",
+                                 "step.max >= 150 us", "step.count > +1"})
+            QVERIFY2(isMet(part), part);
         QVERIFY(!isMet("step.p50 < -1%"));
     }
 
     void partsAndTheirGroupsAreCompared() {
-        QVERIFY(isMet("part compute >= +3 us"));
-        QVERIFY(isMet("part copies >= +3 us"));
+        for (const char* part : {"part compute >= +3 us", "part copies >= +3 us"}) QVERIFY2(isMet(part), part);
         QVERIFY(!isMet("part copies > +3 us"));
         QVERIFY(isMet("part idle <= 34 us"));
         const TestOutcome test = outcomeOf("part idle > 1 s").tests[0];
@@ -319,8 +315,7 @@ class tst_Conditions : public QObject {
     }
 
     void contributorOfOneSideCountsFromZero() {
-        QVERIFY(isMet("kernel fresh > +9 us"));
-        QVERIFY(isMet("kernel fresh.count >= 3"));
+        for (const char* part : {"kernel fresh > +9 us", "kernel fresh.count >= 3"}) QVERIFY2(isMet(part), part);
         const ConditionOutcome percent = outcomeOf("kernel fresh > +3%");
         QVERIFY(percent.state == ConditionState::NotComparable);
         QVERIFY(percent.sentence.find("the baseline is 0") != std::string::npos);
@@ -347,8 +342,7 @@ class tst_Conditions : public QObject {
         const auto isMetBy = [&](const char* text) { return outcomeOf(text, comparison).state == ConditionState::Met; };
         QVERIFY(isMetBy("mfu < 37"));
         QVERIFY(!isMetBy("mfu.share < 35"));
-        QVERIFY(isMetBy("mfu < -9%"));
-        QVERIFY(isMetBy("mfu < -3"));
+        for (const char* part : {"mfu < -9%", "mfu < -3"}) QVERIFY2(isMetBy(part), part);
         set(std::nullopt, std::nullopt);
         QVERIFY(outcomeOf("mfu < 37", comparison).state == ConditionState::NotComparable);
     }
@@ -476,8 +470,7 @@ class tst_Conditions : public QObject {
             QVERIFY(partsCalled(name(part)) == std::vector{part});
             QVERIFY(partsCalled(identifier(part)) == std::vector{part});
         }
-        QVERIFY(partsCalled("nothing").empty());
-        QVERIFY(partsCalled("").empty());
+        for (const char* part : {"nothing", ""}) QVERIFY2(partsCalled(part).empty(), part);
     }
 };
 

@@ -268,8 +268,7 @@ class tst_Copies : public QObject {
             least = std::min(least, rateOf(*trace, row));
             most = std::max(most, rateOf(*trace, row));
         }
-        QCOMPARE(cells.rates.minGBps, least);
-        QCOMPARE(cells.rates.maxGBps, most);
+        QCOMPARE(test::listed(cells.rates.minGBps, cells.rates.maxGBps), test::listed(least, most));
         int64_t sum = 0;
         std::map<uint32_t, size_t> cellsOfGroup;
         for (const CopyCell& cell : cells.cells) {
@@ -347,12 +346,10 @@ class tst_Copies : public QObject {
         const TracePtr trace = twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 100 * ms, ms);
         const std::vector<LinkUse> uses = linkUse(*trace);
         QCOMPARE(uses.size(), size_t{1});
-        QCOMPARE(uses[0].copyCount, int64_t{2});
-        QCOMPARE(uses[0].copyBytes, 200 * ms);
+        QCOMPARE(test::listed(uses[0].copyCount, uses[0].copyBytes), test::listed(2, 200 * ms));
         QCOMPARE(uses[0].copyBusyNs, ms + ms / 2);
         const std::vector<LinkUse> part = linkUse(*trace, TimeRange{0, ms / 2});
-        QCOMPARE(part[0].copyBytes, 50 * ms);
-        QCOMPARE(part[0].copyBusyNs, ms / 2);
+        QCOMPARE(test::listed(part[0].copyBytes, part[0].copyBusyNs), test::listed(50 * ms, ms / 2));
     }
 
     void largestAndSlowestCopyOfAPairAreFound() {
@@ -366,8 +363,7 @@ class tst_Copies : public QObject {
         builder.addPeerCopy(stream, 0, 1, 90 * ms, 4 * ms, 5 * ms);
         builder.addPeerCopy(stream, 0, 1, 10, 6 * ms, 7 * ms);  // too small for a rate
         const TracePtr trace = builder.finish();
-        QCOMPARE(linkUse(*trace)[0].largest, large);
-        QCOMPARE(linkUse(*trace)[0].slowest, slow);
+        QCOMPARE(test::listed(linkUse(*trace)[0].largest, linkUse(*trace)[0].slowest), test::listed(large, slow));
         const LinkUse part = linkUse(*trace, TimeRange{6 * ms, 7 * ms})[0];
         QVERIFY(part.largest.isValid());
         QVERIFY(!part.slowest.isValid());
@@ -387,8 +383,7 @@ class tst_Copies : public QObject {
         QVERIFY(!use.slowest.isValid());
         QVERIFY(!use.peakPercent());
         const NvlinkVerdict verdict = judgeNvlink(*trace);
-        QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
-        QCOMPARE(verdict.bestGBps, 0.0);
+        QCOMPARE(test::listed(verdict.use, verdict.bestGBps), test::listed(NvlinkVerdict::Use::Unknown, 0.0));
         // Neither yields a rate from the computed counters.
         for (const CounterSeries& series : trace->counters)
             QVERIFY(series.maximum() == 0 || !series.key.starts_with("computed."));
@@ -405,8 +400,7 @@ class tst_Copies : public QObject {
 
     void ratesAbovePcieImplyNvlink() {
         const NvlinkVerdict fast = judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 300 * ms, ms));
-        QCOMPARE(fast.use, NvlinkVerdict::Use::Used);
-        QCOMPARE(fast.evidence, LinkEvidence::Copies);
+        QCOMPARE(test::listed(fast.use, fast.evidence), test::listed(NvlinkVerdict::Use::Used, LinkEvidence::Copies));
         QCOMPARE(fast.bytes, 600 * ms);
         QCOMPARE(judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 20 * ms, ms)).use, NvlinkVerdict::Use::NotSeen);
         QCOMPARE(judgeNvlink(*twoGpus({{0, 1, 0, "system", "SYS"}}, 20 * ms, ms)).use, NvlinkVerdict::Use::Absent);

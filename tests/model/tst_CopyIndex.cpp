@@ -136,10 +136,8 @@ class TestCopyIndex : public QObject {
             const auto place = groups.find({row.group.source, row.group.destination, row.group.sizeBucket});
             QVERIFY(place != groups.end());
             const Plain& plain = place->second;
-            QCOMPARE(row.count, plain.count);
-            QCOMPARE(row.bytes, plain.bytes);
-            QCOMPARE(row.unratedCount, plain.unrated);
-            QCOMPARE(row.busyNs, unionNs(plain.ranges));
+            QCOMPARE(test::listed(row.count, row.bytes), test::listed(plain.count, plain.bytes));
+            QCOMPARE(test::listed(row.unratedCount, row.busyNs), test::listed(plain.unrated, unionNs(plain.ranges)));
             int64_t gpuBusyNs = 0, overlappedNs = 0;
             for (const auto& [gpu, ranges] : plain.byGpu) {
                 gpuBusyNs += unionNs(ranges);
@@ -152,8 +150,7 @@ class TestCopyIndex : public QObject {
                 either.insert(either.end(), ranges.begin(), ranges.end());
                 overlappedNs += unionNs(ranges) + unionNs(kernels) - unionNs(either);
             }
-            QCOMPARE(row.gpuBusyNs, gpuBusyNs);
-            QCOMPARE(row.overlappedNs, overlappedNs);
+            QCOMPARE(test::listed(row.gpuBusyNs, row.overlappedNs), test::listed(gpuBusyNs, overlappedNs));
             QCOMPARE(row.rates.has_value(), !plain.rates.empty());
             if (!row.rates) continue;
             QVERIFY(isNear(row.rates->minimum, quantile(plain.rates, 0)));
@@ -312,8 +309,7 @@ class TestCopyIndex : public QObject {
             QCOMPARE(sizeBucketOf(sizeBucketEnd(bucket) - 1), bucket);
             QCOMPARE(sizeBucketOf(sizeBucketEnd(bucket)), bucket + 1);
         }
-        QCOMPARE(sizeBucketOf(0), 0);
-        QCOMPARE(sizeBucketOf(INT64_MAX), sizeBucketCount - 1);
+        QCOMPARE(test::listed(sizeBucketOf(0), sizeBucketOf(INT64_MAX)), test::listed(0, sizeBucketCount - 1));
         QCOMPARE(test::listed(sizeBucketName(0), sizeBucketName(9)), "< 4 KiB | 256 MiB to 1 GiB");
         QCOMPARE(sizeBucketName(10), std::string("1 GiB and more"));
     }

@@ -381,8 +381,7 @@ class tst_Files : public QObject {
         const TracePtr opened = test::orFail(loadTrace(path));
         const Trace& native = *opened;
         QCOMPARE(native.producer, imported->producer);
-        QCOMPARE(native.startUtcNs, imported->startUtcNs);
-        QCOMPARE(native.facts.host, std::string("box"));
+        QCOMPARE(test::listed(native.startUtcNs, native.facts.host), test::listed(imported->startUtcNs, "box"));
         QCOMPARE(native.processes[0].rank, std::optional<int>(1));
         QCOMPARE(eventsIn(native), eventsIn(*imported));
         QCOMPARE(native.kernels.startNs[0], imported->kernels.startNs[0]);
@@ -406,8 +405,7 @@ class tst_Files : public QObject {
         auto devices = database.prepare("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE");
         QVERIFY(devices && *devices->step());
         QCOMPARE(devices->integer(0), native.gpus[0].id);
-        QCOMPARE(devices->integer(1), native.gpus[0].id);
-        QCOMPARE(devices->integer(2), int64_t{4000});
+        QCOMPARE(test::listed(devices->integer(1), devices->integer(2)), test::listed(native.gpus[0].id, 4000));
         // A join of threads with their names finds each; a thread without a name stays without.
         auto names = database.prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
         QVERIFY(names && *names->step());
@@ -427,11 +425,9 @@ class tst_Files : public QObject {
             QVERIFY(after && (*after)->counters.size() == before->counters.size());
             for (size_t at = 0; at < before->counters.size(); ++at) {
                 const CounterSeries &was = before->counters[at], &is = (*after)->counters[at];
-                QCOMPARE(is.name, was.name);
-                QCOMPARE(is.unit, was.unit);
+                QCOMPARE(test::listed(is.name, is.unit), test::listed(was.name, was.unit));
                 QCOMPARE(is.isMeanOfInterval, was.isMeanOfInterval);
-                QCOMPARE(is.intervalNs, was.intervalNs);
-                QCOMPARE(is.size(), was.size());
+                QCOMPARE(test::listed(is.intervalNs, is.size()), test::listed(was.intervalNs, was.size()));
                 QCOMPARE(is.endNs(), was.endNs());
                 for (uint32_t sample = 0; sample < was.size(); ++sample) {
                     QCOMPARE(is.timeNs(sample), was.timeNs(sample));

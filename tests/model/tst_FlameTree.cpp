@@ -476,8 +476,7 @@ class tst_FlameTree : public QObject {
         QCOMPARE(rows.at("step #|loss").totalNs, int64_t{4} * 50 * us);
         // Text output is indented and contains no row numbers.
         const std::string text = formatTable(table, TableFormat::Text);
-        HAS(text, "  step #\n");
-        HAS(text, "        gemm\n");
+        for (const char* part : {"  step #\n", "        gemm\n"}) HAS(text, part);
         HAS_NO(text, "Parent");
         const std::string csv = formatTable(table, TableFormat::Csv);
         QVERIFY2(csv.starts_with("Id,Parent,Depth,Kind,Time (%),Total Time (ns),Self Time (ns),"
@@ -681,8 +680,7 @@ class tst_FlameTree : public QObject {
                 return std::get<std::string>(row.back()) == name;
             });
         };
-        QVERIFY(hasRow("add f32"));
-        QVERIFY(hasRow("gemm"));
+        for (const char* part : {"add f32", "gemm"}) QVERIFY2(hasRow(part), part);
     }
 };
 

@@ -121,8 +121,7 @@ class tst_Health : public QObject {
         const auto notes = healthNotesOf(builder.trace());
         QCOMPARE(notes.size(), size_t{3});
         QCOMPARE(notes[0].code, HealthCode::LogDamaged);
-        QCOMPARE(notes[1].code, HealthCode::Windows);
-        QCOMPARE(notes[2].code, HealthCode::NoCupti);
+        QCOMPARE(test::listed(notes[1].code, notes[2].code), test::listed(HealthCode::Windows, HealthCode::NoCupti));
     }
 
     void noteOnAnotherProcessHasNoPlace() {
@@ -154,8 +153,7 @@ class tst_Health : public QObject {
         for (const char* text : {"", "gpu.x", "gpu-1.x", "gpu01.x", "gpu1", "gpu99999999999.x"})
             QVERIFY2(!splitGpuFact(text), text);
         QVERIFY(!splitHostFact(" samplers"));
-        QVERIFY(!splitNumberedFact("123"));
-        QVERIFY(!splitNumberedFact("lost"));
+        for (const char* part : {"123", "lost"}) QVERIFY2(!splitNumberedFact(part), part);
     }
 
     void factsHaveReadableNames() {

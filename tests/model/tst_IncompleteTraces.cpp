@@ -218,8 +218,7 @@ class tst_IncompleteTraces : public QObject {
         };
         QVERIFY(noted(40, 0).starts_with("40 calls launched GPU work"));
         QVERIFY(noted(40, 10).starts_with("30 calls launched GPU work"));
-        QCOMPARE(noted(40, 40), std::string());
-        QCOMPARE(noted(3, 0), std::string());
+        QCOMPARE(test::listed(noted(40, 40), noted(3, 0)), test::listed(std::string(), std::string()));
         HAS(noted(40, 0, true), "lanescope doctor");
     }
 

@@ -343,8 +343,7 @@ class tst_KernelRules : public QObject {
         };
         const std::vector<Launched> inference{{product, 500, file, "forward"}, {conversion, 200, file, "forward"}};
         const std::string advice = adviceFor(inference);
-        HAS(advice, "most likely these are weights");
-        HAS(advice, "Convert the model once");
+        for (const char* part : {"most likely these are weights", "Convert the model once"}) HAS(advice, part);
         for (const std::vector<Launched>& other :
              {std::vector<Launched>{{product, 500}, {conversion, 200}},
               repeated(1, {{fusedAdam, 50, adam, "_fused_adam"}}, inference),

@@ -443,11 +443,8 @@ class tst_Lanes : public QObject {
         appendSlice(lane, 4, 4, 0, EventRef(), SliceCategory::Kernel);
         const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 5}, 50);
         QCOMPARE(pixels.size(), size_t{2});
-        QCOMPARE(pixels[0].left, 10.0f);
-        QCOMPARE(pixels[0].right, 30.0f);
-        QCOMPARE(pixels[0].coverage, 1.0f);
-        QCOMPARE(pixels[1].left, 40.0f);
-        QCOMPARE(pixels[1].right, 41.0f);
+        QCOMPARE(test::listed(pixels[0].left, pixels[0].right, pixels[0].coverage), test::listed(10.0f, 30.0f, 1.0f));
+        QCOMPARE(test::listed(pixels[1].left, pixels[1].right), test::listed(40.0f, 41.0f));
     }
 
     void coverageIsTheBusyShare() {
@@ -455,8 +452,7 @@ class tst_Lanes : public QObject {
         for (int64_t i = 0; i < 10; ++i) appendSlice(lane, i * 100, i * 100 + 25, 0, EventRef(), SliceCategory::Kernel);
         const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1024}, 1);
         QCOMPARE(pixels.size(), size_t{1});
-        QCOMPARE(pixels[0].sliceCount, 10u);
-        QCOMPARE(pixels[0].coverage, 250.0f / 1024);
+        QCOMPARE(test::listed(pixels[0].sliceCount, pixels[0].coverage), test::listed(10u, 250.0f / 1024));
         QCOMPARE(pixels[0].category, SliceCategory::Kernel);
     }
 
@@ -466,12 +462,9 @@ class tst_Lanes : public QObject {
         appendSlice(lane, 500, 2500, 0, EventRef(), SliceCategory::Kernel);
         const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, 1000}, 100);
         QCOMPARE(pixels.size(), size_t{2});
-        QCOMPARE(pixels[0].left, 0.0f);
-        QCOMPARE(pixels[0].right, 50.0f);
-        QCOMPARE(pixels[0].category, SliceCategory::MemcpyHtoD);
-        QCOMPARE(pixels[1].left, 50.0f);
-        QCOMPARE(pixels[1].right, 100.0f);
-        QCOMPARE(pixels[1].sliceCount, 1u);
+        QCOMPARE(test::listed(pixels[0].left, pixels[0].right), test::listed(0.0f, 50.0f));
+        QCOMPARE(test::listed(pixels[0].category, pixels[1].left), test::listed(SliceCategory::MemcpyHtoD, 50.0f));
+        QCOMPARE(test::listed(pixels[1].right, pixels[1].sliceCount), test::listed(100.0f, 1u));
     }
 
     void sliceOfOneNanosecondInADayIsMarked() {
@@ -481,8 +474,7 @@ class tst_Lanes : public QObject {
         appendSlice(lane, timeNs, timeNs + 1, 0, EventRef(), SliceCategory::Kernel);
         const std::vector<PixelSlice> pixels = reduceToPixels(lane, {0, dayNs}, 1000);
         QCOMPARE(pixels.size(), size_t{1});
-        QCOMPARE(pixels[0].left, 500.0f);
-        QCOMPARE(pixels[0].right, 501.0f);
+        QCOMPARE(test::listed(pixels[0].left, pixels[0].right), test::listed(500.0f, 501.0f));
         QVERIFY(pixels[0].coverage > 0);
     }
 

@@ -259,8 +259,7 @@ class tst_Launches : public QObject {
                     ++pieces;
                     gpuNs += each.endNs - each.startNs;
                 }
-                QCOMPARE(made.count(some), pieces);
-                QCOMPARE(made.gpuNs(some), gpuNs);
+                QCOMPARE(test::listed(made.count(some), made.gpuNs(some)), test::listed(pieces, gpuNs));
             }
         }
     }
@@ -289,8 +288,7 @@ class tst_Launches : public QObject {
         const std::vector<WorkerLaunches> made = launchesOf(*builder.finish());
         QCOMPARE(made.size(), size_t{1});
         QCOMPARE(made[0].count({0, 100 * us}), size_t{4});
-        QCOMPARE(made[0].onGpu(21 * us), 200 * us);
-        QCOMPARE(made[0].onGpu(40 * us), 300 * us);
+        QCOMPARE(test::listed(made[0].onGpu(21 * us), made[0].onGpu(40 * us)), test::listed(200 * us, 300 * us));
     }
 
     void alternatingStreamsCountTogether() {
@@ -317,12 +315,10 @@ class tst_Launches : public QObject {
         add(builder, 61, 60, {});
         const Trace& trace = builder.trace();
         const auto ranks = ranksServed(trace);
-        QCOMPARE(ranks[0], std::optional(0));
-        QCOMPARE(ranks[2], std::optional(1));
+        QCOMPARE(test::listed(ranks[0], ranks[2]), test::listed(std::optional(0), std::optional(1)));
         QCOMPARE(ranks[3], std::optional(1));
         for (const size_t none : {4, 5, 6, 7}) QVERIFY(!ranks[none]);
-        QCOMPARE(parentProcesses(trace)[2], 1u);
-        QCOMPARE(parentProcesses(trace)[0], noIndex);
+        QCOMPARE(test::listed(parentProcesses(trace)[2], parentProcesses(trace)[0]), test::listed(1u, noIndex));
     }
 
     void launchesOfOtherThreadsForARangeAreReported() {
@@ -359,12 +355,9 @@ class tst_Launches : public QObject {
         }
         const auto found = mainRanges(*trace.finish());
         QVERIFY(found);
-        QCOMPARE(found->name, std::string("request #"));
-        QCOMPARE(found->count, int64_t(3));
-        QCOMPARE(found->medianNs, int64_t(200));
-        QCOMPARE(found->longestNs, int64_t(300));
-        QCOMPARE(found->paceNs, int64_t(1'000));
-        QCOMPARE(found->span.startNs, int64_t(1'000));
+        QCOMPARE(test::listed(found->name, found->count), test::listed("request #", int64_t(3)));
+        QCOMPARE(test::listed(found->medianNs, found->longestNs), test::listed(int64_t(200), int64_t(300)));
+        QCOMPARE(test::listed(found->paceNs, found->span.startNs), test::listed(int64_t(1'000), int64_t(1'000)));
         QCOMPARE(found->span.endNs, int64_t(3'200));
     }
 
@@ -397,8 +390,7 @@ class tst_Launches : public QObject {
         trace.addOpenNvtx(other, "load", 5'000);
         const auto found = mainRanges(*trace.finish());
         QVERIFY(found);
-        QCOMPARE(found->name, std::string("load"));
-        QCOMPARE(found->count, int64_t(2));
+        QCOMPARE(test::listed(found->name, found->count), test::listed("load", int64_t(2)));
         SimulatedTrace once;
         once.addNvtx(once.defaultThread(), "main", 0, 100);
         QVERIFY(!mainRanges(*once.finish()));
@@ -423,8 +415,7 @@ class tst_Launches : public QObject {
         trace.addMemset(stream, 1'000, 500, 600);
         const auto span = gpuWorkSpan(*trace.finish());
         QVERIFY(span);
-        QCOMPARE(span->startNs, int64_t(100));
-        QCOMPARE(span->endNs, int64_t(600));
+        QCOMPARE(test::listed(span->startNs, span->endNs), test::listed(int64_t(100), int64_t(600)));
         SimulatedTrace idle;
         idle.addNvtx(idle.defaultThread(), "main", 0, 100);
         QVERIFY(!gpuWorkSpan(*idle.finish()));

@@ -227,8 +227,7 @@ class tst_LoadCounters : public QObject {
         QVERIFY(track != trace->tracks.end());
         const Lane& lane = track->lanes.front();
         QCOMPARE(lane.size(), 2u);  // idle time is no slice
-        QCOMPARE(lane.startNs[0], second);
-        QCOMPARE(lane.endNs(0), 3 * second);
+        QCOMPARE(test::listed(lane.startNs[0], lane.endNs(0)), test::listed(second, 3 * second));
         QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
         QCOMPARE(trace->strings.at(lane.name[1]), std::string_view("power cap, software thermal"));
         QCOMPARE(trace->locate(trace->sampleEvent(0, 2)).slice, 0u);
@@ -281,8 +280,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(peakOfNvlink(*trace, 0, 1)->origin, PeakOrigin::Measured);
         QCOMPARE(peakOfNvlink(*trace, 0)->gigabytesPerSecond, 450.0);
         const NvlinkVerdict verdict = judgeNvlink(*trace);
-        QCOMPARE(verdict.activeLinks, 18);
-        QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
+        QCOMPARE(test::listed(verdict.activeLinks, verdict.use), test::listed(18, NvlinkVerdict::Use::Unknown));
     }
 
     void countersDecideIfNvlinkWasUsed() {
@@ -294,8 +292,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(judgeNvlink(*load(links + samples(1, {"0", "500", "600"}))).use, NvlinkVerdict::Use::NotSeen);
         const NvlinkVerdict used = judgeNvlink(*load(links + samples(1, {"0", "5000000000", "6000000000"})));
         QCOMPARE(used.use, NvlinkVerdict::Use::Used);
-        QCOMPARE(used.evidence, LinkEvidence::Counters);
-        QCOMPARE(used.bytes, int64_t{6'000'000'000});
+        QCOMPARE(test::listed(used.evidence, used.bytes), test::listed(LinkEvidence::Counters, 6'000'000'000));
         QCOMPARE(used.bestGBps, 0.0);  // a mean over a second is not a peak rate
     }
 
@@ -311,8 +308,7 @@ class tst_LoadCounters : public QObject {
         QVERIFY(!total->sampleAt(2 * second + 1));
         QCOMPARE(total->maximum(), 5e9);
         const NvlinkVerdict verdict = judgeNvlink(*trace);
-        QCOMPARE(verdict.use, NvlinkVerdict::Use::Used);
-        QCOMPARE(verdict.bytes, int64_t{5'000'000'002});
+        QCOMPARE(test::listed(verdict.use, verdict.bytes), test::listed(NvlinkVerdict::Use::Used, 5'000'000'002));
         QCOMPARE(verdict.sentences.at(2),
                  std::string("This covers 50 % of the time; for the rest, the counters of some GPU are missing."));
         const ReportTable table = report(*trace, "nvlink_by_range", "all");

@@ -122,18 +122,14 @@ class tst_PythonLines : public QObject {
     }
 
     void ownFilesAreDistinguishedFromLibraries() {
-        QVERIFY(!isLibraryFile("/home/ada/train.py"));
-        QVERIFY(!isLibraryFile("train.py"));
-        QVERIFY(isLibraryFile("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
-        QVERIFY(isLibraryFile("/usr/lib/python3.11/contextlib.py"));
-        QVERIFY(isLibraryFile("/opt/venv/lib/python3.12/site-packages/lightning/loop.py"));
-        QVERIFY(isLibraryFile("<frozen importlib._bootstrap>"));
-        QVERIFY(isLibraryFile("<eval_with_key>.7"));
-        QVERIFY(isLibraryFile("/tmp/torchinductor_ada/ab/cabd.py"));
-        QVERIFY(isLibraryFile(""));
-        QVERIFY(!isLibraryFile("/tmp/ipykernel_17/123.py"));
-        QVERIFY(!isLibraryFile("<ipython-input-3-abc>"));
-        QVERIFY(!isLibraryFile("<stdin>"));
+        for (const char* part : {"/home/ada/train.py", "train.py"}) QVERIFY2(!isLibraryFile(part), part);
+        for (const char* part :
+             {"/usr/lib/python3/dist-packages/torch/nn/linear.py", "/usr/lib/python3.11/contextlib.py",
+              "/opt/venv/lib/python3.12/site-packages/lightning/loop.py", "<frozen importlib._bootstrap>",
+              "<eval_with_key>.7", "/tmp/torchinductor_ada/ab/cabd.py", ""})
+            QVERIFY2(isLibraryFile(part), part);
+        for (const char* part : {"/tmp/ipykernel_17/123.py", "<ipython-input-3-abc>", "<stdin>"})
+            QVERIFY2(!isLibraryFile(part), part);
     }
 
     void pathsAreShortenedByTheProgramFolders() {
@@ -279,12 +275,9 @@ class tst_PythonLines : public QObject {
         const TracePtr trace = training.builder.finish();
         QVERIFY(trace);
         const ApiTable& calls = trace->apiCalls;
-        QCOMPARE(calls.stack[0], noIndex);
-        QCOMPARE(calls.stack[1], training.linear);
-        QCOMPARE(int(calls.isStackLent[1]), 0);
-        QCOMPARE(calls.stack[2], training.module);
-        QCOMPARE(calls.stack[3], training.linear);
-        QCOMPARE(int(calls.isStackLent[3]), 1);
+        QCOMPARE(test::listed(calls.stack[0], calls.stack[1]), test::listed(noIndex, training.linear));
+        QCOMPARE(test::listed(int(calls.isStackLent[1]), calls.stack[2]), test::listed(0, training.module));
+        QCOMPARE(test::listed(calls.stack[3], int(calls.isStackLent[3])), test::listed(training.linear, 1));
         QCOMPARE(calls.stack[4], noIndex);
         const std::vector<Property> facts = describe(*trace, EventRef(EventKind::Kernel, 3));
         QCOMPARE(valueOf(facts, "Called from"), std::string("train.py:212 in GPT.forward"));

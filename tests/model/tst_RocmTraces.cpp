@@ -333,8 +333,7 @@ class tst_RocmTraces : public QObject {
             const uint32_t row = torchTrace::rangeCalled(*trace, name);
             return row == noIndex ? std::string_view("none") : trace->strings.at(trace->nvtx.domain[row]);
         };
-        QCOMPARE(domainOf("train 7"), xlaStepDomain);
-        QCOMPARE(domainOf("Step 7"), xlaStepDomain);
+        QCOMPARE(test::listed(domainOf("train 7"), domainOf("Step 7")), test::listed(xlaStepDomain, xlaStepDomain));
         QCOMPARE(domainOf("train.py:12 step"), pythonDomain);
         QCOMPARE(domainOf("PjitFunction(step)"), xlaDomain);
         QVERIFY(trace->nvtx.style[torchTrace::rangeCalled(*trace, "Marked")] == NvtxStyle::Mark);

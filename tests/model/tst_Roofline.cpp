@@ -255,8 +255,7 @@ class tst_Roofline : public QObject {
             const auto forward = worked("aten::_scaled_dot_product_flash_attention",
                                         attentionPayload(of, "", ("\"\", \"\", \"\", \"0.\", " + flag).c_str()));
             QVERIFY(forward);
-            QCOMPARE(forward->flops, attention(of, 1, 1));
-            QCOMPARE(forward->recomputed, 0.0);
+            QCOMPARE(test::listed(forward->flops, forward->recomputed), test::listed(attention(of, 1, 1), 0.0));
             // Gradients of queries, keys and values, and that of the scores; the scores are computed again.
             const std::string before = R"("", "", "", "", "", "", "", "", "", "", "0.", )";
             const auto backward = worked("aten::_scaled_dot_product_flash_attention_backward",
@@ -305,8 +304,7 @@ class tst_Roofline : public QObject {
         };
         const auto add = workOfRange("aten::add, sizes = [[4, 6], [6], []], types = [c10::BFloat16, float, ]");
         QVERIFY(add);
-        QCOMPARE(add->bytes, 24.0 * 2 + 6 * 4 + 24 * 2);
-        QCOMPARE(add->precision, std::string_view("bf16"));
+        QCOMPARE(test::listed(add->bytes, add->precision), test::listed(24.0 * 2 + 6 * 4 + 24 * 2, "bf16"));
         const std::string convolved =
             "aten::convolution, sizes = [[2, 4, 9, 9], [6, 2, 3, 3], [6], [], [], [], [], [], []], types = [float, "
             "float, float, , , , , , ], values = [, , , [2, 2], [0, 0], [1, 1], False, [0, 0], ]";
@@ -462,8 +460,7 @@ class tst_Roofline : public QObject {
         const auto summary = summarizeRun(*run.builder.finish());
         QVERIFY(summary);
         const WorkerSummary& worker = summary->workers.front();
-        QCOMPARE(worker.use.source(), MfuSource::Shapes);
-        QCOMPARE(worker.use.precision, std::string("bf16"));
+        QCOMPARE(test::listed(worker.use.source(), worker.use.precision), test::listed(MfuSource::Shapes, "bf16"));
         QCOMPARE(worker.use.modelPerStep, int64_t{2} * 8192 * 8192 * 8192);
         const double perSecond = 2.0 * 8192 * 8192 * 8192 / 0.1,
                      sheet = datasheetFlopsPerSecond("NVIDIA H200", 9, 0, 132, "bf16");
@@ -511,8 +508,7 @@ class tst_Roofline : public QObject {
         const auto summary = summarizeRun(*trace);
         QVERIFY(summary);
         const WorkerSummary& worker = summary->workers.front();
-        QCOMPARE(worker.use.source(), MfuSource::Counters);
-        QCOMPARE(worker.use.sampler, std::string("gpm"));
+        QCOMPARE(test::listed(worker.use.source(), worker.use.sampler), test::listed(MfuSource::Counters, "gpm"));
         QVERIFY(worker.use.readings > 0);
         QVERIFY(worker.use.readSteps > 0);
         // 60 % of 1.8 GHz, of the 1.98 GHz at which tensor cores that are always active reach the data sheet's peak.

@@ -202,11 +202,9 @@ class tst_RunComparison : public QObject {
         const RunComparison comparison = compareRuns(BaselineRun{before}, CandidateRun{after});
         const std::vector<PathDifference>& path = comparison.workers.at(0).path;
         QCOMPARE(path.size(), size_t{4});
-        QCOMPARE(path[0].lostNs(), -1000 * us);
-        QCOMPARE(path[1].lostNs(), 900 * us);
+        QCOMPARE(test::listed(path[0].lostNs(), path[1].lostNs()), test::listed(-1000 * us, 900 * us));
         QVERIFY(!path[1].baselineNs && path[1].part.name == "HtoD");
-        QCOMPARE(path[2].lostNs(), -30 * us);
-        QCOMPARE(path[3].lostNs(), int64_t{0});
+        QCOMPARE(test::listed(path[2].lostNs(), path[3].lostNs()), test::listed(-30 * us, 0));
         // The step takes some 2 ms, and less than a hundredth of it is no change.
         const ComparisonTable changes = pathChangeTable(comparison.workers.at(0), 0);
         QCOMPARE(test::listed(changes.rows.size(), changes.text(1, 0)), "3 | +0.900 ms");
@@ -244,8 +242,7 @@ class tst_RunComparison : public QObject {
         const double after = cause.main->candidate.gigabytesPerSecond;
         QVERIFY(before > 95 && before < 101);
         QVERIFY(after > 19 && after < 21);
-        QVERIFY(says(comparison, "bus bandwidth"));
-        QVERIFY(says(comparison, "NVLink"));
+        for (const char* part : {"bus bandwidth", "NVLink"}) QVERIFY2(says(comparison, part), part);
         QVERIFY(comparison.answer.cautions.empty());
     }
 
@@ -283,9 +280,8 @@ class tst_RunComparison : public QObject {
     void oneStalledStepIsReportedDespiteEqualMedian() {
         const RunComparison comparison = comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
-        QVERIFY(says(comparison, "but step 7 of the candidate"));
-        QVERIFY(says(comparison, "waiting for launches"));
-        QVERIFY(says(comparison, "in the range \"forward\""));
+        for (const char* part : {"but step 7 of the candidate", "waiting for launches", "in the range \"forward\""})
+            QVERIFY2(says(comparison, part), part);
         QCOMPARE(comparison.outliers.size(), size_t{1});
         QCOMPARE(outlierTable(comparison, Wording::Wide).rows.size(), size_t{1});
     }
@@ -548,8 +544,7 @@ class tst_RunComparison : public QObject {
         const TracePtr two = simulatedTraining({.steps = 2, .gpuCount = 2});
         checkOrder(*one, *two);
         checkOrder(*two, *one);
-        QVERIFY(contains(titles(*one, *two), "GPU 0 = GPU 0"));
-        QVERIFY(contains(titles(*one, *two), "- = GPU 1"));
+        for (const char* part : {"GPU 0 = GPU 0", "- = GPU 1"}) QVERIFY2(contains(titles(*one, *two), part), part);
     }
 
     void streamsArePairedByNumberAndThenByPlace() {

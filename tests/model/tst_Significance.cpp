@@ -192,8 +192,7 @@ class tst_Significance : public QObject {
         QVERIFY(interval.low <= difference && difference <= interval.high);
         QVERIFY(interval.low > 800'000 && interval.high < 1'200'000);
         const Interval again = medianDifferenceInterval(before, after);
-        QCOMPARE(again.low, interval.low);
-        QCOMPARE(again.high, interval.high);
+        QCOMPARE(test::listed(again.low, again.high), test::listed(interval.low, interval.high));
     }
 
     void intervalMatchesPlainResampling() {
@@ -204,8 +203,7 @@ class tst_Significance : public QObject {
             for (size_t index = 0; index < count + 3; ++index) second.push_back(random() % 50);
             const Interval interval = medianDifferenceInterval(first, second);
             const Interval expected = plainInterval(first, second);
-            QCOMPARE(interval.low, expected.low);
-            QCOMPARE(interval.high, expected.high);
+            QCOMPARE(test::listed(interval.low, interval.high), test::listed(expected.low, expected.high));
         }
     }
 
@@ -299,10 +297,8 @@ class tst_Significance : public QObject {
             for (int64_t& value : values) value = static_cast<int64_t>(random() % limit);
             const Statistics expected = plainly(values);
             const Statistics actual = statisticsOf(values);
-            QCOMPARE(actual.count, expected.count);
-            QCOMPARE(actual.total, expected.total);
-            QCOMPARE(actual.minimum, expected.minimum);
-            QCOMPARE(actual.maximum, expected.maximum);
+            QCOMPARE(test::listed(actual.count, actual.total), test::listed(expected.count, expected.total));
+            QCOMPARE(test::listed(actual.minimum, actual.maximum), test::listed(expected.minimum, expected.maximum));
             QVERIFY(isRelativelyNear(actual.average, expected.average));
             QVERIFY(isRelativelyNear(actual.median, expected.median));
             QVERIFY(isRelativelyNear(actual.standardDeviation, expected.standardDeviation));
@@ -411,12 +407,10 @@ class tst_Significance : public QObject {
             return std::pair(found.begin, found.end);
         };
         using Pair = std::pair<size_t, size_t>;
-        QCOMPARE(level(10, std::nullopt), Pair(0, 10));
-        QCOMPARE(level(10, 6), Pair(6, 10));
+        QCOMPARE(test::listed(level(10, std::nullopt), level(10, 6)), test::listed(Pair(0, 10), Pair(6, 10)));
         QCOMPARE(level(10, 7), Pair(7, 10));
         QCOMPARE(level(10, 8), Pair(0, 8));  // Two runs since the change are too few for a spread.
-        QCOMPARE(level(10, 9), Pair(0, 9));
-        QCOMPARE(level(4, 2), Pair(0, 4));
+        QCOMPARE(test::listed(level(10, 9), level(4, 2)), test::listed(Pair(0, 9), Pair(0, 4)));
     }
 
     void ordinaryRunIsRarelyAnOutlier_data() { varyingRunsHaveNoChange_data(); }

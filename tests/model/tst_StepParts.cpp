@@ -176,8 +176,7 @@ class tst_StepParts : public QObject {
         for (const WorkerSummary& worker : training.workers) {
             StepParts sums;
             for (const Contributor& each : worker.contributors) sums[each.part] += each.exposedNs;
-            QCOMPARE(sums, worker.totalParts());
-            QCOMPARE(sums.sum(), worker.totalWallNs());
+            QCOMPARE(test::listed(sums, sums.sum()), test::listed(worker.totalParts(), worker.totalWallNs()));
         }
     }
 
@@ -231,8 +230,7 @@ class tst_StepParts : public QObject {
         QCOMPARE(partUs(worker, StepPart::ExposedHtoD), int64_t{20});
         const Contributor* reduce = heaviest(worker, StepPart::ExposedCommunication);
         QVERIFY(reduce);
-        QCOMPARE(reduce->name.text(), std::string("AllReduce"));
-        QCOMPARE(reduce->totalNs, 40 * us);
+        QCOMPARE(test::listed(reduce->name.text(), reduce->totalNs), test::listed("AllReduce", 40 * us));
         QCOMPARE(heaviest(worker, StepPart::ExposedHtoD)->name.text(), std::string("HtoD from pinned"));
     }
 
@@ -321,8 +319,7 @@ class tst_StepParts : public QObject {
         QCOMPARE(partUs(worker, StepPart::DataLoading), int64_t{35});
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{75});  // 5 of them in the call
         const Contributor* checkpoint = heaviest(worker, StepPart::LaunchBound);
-        QCOMPARE(checkpoint->path, std::string("checkpoint"));
-        QCOMPARE(checkpoint->exposedNs, 70 * us);
+        QCOMPARE(test::listed(checkpoint->path, checkpoint->exposedNs), test::listed("checkpoint", 70 * us));
     }
 
     void idleTimeWithoutCallsHasNoKnownCause() {
@@ -367,8 +364,7 @@ class tst_StepParts : public QObject {
         const WorkerSummary worker = summaryOf(builder.finish()).workers.at(0);
         QCOMPARE(test::listed(worker.steps.size(), worker.outliers.size()), "10 | 1");
         const OutlierStep& outlier = worker.outliers.front();
-        QCOMPARE(outlier.name, std::string("step 6"));
-        QCOMPARE(outlier.excessNs, 5'000 * us);
+        QCOMPARE(test::listed(outlier.name, outlier.excessNs), test::listed("step 6", 5'000 * us));
         QCOMPARE(outlier.part, StepPart::LaunchBound);
         QCOMPARE(outlier.contributor.text(), std::string("in host code (no CUDA call) on the main thread"));
         QCOMPARE(outlier.path, std::string("optimizer"));
@@ -419,8 +415,7 @@ class tst_StepParts : public QObject {
         QVERIFY(grid.isOdd(1, 2) && !grid.isOdd(0, 2));
         QCOMPARE(grid.longestNs(), 30 * ms);
         QCOMPARE(test::listed(grid.slowestRow(), grid.slowestColumn()), "1 | 2");
-        QCOMPARE(grid.medianNs(0), 11 * ms);
-        QCOMPARE(grid.rowOf(2), grid.rowCount());
+        QCOMPARE(test::listed(grid.medianNs(0), grid.rowOf(2)), test::listed(11 * ms, grid.rowCount()));
         QCOMPARE(grid.columnOf(9), grid.columnCount());
         QVERIFY(StepGrid(RunSummary()).isEmpty());
     }
@@ -470,8 +465,7 @@ class tst_StepParts : public QObject {
         const auto range = steadySteps(run);
         QVERIFY(range.has_value());
         const auto& steps = run.workers[0].steps;
-        QCOMPARE(range->startNs, steps[3].startNs);
-        QCOMPARE(range->endNs, steps[8].startNs);
+        QCOMPARE(test::listed(range->startNs, range->endNs), test::listed(steps[3].startNs, steps[8].startNs));
         QCOMPARE(*steadySteps(runOf({workerOfSteps({10, 20})})), (TimeRange{1000 * ms, 1030 * ms}));
         QVERIFY(!steadySteps(RunSummary()));
         RunSummary whole = runOf({workerOfSteps({10})});
@@ -508,12 +502,10 @@ class tst_StepParts : public QObject {
         worker.steps[2].parts[StepPart::LaunchBound] += 8 * ms;
         const RunSummary run = runOf({worker});
         const StepExcess longer = excessOf(run, {0, 2});
-        QCOMPARE(longer.ns, 10 * ms);
-        QCOMPARE(longer.part, StepPart::LaunchBound);
+        QCOMPARE(test::listed(longer.ns, longer.part), test::listed(10 * ms, StepPart::LaunchBound));
         QCOMPARE(longer.partNs, 8 * ms);
         const StepExcess shorter = excessOf(run, {0, 3});
-        QCOMPARE(shorter.ns, -8 * ms);
-        QCOMPARE(shorter.part, StepPart::Compute);
+        QCOMPARE(test::listed(shorter.ns, shorter.part), test::listed(-8 * ms, StepPart::Compute));
         QCOMPARE(excessOf(run, {0, 0}).ns, int64_t{0});
         QCOMPARE(partsBySize(run.workers[0].steps[2].parts), (std::vector{StepPart::Compute, StepPart::LaunchBound}));
     }
@@ -606,8 +598,7 @@ class tst_StepParts : public QObject {
         std::vector<uint32_t> expected;
         for (uint32_t gpu = 0; gpu < 300; ++gpu)
             if (gpu < 255 || gpu == 299) expected.push_back(gpu);
-        QCOMPARE(gpus.of(0), expected);
-        QCOMPARE(gpus.countOf(0), size_t{300});
+        QCOMPARE(test::listed(gpus.of(0), gpus.countOf(0)), test::listed(expected, 300));
         QVERIFY(reportsSkippedGpus(*trace));
         const auto run = analysis::summarizeRun(*trace);
         QVERIFY(run && run->workers.size() == GpusOfProcesses::maxGpus);

@@ -112,8 +112,7 @@ class tst_Steps : public QObject {
     void repeatedOuterRangesAreTheSteps() {
         const TracePtr trace = stepsOf({10, 10, 11, 10});
         const RunSteps run = test::orFail(findSteps(*trace));
-        QCOMPARE(run.source, StepSource::NvtxRange);
-        QCOMPARE(run.pattern, std::string("step #"));
+        QCOMPARE(test::listed(run.source, run.pattern), test::listed(StepSource::NvtxRange, "step #"));
         const WorkerSteps& process = run.workers.at(0);
         QCOMPARE(process.steps.size(), size_t{4});
         QCOMPARE(process.steps[2].name, std::string("step 2"));
@@ -318,11 +317,9 @@ class tst_Steps : public QObject {
         const TracePtr trace = builder.finish();
         const RangePaths paths(*trace, "step #");
         const auto textAt = [&](int64_t timeNs) { return paths.text(paths.at(thread, timeNs)); };
-        QCOMPARE(textAt(5), std::string("epoch 1"));
-        QCOMPARE(textAt(15), std::string());
+        QCOMPARE(test::listed(textAt(5), textAt(15)), test::listed("epoch 1", std::string()));
         QCOMPARE(test::listed(textAt(22), textAt(27), textAt(30)), "forward | forward/layer 3 | forward");
-        QCOMPARE(textAt(60), std::string("epoch 1"));
-        QCOMPARE(textAt(100), std::string());
+        QCOMPARE(test::listed(textAt(60), textAt(100)), test::listed("epoch 1", std::string()));
         QCOMPARE(paths.text(paths.at(noIndex, 5)), std::string());
     }
 
@@ -473,8 +470,7 @@ class tst_Steps : public QObject {
             program.cpuNs += 50 * us;
         }
         const RunSteps run = program.find();
-        QCOMPARE(run.source, StepSource::KernelPattern);
-        QCOMPARE(run.workers.at(0).foundCount, int64_t{25});
+        QCOMPARE(test::listed(run.source, run.workers.at(0).foundCount), test::listed(StepSource::KernelPattern, 25));
     }
 
     void earlyTrialsDoNotMaskThePattern() {

@@ -153,8 +153,7 @@ class tst_ThreadStates : public QObject {
         simulated.launch(simulated.defaultThread(), simulated.defaultStream(), "kernel", 100 * ms, 101 * ms, 102 * ms);
         simulated.state(simulated.defaultThread(), ThreadState::Sleep, 0, 500);
         const TracePtr trace = simulated.finish();
-        QCOMPARE(trace->range.startNs, 100 * ms);
-        QCOMPARE(trace->range.endNs, 102 * ms);
+        QCOMPARE(test::listed(trace->range.startNs, trace->range.endNs), test::listed(100 * ms, 102 * ms));
     }
 
     void idleThreadsHaveNoTrack() {
@@ -296,8 +295,7 @@ class tst_ThreadStates : public QObject {
         };
         const std::string waits = " at data.py:88 in load, which waits for input";
         QCOMPARE(said(thread, 100, 103), std::string(", which alternately runs and waits for input"));
-        QCOMPARE(said(thread, 0, 300), waits);
-        QCOMPARE(said(thread, 20, 290), waits);
+        QCOMPARE(test::listed(said(thread, 0, 300), said(thread, 20, 290)), test::listed(waits, waits));
         QCOMPARE(said(thread, 400, 403), waits);
         QCOMPARE(said(thread, 1000, 1003), std::string(", which alternately runs and waits"));
         QCOMPARE(said(thread, 1300, 1303), std::string(" at data.py:88 in load, running"));
@@ -601,8 +599,7 @@ class tst_ThreadStates : public QObject {
         const TracePtr trace = simulated.finish();
         const TimeRange all{0, 80 * ms};
         const ThreadTimes times = StatesOfThreads(*trace).during(thread, all);
-        QCOMPARE(times.of(ThreadState::Unknown), 8 * ms);
-        QCOMPARE(times.unseenWaitNs, 8 * ms);
+        QCOMPARE(test::listed(times.of(ThreadState::Unknown), times.unseenWaitNs), test::listed(8 * ms, 8 * ms));
         const ThreadTimes shared = times.withUnseenWaits();
         QCOMPARE(shared.of(ThreadState::Gil), 36 * ms);
         QCOMPARE(shared.of(ThreadState::Poll), 12 * ms);

@@ -114,8 +114,7 @@ class tst_causes : public QObject {
             if (each.kind == ContributorKind::Idle) {
                 ++idleCauses;
                 QVERIFY(each.name() == place);
-                QCOMPARE(each.match, MatchKind::SameName);
-                QCOMPARE(each.lostNs(), -113 * us);
+                QCOMPARE(test::listed(each.match, each.lostNs()), test::listed(MatchKind::SameName, -113 * us));
             }
         QCOMPARE(idleCauses, 1);
     }
@@ -338,9 +337,8 @@ class tst_causes : public QObject {
         QVERIFY(report.explanation.steps.empty());
         QCOMPARE(report.explanation.findings.size(), size_t{2});
         for (const std::string& said : {explanationAsText(report), explanationAsHtml(report)}) {
-            HAS(said, "from its first to its last");
-            HAS(said, "20.00 ms of the run");
-            HAS(said, "% of the run of 150.0 ms");
+            for (const char* part : {"from its first to its last", "20.00 ms of the run", "% of the run of 150.0 ms"})
+                HAS(said, part);
             for (const char* untrue : {"start-up", "Mean step", "1 of 1", "20.00 ms per step", "20.000 ms per step"})
                 QVERIFY2(said.find(untrue) == std::string::npos, untrue);
         }
@@ -377,8 +375,7 @@ class tst_causes : public QObject {
         HAS(data.sql, "COALESCE(n.text, s.value) LIKE '%it''s fetch %'");
         const Finding sets = foundBy(explanation, &memsetsRule);
         HAS(sets.sql, "s.value = 'FillFunctor<8>'");
-        HAS(sets.sql, "1, 400) = ");
-        HAS(sets.sql, "length(CAST(s.value AS BLOB)) = 5050 AND ");
+        for (const char* part : {"1, 400) = ", "length(CAST(s.value AS BLOB)) = 5050 AND "}) HAS(sets.sql, part);
         // An exported file has the name in this form, too.
         HAS(sets.sql, "CAST('... (5050 bytes, 37bf3100821600e2)' AS BLOB)");
     }

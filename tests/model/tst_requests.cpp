@@ -156,8 +156,7 @@ class tst_requests : public QObject {
     void rangesNamedRequestAreRequests() {
         const RunSummary run = *summarizeRun(*programOf({.isSampled = false, .range = "request"}));
         QVERIFY(run.kind == StepKind::Request);
-        QCOMPARE(run.pattern, std::string("request #"));
-        QCOMPARE(run.workers[0].foundSteps, requestCount);
+        QCOMPARE(test::listed(run.pattern, run.workers[0].foundSteps), test::listed("request #", requestCount));
         for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
         const Explanation explanation = explain::explain(run);
         QVERIFY(findingOf(explanation, &idleBetweenStepsRule) == nullptr);

@@ -322,8 +322,7 @@ class tst_stepPatterns : public QObject {
             for (size_t step = 0; step < series.size(); ++step)
                 series[step] += 8 + slope * static_cast<double>(step) + (step % 4 == 3 ? 1.0 : 0.0);
             const auto pattern = test::orFail(patternOf(stepsOf(series)));
-            QCOMPARE(pattern.kind, PatternKind::Period);
-            QCOMPARE(pattern.period, 4);
+            QCOMPARE(test::listed(pattern.kind, pattern.period), test::listed(PatternKind::Period, 4));
         }
     }
 
@@ -406,8 +405,7 @@ class tst_stepPatterns : public QObject {
         query.baselinePath = query.candidatePath = graphs->path;
         const WorstInstance worst = runs.find(query);
         QVERIFY(worst.isFound);
-        QCOMPARE(worst.lostNs, 20'000);
-        QCOMPARE(worst.baseline, EventRef(EventKind::Graph, 1));
+        QCOMPARE(test::listed(worst.lostNs, worst.baseline), test::listed(20'000, EventRef(EventKind::Graph, 1)));
         QCOMPARE(worst.candidate, EventRef(EventKind::Graph, 1));
     }
 
@@ -479,8 +477,7 @@ class tst_stepPatterns : public QObject {
         InstanceQuery query = runs.kernelQuery();
         query.baselinePath = "no such path";
         const WorstInstance worst = runs.find(query);
-        QCOMPARE(worst.baseline, EventRef(EventKind::Kernel, 1));
-        QCOMPARE(worst.lostNs, 10'000);
+        QCOMPARE(test::listed(worst.baseline, worst.lostNs), test::listed(EventRef(EventKind::Kernel, 1), 10'000));
     }
 
     void unknownNameIsNotFound() {

@@ -226,8 +226,7 @@ class tst_Commands : public QObject {
                 if (commandName(action->text()) == name) return action->isChecked();
             return false;
         };
-        QVERIFY(isOn("By name"));
-        QVERIFY(isOn("Highlight slices of one name"));
+        for (const char* part : {"By name", "Highlight slices of one name"}) QVERIFY2(isOn(part), part);
         QTest::keyClick(&shown.timeline(), Qt::Key_2, Qt::ControlModifier);
         QCOMPARE(shown.timeline().state().options().colorMode(), ColorMode::Kind);
         QVERIFY(isOn("By kind") && !isOn("By name"));

@@ -325,8 +325,7 @@ class tst_ViewerProgram : public QObject {
         QVERIFY(!QFile::exists(picture_));
         QVERIFY(!std::filesystem::exists(index));
         const Outcome again = runViewer({name, "--render", picture_});
-        QCOMPARE(again.status, 0);
-        QCOMPARE(again.errors, QString());
+        QCOMPARE(test::listed(again.status, again.errors), test::listed(0, QString()));
         // The trace itself: it is shown, with the message of `stats`.
         change(trace, static_cast<std::streamoff>(std::filesystem::file_size(trace) / 2), 1);
         const Outcome broken = runViewer({name, "--render", picture_});
@@ -354,8 +353,7 @@ class tst_ViewerProgram : public QObject {
     void severalRunsPerSideAreTwoPrograms() {
         const auto options = test::orFail(parse({"--baseline", "a1", "a2", "--candidate", "b1", "b2", "b3"}));
         QVERIFY(options.isComparison);
-        QCOMPARE(options.baselineRuns, size_t(2));
-        QCOMPARE(options.files.size(), size_t(5));
+        QCOMPARE(test::listed(options.baselineRuns, options.files.size()), test::listed(size_t(2), size_t(5)));
         QCOMPARE(options.files[2].string(), std::string("b1"));
         QCOMPARE(parse({"--compare", "a", "b"})->baselineRuns, size_t(0));
         QCOMPARE(parse({"--baseline", "a1", "a2"}).error(), 2);
@@ -379,8 +377,7 @@ class tst_ViewerProgram : public QObject {
         QVERIFY(!options.render);
         QCOMPARE(options.view.visible, std::optional(TimeRange{-5'000'000, 25'500'000}));
         QCOMPARE(options.view.event, EventRef(EventKind::Kernel, 412));
-        QCOMPARE(options.view.step, std::optional(3));
-        QCOMPARE(options.view.filter, std::string("stream 7"));
+        QCOMPARE(test::listed(options.view.step, options.view.filter), test::listed(std::optional(3), "stream 7"));
         QCOMPARE(eventText(options.view.event), std::string("kernel:412"));
         for (const char* wrong : {"kernel", "kernel:", "cat:1", ":1", "kernel:-1", "kernel:999999999999"})
             QCOMPARE(parse({"a", "--event", wrong}).error(), 2);

@@ -218,8 +218,7 @@ class tst_BandwidthPanel : public QObject {
         const ReportView& view = shown.view();
         RangeNameChoice& choice = child<RangeNameChoice>(shown.panel);
         QVERIFY(choice.isVisible());
-        QVERIFY(choice.findText("epoch #") > 0);
-        QVERIFY(choice.findText("step #") > 0);
+        for (const char* part : {"epoch #", "step #"}) QVERIFY2(choice.findText(part) > 0, part);
         QVERIFY(choice.findText("step 2") < 0);
         QCOMPARE(cellOf(view, 0, "Instances").toInt(), 12);
         // Typed and confirmed with Enter.
@@ -511,8 +510,7 @@ class tst_BandwidthPanel : public QObject {
         const QCustomPlot& plot = shown.chart.plot();
         for (int graph = 0; graph < plot.graphCount(); ++graph)
             shapes[plot.graph(graph)->name()] = plot.graph(graph)->scatterStyle().shape();
-        QVERIFY(shapes.contains("HtoD pageable"));
-        QVERIFY(shapes.contains("HtoD pinned"));
+        for (const char* part : {"HtoD pageable", "HtoD pinned"}) QVERIFY2(shapes.contains(part), part);
         QVERIFY(shapes["HtoD pageable"] != shapes["HtoD pinned"]);
     }
 

@@ -107,8 +107,7 @@ class TestFlamePanel : public QObject {
         const QRect forward = shown.chart().rectOf(shown.node(toForward));
         QVERIFY(std::abs(train.width() - width / 2) <= 1);
         QVERIFY(std::abs(forward.width() - width * 3 / 10) <= 1);
-        QCOMPARE(forward.left(), train.left());
-        QCOMPARE(forward.top(), train.bottom() + 1);
+        QCOMPARE(test::listed(forward.left(), forward.top()), test::listed(train.left(), train.bottom() + 1));
         QCOMPARE(shown.panel.remark(), QString("1.00 ms on GPUs, 8 frames"));
         keepPicture(shown.panel, "flame");
     }

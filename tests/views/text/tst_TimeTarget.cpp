@@ -107,10 +107,8 @@ class tst_TimeTarget : public QObject {
         QVERIFY(parseTimeTarget("step12", context)->step == 12);
         QVERIFY(parseTimeTarget("slowest", context)->isSlowestStep);
         QVERIFY(!parseTimeTarget("slowest", context)->isSingleTime());
-        QVERIFY(!parseTimeTarget("fastest", context));
-        QVERIFY(!parseTimeTarget("#", context));
-        QVERIFY(!parseTimeTarget("#step", context));
-        QVERIFY(!parseTimeTarget("#step 99999999999999999999", context));
+        for (const char* part : {"fastest", "#", "#step", "#step 99999999999999999999"})
+            QVERIFY2(!parseTimeTarget(part, context), part);
     }
 
     void countsFromTheOriginOfTheRuler() {
@@ -188,8 +186,7 @@ class tst_TimeTarget : public QObject {
     }
 
     void findsWordsPiecesAndInitials() {
-        QVERIFY(score("kern", "ncclDevKernel_AllReduce") > 0);
-        QVERIFY(score("all nccl", "ncclDevKernel_AllReduce") > 0);
+        for (const char* part : {"kern", "all nccl"}) QVERIFY2(score(part, "ncclDevKernel_AllReduce") > 0, part);
         QVERIFY(score("zts", "Zoom to the selection") > 0);
         QVERIFY(score("ptt", "Pin to the top") > 0);
         QCOMPARE(test::listed(score("gemm", "softmax"), score("stream 99", "Stream 7")), "0 | 0");
@@ -205,8 +202,7 @@ class tst_TimeTarget : public QObject {
     }
 
     void emptyTextIsEmpty() {
-        QVERIFY(FuzzyPattern("").isEmpty());
-        QVERIFY(FuzzyPattern("  \t ").isEmpty());
+        for (const char* part : {"", "  \t "}) QVERIFY2(FuzzyPattern(part).isEmpty(), part);
         QVERIFY(!FuzzyPattern(" a ").isEmpty());
     }
 
