@@ -59,9 +59,7 @@ class tst_TraceClosing : public QObject {
         QVERIFY(made.has_value() && !made->isEmpty());
         QVERIFY(*stored == *made);
 
-        OpenOptions options;
-        options.mayWrite = false;
-        const TracePtr opened = test::orFail(openTrace(trace(), options));
+        const TracePtr opened = test::orFail(openTrace(trace(), OpenOptions{.mayWrite = false}));
         QVERIFY(opened->backing != nullptr);  // by the index
         QCOMPARE(opened->title, std::string("run.sqlite"));
         QCOMPARE(opened->kernels.size(), loaded->kernels.size());

@@ -237,9 +237,7 @@ class bench_Close : public QObject {
         QVERIFY(closing.writeIndex(partial, trace).has_value());
         parts.begin("to disk");
         QVERIFY(publishFile(partial, trace, IfExists::Fail).has_value());
-        OpenOptions options;
-        options.mayWrite = false;
-        const Result<TracePtr> opened = openTrace(trace, options);
+        const Result<TracePtr> opened = openTrace(trace, OpenOptions{.mayWrite = false});
         QVERIFY(readRunSummary(trace).has_value());
         cost = watch.cost();
         qInfo("%s", parts.text().c_str());

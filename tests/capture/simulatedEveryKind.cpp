@@ -60,13 +60,11 @@ class Simulation {
             gpu.deviceId = id;
             gpu.name = log_.string("Simulated GPU");
             log_.add(gpu);
-            ContextRecord context{.contextId = id + 1, .deviceId = id, .nullStreamId = 7};
-            log_.add(context);
+            log_.add(ContextRecord{.contextId = id + 1, .deviceId = id, .nullStreamId = 7});
         }
         for (const auto& [thread, name] :
              {std::pair{processId, "every_kind main"}, std::pair{workerId, "every_kind worker"}}) {
-            ThreadNameRecord record{.threadId = thread, .name = log_.string(name)};
-            log_.add(record);
+            log_.add(ThreadNameRecord{.threadId = thread, .name = log_.string(name)});
         }
         NvtxDomainRecord domain{
             .timestampNs = nowNs_, .domain = 1, .name = log_.string("every_kind"), .threadId = processId};

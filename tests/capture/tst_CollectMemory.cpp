@@ -42,9 +42,7 @@ struct StackLog : TestLog {
         add(record);
     }
     void window(int64_t afterNs, bool isBegin, uint32_t index = 0) {
-        WindowRecord record{.timestampNs = startNs + afterNs, .index = index};
-        record.isBegin = isBegin ? 1 : 0;
-        add(record);
+        add(WindowRecord{.timestampNs = startNs + afterNs, .index = index, .isBegin = isBegin ? 1 : 0});
     }
     void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber, uint32_t threadId = 4242) {
         GraphNodeRecord record{};
@@ -153,8 +151,7 @@ class tst_CollectMemory : public QObject {
         log.add(memory);
         memory.timestampNs = startNs + 4;
         log.add(memory);
-        MemoryPoolRecord pool{.timestampNs = 0, .address = 0xabc000, .operation = 1, .poolType = 1};
-        log.add(pool);
+        log.add(MemoryPoolRecord{.timestampNs = 0, .address = 0xabc000, .operation = 1, .poolType = 1});
         QCOMPARE(collect(log, startNs + 100).counts.of(ImportedKind::MemoryEvent), 2);
         QCOMPARE(rows("SELECT start FROM CUDA_GPU_MEMORY_USAGE_EVENTS"), "4");
         QCOMPARE(rows("SELECT tableName, deviceId FROM LANESCOPE_UNTIMED ORDER BY tableName"),
@@ -328,8 +325,7 @@ class tst_CollectMemory : public QObject {
         log.add(kernel(100, log.string("gemm")));
         log.add(nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
         const auto dropped = [&](int64_t atNs, Loss what) {
-            DroppedRecord record{.timestampNs = startNs + atNs, .count = 7, .what = what};
-            log.add(record);
+            log.add(DroppedRecord{.timestampNs = startNs + atNs, .count = 7, .what = what});
         };
         dropped(400, Loss::CudaActivity);
         dropped(500, Loss::NvtxCalls);
@@ -347,15 +343,11 @@ class tst_CollectMemory : public QObject {
             device.uuid[0] = 1;
             device.name = log.string("Simulated GPU");
             log.add(device);
-            ContextRecord context{};
-            context.contextId = 1;
-            log.add(context);
-            StreamRecord stream{.contextId = 1, .streamId = 7};
-            log.add(stream);
+            log.add(ContextRecord{.contextId = 1});
+            log.add(StreamRecord{.contextId = 1, .streamId = 7});
             NvtxDomainRecord domain{.domain = 3, .name = log.string("loader")};
             log.add(domain);
-            NvtxCategoryRecord category{.domain = 3, .category = 8, .name = log.string("io")};
-            log.add(category);
+            log.add(NvtxCategoryRecord{.domain = 3, .category = 8, .name = log.string("io")});
             log.add(nvtx(NvtxEvent::Mark, 10 + part, 0, log.string("mark")));
             log.flush();
         }

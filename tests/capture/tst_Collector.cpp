@@ -45,8 +45,7 @@ struct Nccl {
     }
     void add(const NcclOperationRecord& record) { log.add(record); }
     void stop(uint64_t id, int64_t atNs) {
-        NcclStopRecord record{.timestampNs = startNs + atNs, .id = id, .threadId = 4242};
-        log.add(record);
+        log.add(NcclStopRecord{.timestampNs = startNs + atNs, .id = id, .threadId = 4242});
     }
 };
 
@@ -82,8 +81,7 @@ class tst_Collector : public QObject {
         TestLog log;
         log.property("program", "python");
         log.property("rank", "3");
-        ContextRecord context{.contextId = 1, .deviceId = 2};
-        log.add(context);
+        log.add(ContextRecord{.contextId = 1, .deviceId = 2});
         log.add(kernel(100, log.string("_ZN2at6native4fillIfEEvi")));
         log.add(kernel(0, log.string("gemm")));
         MemcpyRecord copy{};
@@ -101,8 +99,7 @@ class tst_Collector : public QObject {
         api.threadId = 4243;
         api.correlationId = 55;
         log.add(api);
-        SyncRecord sync{.startNs = startNs + 400, .endNs = startNs + 500, .type = 3, .contextId = 1};
-        log.add(sync);
+        log.add(SyncRecord{.startNs = startNs + 400, .endNs = startNs + 500, .type = 3, .contextId = 1});
         log.end(startNs + 600);
         log.flush(startNs + 50, startNs + 600);
         log.writeTo(logPath("box.3.4242.log"));
@@ -192,8 +189,7 @@ class tst_Collector : public QObject {
     void idleProcessLeavesNothing() {
         TestLog log;
         log.property("program", "sh");
-        NvtxDomainRecord domain{.domain = 1, .name = log.string("idle")};
-        log.add(domain);
+        log.add(NvtxDomainRecord{.domain = 1, .name = log.string("idle")});
         QCOMPARE(fixture_->collectUnended(log).processes, 0);
         QCOMPARE(row("SELECT name FROM sqlite_schema WHERE name IN ('PROCESSES', 'NVTX_EVENTS')"), "no row");
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH"), "0");
@@ -270,9 +266,7 @@ class tst_Collector : public QObject {
     void processWithoutEndLastsAsLongAsObserved() {
         TestLog log;
         log.add(nvtx(NvtxEvent::Push, 100, 0, log.string("open")));
-        ClockRecord clock{};
-        clock.realtimeNs = startNs + 3'000'000'000;
-        log.add(clock);
+        log.add(ClockRecord{.realtimeNs = startNs + 3'000'000'000});
         log.flush(startNs + 100, startNs + 100);
         log.writeTo(logPath("box.-.4242.log"));
         collect();
@@ -385,8 +379,7 @@ class tst_Collector : public QObject {
                 .startNs = startNs + 1, .endNs = startNs + 2, .name = log.string("cudaMalloc"), .threadId = thread};
             log.add(call);
         }
-        ThreadNameRecord named{.threadId = 4243, .name = log.string("loader")};
-        log.add(named);
+        log.add(ThreadNameRecord{.threadId = 4243, .name = log.string("loader")});
         collect(log, startNs + 9);
         QCOMPARE(fixture_->rows("SELECT globalTid % 0x1000000, value FROM ThreadNames"
                                 " JOIN StringIds ON id = nameId ORDER BY globalTid"),

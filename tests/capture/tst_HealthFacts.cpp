@@ -29,8 +29,7 @@ class tst_HealthFacts : public QObject {
         return log;
     }
     static void addLoss(TestLog& log, Loss what, uint64_t count, int64_t atNs) {
-        DroppedRecord dropped{.timestampNs = startNs + atNs, .count = count, .what = what};
-        log.add(dropped);
+        log.add(DroppedRecord{.timestampNs = startNs + atNs, .count = count, .what = what});
     }
     void add(TestLog& log, uint32_t pid) const {
         log.flush(startNs, startNs + 1000);
@@ -96,8 +95,7 @@ class tst_HealthFacts : public QObject {
 
     void endBySignalHasAPlace() {
         TestLog log = logOf(7);
-        EndRecord end{.timestampNs = startNs + 950, .reason = EndReason::Signal, .signal = 15};
-        log.add(end);
+        log.add(EndRecord{.timestampNs = startNs + 950, .reason = EndReason::Signal, .signal = 15});
         add(log, 7);
         const TracePtr trace = load();
         QVERIFY(!processOf(*trace, 7)->endedAbnormally);

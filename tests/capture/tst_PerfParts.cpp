@@ -285,11 +285,7 @@ class tst_PerfParts : public QObject {
         head.e_shoff = 4096;
         head.e_shentsize = sizeof(Elf64_Shdr);
         head.e_shnum = sections;
-        Elf64_Phdr part{};
-        part.p_type = PT_LOAD;
-        part.p_flags = PF_X;
-        part.p_filesz = bytes;
-        put(sizeof(head), part);
+        put(sizeof(head), Elf64_Phdr{.p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = bytes});
         Elf64_Shdr table{};
         table.sh_type = SHT_SYMTAB;
         table.sh_offset = bytes / 2;

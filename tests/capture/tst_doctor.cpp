@@ -281,9 +281,7 @@ class tst_doctor : public QObject {
         QVERIFY(peaks.save(file));
         MeasuredPeaks read = test::orFail(MeasuredPeaks::load(file));
         QVERIFY(read.peaks == peaks.peaks);
-        MeasuredPeaks newer;
-        newer.peaks = {{"dram", "GPU-b", "", "", "", 9}};
-        read.merge(newer);
+        read.merge(MeasuredPeaks{.peaks = {{"dram", "GPU-b", "", "", "", 9}}});
         QCOMPARE(read.peaks.size(), size_t{2});
         QCOMPARE(read.peaks[1].bytesPerSecond, int64_t{9});
         QVERIFY(!MeasuredPeaks::load(in("missing.json")));

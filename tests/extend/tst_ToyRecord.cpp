@@ -72,8 +72,7 @@ class tst_ToyRecord : public QObject {
         FirstError error;
         TableWriter rows(*database, error);
         ToyImporter importer(rows);
-        ToyRecord record{.startNs = 100, .endNs = 700, .streamId = 7, .toyCount = 3};
-        const auto words = bytesOf(record);
+        const auto words = bytesOf(ToyRecord{.startNs = 100, .endNs = 700, .streamId = 7, .toyCount = 3});
         const auto passed = dispatchRecord(ToyRecord::kind, std::as_bytes(std::span(words)), importer, ToyRecords{});
         QVERIFY(passed.value_or(false) && !error);
         auto row = database->prepare("SELECT start, streamId, globalPid, toyCount, owner FROM TOYS");

@@ -167,9 +167,7 @@ class TestIdleGaps : public QObject {
         builder.addApi(other, "cudaFree", 45 * us, 46 * us);
         builder.launch(thread, stream, "relu", 50 * us, 60 * us, 70 * us);
         const TracePtr trace = builder.finish();
-        StepSelection all;
-        all.stretch = TimeRange{0, 70 * us};
-        const IdleGaps gaps = gapsOf(*trace, all);
+        const IdleGaps gaps = gapsOf(*trace, StepSelection{.stretch = TimeRange{0, 70 * us}});
         QCOMPARE(gaps.gapsOf(0).size(), size_t{1});
         const IdleGap& gap = gaps.gapsOf(0).front();
         QCOMPARE(gap.range, (TimeRange{20 * us, 60 * us}));
@@ -190,9 +188,7 @@ class TestIdleGaps : public QObject {
                 builder.launch(threads[process], streams[process], "gemm", at * us, (at + 10 + 20 * process) * us,
                                (at + 20 + 20 * process) * us);
         const TracePtr trace = builder.finish();
-        StepSelection all;
-        all.stretch = TimeRange{0, 400 * us};
-        const IdleGaps gaps = gapsOf(*trace, all);
+        const IdleGaps gaps = gapsOf(*trace, StepSelection{.stretch = TimeRange{0, 400 * us}});
         QCOMPARE(gaps.workerCount(), size_t{2});
         QVERIFY(!gaps.find(0, 115 * us));  // the first process works
         QVERIFY(!gaps.find(0, 135 * us));  // the second process works

@@ -378,9 +378,7 @@ class tst_JsonTraces : public QObject {
         const fs::path path = folder / "long.json";
         std::ofstream(path, std::ios::binary) << text;
         for (const unsigned threads : {1u, 4u}) {
-            LoadOptions options;
-            options.threads = threads;
-            const TracePtr trace = test::orFail(loadTrace(path, {}, options));
+            const TracePtr trace = test::orFail(loadTrace(path, {}, LoadOptions{.threads = threads}));
             QCOMPARE(trace->nvtx.size(), static_cast<uint32_t>(count));
             for (uint32_t row = 0; row < 1000; ++row) QCOMPARE(trace->nvtx.startNs[row], int64_t{row} * 10'000);
             QVERIFY(trace->health.size() == 0);

@@ -394,9 +394,7 @@ class tst_Nccl : public QObject {
     }
 
     void bandwidthCountsOnlyMoving() {
-        NcclFacts facts;
-        facts.rankCount = 2;
-        const ReportTable table = report(*reduced("AllReduce", facts), "nccl_sum");
+        const ReportTable table = report(*reduced("AllReduce", NcclFacts{.rankCount = 2}), "nccl_sum");
         QCOMPARE(table.columns.at(13).name, std::string("Waited"));
         QCOMPARE(cells(table.rows.at(0), {12, 13}), "140000 60000");
         // Two ranks move one message each over the link between them.
@@ -407,9 +405,7 @@ class tst_Nccl : public QObject {
 
     /// A rank that waited has the same link bandwidth as the last rank.
     void detailsShowWaitedAndMovedTime() {
-        NcclFacts facts;
-        facts.rankCount = 2;
-        const TracePtr trace = reduced("AllReduce", facts);
+        const TracePtr trace = reduced("AllReduce", NcclFacts{.rankCount = 2});
         std::set<std::string> rates, waited, moved;
         for (uint32_t row = 0; row < trace->kernels.size(); ++row)
             for (const Property& line : describe(*trace, {EventKind::Kernel, row})) {

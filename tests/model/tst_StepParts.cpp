@@ -405,9 +405,7 @@ class tst_StepParts : public QObject {
 
     void stepsAreAlignedByNumber() {
         WorkerSummary late = workerOfSteps({30, 20}, 2);
-        OutlierStep odd;
-        odd.number = 2;
-        late.outliers.push_back(odd);
+        late.outliers.push_back(OutlierStep{.number = 2});
         const StepGrid grid(runOf({workerOfSteps({10, 11, 12}), late, workerOfSteps({})}));
         QCOMPARE(test::listed(grid.rowCount(), grid.columnCount(), grid.numberOf(3)), "2 | 4 | 3");
         QVERIFY(!grid.at(1, 0) && !grid.at(0, 3));

@@ -393,9 +393,7 @@ class tst_Steps : public QObject {
                 program.range("forward", [&] { program.launchModel(4, 250 * us, "f"); });
                 program.range("backward", [&] { program.launchModel(8, 250 * us, "b"); });
             });
-        StepSelection selection;
-        selection.rangeName = "forward";
-        const RunSteps run = program.find(selection);
+        const RunSteps run = program.find(StepSelection{.rangeName = "forward"});
         const WorkerSteps& worker = run.workers.at(0);
         QVERIFY(worker.steps.size() > 4);
         for (const StepSpan& step : worker.steps)
@@ -409,9 +407,7 @@ class tst_Steps : public QObject {
                 program.range("tokenize", [&] { program.cpuNs += 3 * ms; });
                 program.launchModel(4, 250 * us);
             });
-        StepSelection selection;
-        selection.rangeName = "tokenize";
-        const RunSteps run = program.find(selection);
+        const RunSteps run = program.find(StepSelection{.rangeName = "tokenize"});
         for (const StepSpan& step : run.workers.at(0).steps) QCOMPARE(step.range.durationNs(), 3 * ms);
     }
 

@@ -22,16 +22,12 @@ namespace {
 constexpr int64_t us = 1'000, ms = 1'000'000;
 
 TracePtr excerptOf(const std::vector<TracePtr>& traces, const TraceExcerpt& cut) {
-    MergeOptions options;
-    options.cut = cut;
-    TraceBuilder builder = test::orFail(mergeTraces(traces, options));
+    TraceBuilder builder = test::orFail(mergeTraces(traces, MergeOptions{.cut = cut}));
     return builder.take();
 }
 
 std::string errorOf(const std::vector<TracePtr>& traces, const TraceExcerpt& cut) {
-    MergeOptions options;
-    options.cut = cut;
-    const Result<TraceBuilder> builder = mergeTraces(traces, options);
+    const Result<TraceBuilder> builder = mergeTraces(traces, MergeOptions{.cut = cut});
     return builder ? std::string() : builder.error().sentence;
 }
 

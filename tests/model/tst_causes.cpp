@@ -559,8 +559,7 @@ class tst_causes : public QObject {
         QVERIFY(hasPattern(MadeRun(2), StepPart::Compute));
         // The same applies to outlier steps.
         MadeRun odd;
-        OutlierStep step{.number = 6, .excessNs = 30 * ms};
-        odd.run().workers[0].outliers.push_back(step);
+        odd.run().workers[0].outliers.push_back(OutlierStep{.number = 6, .excessNs = 30 * ms});
         QVERIFY(hasPattern(odd, StepPart::Compute));
     }
 };

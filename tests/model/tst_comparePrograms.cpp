@@ -352,8 +352,7 @@ class tst_comparePrograms : public QObject {
         std::vector<RunSummary> runs = steadyRuns({50, 51, 49.5});
         int number = 500;
         for (RunSummary& run : runs) run.facts.title = fmt::format("run{}.sqlite", ++number);
-        OutlierStep late{.number = 7, .excessNs = 5'000'000};
-        runs[1].workers[0].outliers.push_back(late);
+        runs[1].workers[0].outliers.push_back(OutlierStep{.number = 7, .excessNs = 5'000'000});
         const auto compared = test::orFail(comparePrograms(runs, steadyRuns({50.2, 51.1, 49.6})));
         QCOMPARE(compared.comparison.outliers.size(), size_t{1});
         QCOMPARE(QString::fromStdString(compared.comparison.outliers[0].worker),

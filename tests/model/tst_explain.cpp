@@ -596,8 +596,7 @@ class tst_explain : public QObject {
         const auto work = [](std::vector<TimeRange> ranges) {
             WorkList made;
             for (const TimeRange& each : ranges) {
-                GpuWork one{.startNs = each.startNs, .endNs = each.endNs};
-                made.push_back(one);
+                made.push_back(GpuWork{.startNs = each.startNs, .endNs = each.endNs});
             }
             return made;
         };

@@ -172,8 +172,7 @@ class tst_requests : public QObject {
             Shape shape{.isPoisson = true, .range = "generate", .isNumbered = false, .kernelNames = 3, .seed = seed};
             const TracePtr server = programOf(shape);
             for (const char* named : {"", "generate"}) {
-                StepSelection selection{.rangeName = named, .keepsWarmUp = true};
-                const RunSummary run = *summarizeRun(*server, selection);
+                const RunSummary run = *summarizeRun(*server, StepSelection{.rangeName = named, .keepsWarmUp = true});
                 QVERIFY(run.source == StepSource::NvtxRange);
                 QVERIFY(run.kind == StepKind::Request);
                 QCOMPARE(run.pattern, std::string("generate"));

@@ -196,8 +196,7 @@ class tst_unpackGzip : public QObject {
 
     void unpackingIsRefusedBeforeTheDiskIsFull() {
         write(packed_);
-        UnpackLimits limits{.spareBytes = INT64_MAX, .folder = folder_->path()};
-        const QString error = errorOf(limits);
+        const QString error = errorOf(UnpackLimits{.spareBytes = INT64_MAX, .folder = folder_->path()});
         QVERIFY2(error.startsWith(
                      QString("%1: not enough space to unpack %2 (").arg(folder_->path().c_str(), file().c_str())),
                  qPrintable(error));
@@ -206,9 +205,7 @@ class tst_unpackGzip : public QObject {
 
     void unpackingNeedsAFolder() {
         write(packed_);
-        UnpackLimits limits;
-        limits.folder = *folder_ / "missing";
-        const QString error = errorOf(limits);
+        const QString error = errorOf(UnpackLimits{.folder = *folder_ / "missing"});
         QVERIFY2(error.contains("cannot be unpacked. ") && error.contains(": cannot create a temporary file"),
                  qPrintable(error));
     }

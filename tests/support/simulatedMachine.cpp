@@ -89,8 +89,7 @@ class Simulation {
         for (int64_t gpu = 0; gpu < options_.gpuCount; ++gpu) {
             LinkPeak pcie{.gpu = gpu, .bytesPerSecond = 63'015'000'000, .generation = 5, .width = 16};
             links.peaks.push_back(pcie);
-            LinkPeak memory{.kind = LinkKind::Dram, .gpu = gpu, .bytesPerSecond = 4'800'000'000'000};
-            links.peaks.push_back(memory);
+            links.peaks.push_back(LinkPeak{.kind = LinkKind::Dram, .gpu = gpu, .bytesPerSecond = 4'800'000'000'000});
             if (options_.linksPerGpu > 0) {
                 LinkPeak nvlink{.kind = LinkKind::NvLink,
                                 .gpu = gpu,

@@ -81,9 +81,7 @@ class TestFleetPage : public QObject {
         shown.window.actions().copyCommand->trigger();
         QCOMPARE(QGuiApplication::clipboard()->text(),
                  QString("lanescope-viewer ") + QString::fromStdString(report_.string()));
-        ViewOptions view;
-        view.step = 1;
-        const Result<void> applied = applyView(shown.window, view);
+        const Result<void> applied = applyView(shown.window, ViewOptions{.step = 1});
         QVERIFY(!applied.has_value());
         QVERIFY(applied.error().sentence.find("report of many ranks") != std::string::npos);
     }

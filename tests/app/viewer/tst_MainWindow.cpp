@@ -567,10 +567,7 @@ class tst_MainWindow : public QObject {
             test::orFail(applyView(again.window, view));
             QCOMPARE(again.page().guide().strip().chosen(), chosen);
         }
-        ViewOptions missing;
-        missing.step = 3;
-        missing.worker = "rank 7";
-        const Result<void> applied = applyView(shown.window, missing);
+        const Result<void> applied = applyView(shown.window, ViewOptions{.step = 3, .worker = "rank 7"});
         QVERIFY(!applied.has_value());
         HAS(applied.error().sentence, "rank 7");
     }

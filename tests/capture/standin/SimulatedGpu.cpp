@@ -207,9 +207,7 @@ void SimulatedGpu::emitRareRecords() const {
     counter.address = 0x8000;
     counter.srcId = 0xffffffff;
     emit(counter);
-    CUpti_ActivityJit2 jit{};
-    jit.kind = CUPTI_ACTIVITY_KIND_JIT;
-    emit(jit);
+    emit(CUpti_ActivityJit2{.kind = CUPTI_ACTIVITY_KIND_JIT});
     CUpti_ActivityKernel10 kernel{};
     kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     kernel.start = startNs;

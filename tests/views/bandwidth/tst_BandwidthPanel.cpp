@@ -291,9 +291,7 @@ class tst_BandwidthPanel : public QObject {
     }
 
     void withoutPeaksTheShareIsUnknownAndNotZero() {
-        SimulatedMachine options;
-        options.hasTopology = false;
-        ShownPanel shown(simulatedMachine(options));
+        ShownPanel shown(simulatedMachine(SimulatedMachine{.hasTopology = false}));
         for (int row = 0; row < shown.view().model().rowCount(); ++row) {
             const QVariant kind = cellOf(shown.view(), row, "Kind");
             if (kind == "HtoD") QVERIFY(!cellOf(shown.view(), row, "Of Peak").isValid());
@@ -373,9 +371,7 @@ class tst_BandwidthPanel : public QObject {
         QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
         for (const auto rows :
              {BandwidthRows::Memory, BandwidthRows::Size, BandwidthRows::Range, BandwidthRows::Instance}) {
-            BandwidthQuestion question;
-            question.rows = rows;
-            const auto answer = answerBandwidth(copies, question);
+            const auto answer = answerBandwidth(copies, BandwidthQuestion{.rows = rows});
             model.setAnswer(answer);
             model.setTable(bandwidthTable(*answer));
             QVERIFY(model.rowCount() > 0);
@@ -485,8 +481,7 @@ class tst_BandwidthPanel : public QObject {
     }
 
     void manyCopiesBecomeFewPoints() {
-        SimulatedMachine options{.steps = 3, .copiesPerStep = 20'000};
-        ShownChart shown(BandwidthChart::BySize, options);
+        ShownChart shown(BandwidthChart::BySize, SimulatedMachine{.steps = 3, .copiesPerStep = 20'000});
         QVERIFY(shown.answer->cells.copyCount > 100'000);
         QVERIFY(shown.chart.markCount() < 20'000);
         QCOMPARE(shown.chart.markCount(), int(shown.answer->cells.cells.size()));

@@ -91,9 +91,7 @@ class TestSqlPanel : public QObject {
     }
 
     void timeLimitEndsEveryFunction() {
-        QueryLimits limits;
-        limits.time = std::chrono::milliseconds(2000);
-        panel_->setLimits(limits);
+        panel_->setLimits(QueryLimits{.time = std::chrono::milliseconds(2000)});
         QElapsedTimer timer;
         timer.start();
         ask(slowQuery);
