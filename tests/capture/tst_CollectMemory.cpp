@@ -42,7 +42,7 @@ struct StackLog : TestLog {
         add(record);
     }
     void window(int64_t afterNs, bool isBegin, uint32_t index = 0) {
-        add(WindowRecord{.timestampNs = startNs + afterNs, .index = index, .isBegin = isBegin ? 1 : 0});
+        add(WindowRecord{.timestampNs = startNs + afterNs, .index = index, .isBegin = isBegin ? 1u : 0u});
     }
     void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber, uint32_t threadId = 4242) {
         GraphNodeRecord record{};

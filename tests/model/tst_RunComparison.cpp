@@ -394,7 +394,7 @@ class tst_RunComparison : public QObject {
 
     void chosenStepsAreCompared() {
         const Training training{.steps = 30, .stallUs = 9000};
-        const RunSummary before = Maker(training).summary(StepSelection{.numbers = {10, 19}});
+        const RunSummary before = Maker(training).summary(StepSelection{.numbers = StepRange{10, 19}});
         QCOMPARE(before.workers.at(0).steps.size(), size_t{10});
         QVERIFY(before.workers[0].outliers.empty());  // the stall is in step 7
         QCOMPARE(compareRuns(BaselineRun{before}, CandidateRun{before}).answer.outcome, Outcome::Alike);

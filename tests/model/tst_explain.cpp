@@ -552,13 +552,16 @@ class tst_explain : public QObject {
         const auto explained = [](ThreadState state) {
             Program program;
             const uint32_t thread = program.defaultThread();
-            program.addSteps(thread, Program::steps, Program::stepNs, Program::stepNs, [&](int64_t at, int64_t step) {
-                program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms, static_cast<uint32_t>(step) + 1);
-                program.addKernel(program.defaultStream(), "gemm", at + 4 * ms, at + Program::stepNs,
-                                  static_cast<uint32_t>(step) + 1);
-                test::addState(program, thread, state, {at, at + 4 * ms}, state == ThreadState::Running ? 4 * ms : 0,
-                               state == ThreadState::Runnable ? 4 * ms : 0);
-            });
+            program.SimulatedTrace::addSteps(
+                thread, Program::steps, Program::stepNs, Program::stepNs, [&](int64_t at, int64_t step) {
+                    program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms,
+                                   static_cast<uint32_t>(step) + 1);
+                    program.addKernel(program.defaultStream(), "gemm", at + 4 * ms, at + Program::stepNs,
+                                      static_cast<uint32_t>(step) + 1);
+                    test::addState(program, thread, state, {at, at + 4 * ms},
+                                   state == ThreadState::Running ? 4 * ms : 0,
+                                   state == ThreadState::Runnable ? 4 * ms : 0);
+                });
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = explained(ThreadState::Runnable);
@@ -576,7 +579,7 @@ class tst_explain : public QObject {
         const auto explained = [](MemoryKind source) {
             Program program;
             const uint32_t thread = program.defaultThread(), stream = program.defaultStream();
-            program.addSteps(thread, 20, 10 * ms, 10 * ms, [&](int64_t at, uint32_t step) {
+            program.SimulatedTrace::addSteps(thread, 20, 10 * ms, 10 * ms, [&](int64_t at, uint32_t step) {
                 program.addApi(thread, "cudaMemcpyAsync", at, at + 3 * ms, step + 1);
                 program.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 2'100 * us, step + 1, source);
                 program.launch(thread, stream, "gemm", at + 3'010 * us, at + 3'020 * us, at + 10 * ms);

@@ -161,7 +161,8 @@ class TestJudgeParts : public QObject {
         steady.baselineTurns = {0, 2, 4};
         steady.candidateTurns = {1, 3, 5};
         const GroupDifference found = differenceOf(steady);
-        QCOMPARE(test::listed(found.difference, found.freedom), test::listed(plain.difference, 3));
+        QCOMPARE(lanescope::test::listed(found.difference, found.freedom),
+                 lanescope::test::listed(plain.difference, 3));
         QVERIFY(found.reach() > plain.reach());  // the cost of the test
     }
 

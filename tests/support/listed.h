@@ -12,6 +12,7 @@ namespace lanescope::test {
 struct Listed {
     std::string text;
 
+    void add(const Listed& other) { text += other.text; }
     void add(bool value) { text += value ? "true" : "false"; }
     void add(std::string_view value) { text += value; }
     template <class Value>
@@ -32,6 +33,10 @@ struct Listed {
             value.has_value() ? add(*value) : add(std::string_view("none"));
         } else if constexpr (requires { value.startNs + value.endNs; }) {
             text += std::to_string(value.startNs) + ".." + std::to_string(value.endNs);
+        } else if constexpr (requires { value.first, value.second; }) {
+            add(value.first), text += ": ", add(value.second);
+        } else if constexpr (requires { value.kind(), value.row(); }) {
+            add(value.kind()), text += " ", add(value.row());
         } else {
             for (const char* before = ""; const auto& each : value) {
                 text += before;
