@@ -166,8 +166,8 @@ EventRef SimulatedTrace::addApi(uint32_t thread, std::string_view callName, int6
                             .name = intern(callName),
                             .thread = thread,
                             .correlation = correlation,
-                            .stack = stack,
-                            .isDriver = !callName.starts_with("cuda")});
+                            .isDriver = !callName.starts_with("cuda"),
+                            .stack = stack});
 }
 
 uint32_t SimulatedTrace::frame(std::string_view function, std::string_view file, uint32_t line, uint32_t outer) {

@@ -30,6 +30,11 @@ struct ShownWindow {
         window.tabs().showTrace(std::move(trace));
     }
 
+    /// Opens files. Ends the test program if their parts are not computed in time.
+    explicit ShownWindow(const QStringList& files) : ShownWindow(usualSize) {
+        if (!opened(files)) qFatal("%s: not shown in time", qPrintable(files.join(", ")));
+    }
+
     void open(const std::filesystem::path& file) { window.openFiles({QString::fromStdString(file.string())}); }
     /// Waits until all visible parts are computed.
     bool wait() {

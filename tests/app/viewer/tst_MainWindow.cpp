@@ -164,8 +164,7 @@ class tst_MainWindow : public QObject {
     }
 
     void badFileGivesTheReasonAndTheWindowStaysUsable() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({bad_}));
+        ShownWindow shown({bad_});
         auto* page = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
         QVERIFY(page);
         QVERIFY(page->errorText().contains("bad.lanescope"));
@@ -176,15 +175,13 @@ class tst_MainWindow : public QObject {
     }
 
     void sameFileOpensOnce() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         QVERIFY(shown.opened({first_}));
         QCOMPARE(shown.window.tabs().count(), 1);
     }
 
     void secondTraceOffersAComparison() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         QVERIFY(!child<OfferBar>(shown.window).isVisible());
         QVERIFY(shown.opened({second_}));
         QVERIFY(child<OfferBar>(shown.window).isVisible());
@@ -196,8 +193,7 @@ class tst_MainWindow : public QObject {
     }
 
     void closingTheLastTabShowsTheStartPage() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         shown.window.actions().closeTab->trigger();
         QVERIFY(child<StartPage>(shown.window).isVisible());
         QVERIFY(!shown.window.searchBar().isEnabled());
@@ -214,14 +210,13 @@ class tst_MainWindow : public QObject {
     }
 
     void controlFSearchesAndEnterSelects() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         QVERIFY(QTest::qWaitForWindowActive(&shown.window));
         QTest::keyClick(&shown.window, Qt::Key_F, Qt::ControlModifier);
         QTRY_VERIFY(shown.window.searchBar().edit().hasFocus());
         QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Escape);
-        QTRY_VERIFY(shown.window.tabs().currentTrace()->timeline().hasFocus());
-        QTest::keyClick(&shown.window.tabs().currentTrace()->timeline(), Qt::Key_Slash);
+        QTRY_VERIFY(shown.timeline().hasFocus());
+        QTest::keyClick(&shown.timeline(), Qt::Key_Slash);
         QTRY_VERIFY(shown.window.searchBar().edit().hasFocus());
         QTest::keyClicks(&shown.window.searchBar().edit(), "nccl");
         QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Return);
@@ -234,8 +229,7 @@ class tst_MainWindow : public QObject {
     }
 
     void tableRowLeadsToTheTimeline() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         TracePage* page = shown.window.tabs().currentTrace();
         page->showName("memcpy HtoD");
         QTRY_VERIFY(page->timeline().state().selection().event().isValid());
@@ -244,8 +238,7 @@ class tst_MainWindow : public QObject {
     }
 
     void everyTableTabCanBeShown() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         TracePage* page = shown.window.tabs().currentTrace();
         for (int index = 0; index < page->tables().count(); ++index) {
             if (!page->tables().isTabVisible(index)) continue;
@@ -263,8 +256,7 @@ class tst_MainWindow : public QObject {
     }
 
     void panelsCloseAndStayClosed() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         showDetails(shown.window);
         shown.window.actions().showDetails->trigger();
         QVERIFY(!child<DetailsPanel>(*shown.window.tabs().currentTrace()).isVisible());
@@ -312,18 +304,16 @@ class tst_MainWindow : public QObject {
     }
 
     void themeChangesAtOnce() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         shown.window.setThemeChoice(ThemeChoice::Dark);
-        QVERIFY(shown.window.tabs().currentTrace()->timeline().state().options().theme().isDark);
+        QVERIFY(shown.timeline().state().options().theme().isDark);
         QVERIFY(QApplication::palette().color(QPalette::Window).lightness() < 100);
         shown.window.setThemeChoice(ThemeChoice::Light);
-        QVERIFY(!shown.window.tabs().currentTrace()->timeline().state().options().theme().isDark);
+        QVERIFY(!shown.timeline().state().options().theme().isDark);
     }
 
     void writesPicturesAndTables() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(exportDocumentPicture(*page, pathOf("timeline.png").toStdString()).has_value());
         QVERIFY(!exportDocumentPicture(*page, pathOf("timeline.doc").toStdString()).has_value());
@@ -445,8 +435,7 @@ class tst_MainWindow : public QObject {
     }
 
     void compareDialogUsesTheOpenTraceAsBaseline() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         chooseInNextDialog(second_);
         shown.window.actions().compare->trigger();
         QVERIFY(shown.wait());
@@ -456,8 +445,7 @@ class tst_MainWindow : public QObject {
     }
 
     void tableIsWrittenToTheChosenFile() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         const QString path = pathOf("chosen.json");
         chooseInNextDialog(path);
         shown.window.actions().exportTable->trigger();
@@ -466,8 +454,7 @@ class tst_MainWindow : public QObject {
     }
 
     void reportIsThePageOfTheCommandLine() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         const QString path = pathOf("report.html");
         chooseInNextDialog(path);
         shown.window.actions().exportReport->trigger();
@@ -478,8 +465,7 @@ class tst_MainWindow : public QObject {
     }
 
     void sharedPageHasTheVisibleRangeInFull() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         const QString path = pathOf("shared.html");
         answerShareDialog(path);
         shown.window.actions().share->trigger();
@@ -499,8 +485,7 @@ class tst_MainWindow : public QObject {
     }
 
     void copiedCommandRestoresTheView() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         QVERIFY(shown.page().guide().showStepOf(1));
         TimelineState& state = shown.timeline().state();
         state.range().zoomTo({12'345'678, 23'456'789});
@@ -539,8 +524,7 @@ class tst_MainWindow : public QObject {
     }
 
     void copiedCommandNamesTheRangeOfTheWholeTrace() {
-        ShownWindow shown;
-        QVERIFY(shown.opened({first_}));
+        ShownWindow shown({first_});
         shown.timeline().commands().fit();
         const TimeRange visible = shown.timeline().state().range().visible();
         QVERIFY(argumentsOf(shown.page())
@@ -550,8 +534,7 @@ class tst_MainWindow : public QObject {
     void copiedCommandNamesTheRankOfTheStep() {
         const QString ranks = pathOf("ranks.sqlite");
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 6, .gpuCount = 2}), ranks.toStdString()).has_value());
-        ShownWindow shown;
-        QVERIFY(shown.opened({ranks}));
+        ShownWindow shown({ranks});
         for (const uint32_t worker : {0u, 1u}) {
             QVERIFY(shown.page().guide().showStepOf(3, worker));
             const auto chosen = shown.page().guide().strip().chosen();
