@@ -58,8 +58,7 @@ class TestCommandLine : public QObject {
         for (const char* command : {"info", "stats", "compare", "export", "view"}) {
             const Ended help = run({command, "--help"});
             QCOMPARE(help.status, 0);
-            QVERIFY(help.out.contains("Examples:"));
-            QVERIFY(help.out.contains(QByteArray("lanescope ") + command));
+            QVERIFY(help.out.contains("Examples:") && help.out.contains(QByteArray("lanescope ") + command));
         }
         QVERIFY(run({"stats", "--help"}).out.contains("cuda_gpu_kern_sum"));
     }
@@ -301,8 +300,7 @@ class TestCommandLine : public QObject {
         const Ended some = run({"stats", fast_, "-r", "nvtx_sum", "-r", "cuda_api_sum", "-f", "json"});
         QCOMPARE(QJsonDocument::fromJson(some.out).object().keys(), (QStringList{"cuda_api_sum", "nvtx_sum"}));
         const QJsonObject all = QJsonDocument::fromJson(run({"stats", fast_, "-f", "json"}).out).object();
-        QVERIFY(all.contains("nccl_sum"));
-        QVERIFY(all["cuda_gpu_kern_sum"].toArray().size() == 1);
+        QVERIFY(all.contains("nccl_sum") && all["cuda_gpu_kern_sum"].toArray().size() == 1);
     }
 
     void statsOfARangeCountsOnlyThat() {
@@ -364,8 +362,7 @@ class TestCommandLine : public QObject {
     void healthWarningsGoToStderr() {
         const Ended outcome = run({"stats", fast_});
         QCOMPARE(outcome.status, 0);
-        QVERIFY(outcome.out.contains("CUDA GPU Kernel Summary"));
-        QVERIFY(!outcome.out.contains("dropped"));
+        QVERIFY(outcome.out.contains("CUDA GPU Kernel Summary") && !outcome.out.contains("dropped"));
         QVERIFY(outcome.err.contains("lanescope: warning: fast.lanescope: Three buffers"));
     }
 

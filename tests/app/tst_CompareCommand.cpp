@@ -130,8 +130,7 @@ class tst_CompareCommand : public QObject {
         QVERIFY(writeHostileTrace(hostile_, 0));
         oneStep_ = path("once.sqlite");
         oneSlowStep_ = path("once-slow.sqlite");
-        QVERIFY(writeTraceWithoutSteps(oneStep_, 1'000'000));
-        QVERIFY(writeTraceWithoutSteps(oneSlowStep_, 1'500'000));
+        QVERIFY(writeTraceWithoutSteps(oneStep_, 1'000'000) && writeTraceWithoutSteps(oneSlowStep_, 1'500'000));
         empty_ = path("nothing.sqlite");
         QVERIFY(writeTraceFile(*SimulatedTrace().finish(), empty_.toStdString()));
         QVERIFY(!fast_.isEmpty() && !slow_.isEmpty() && !same_.isEmpty());
@@ -389,8 +388,7 @@ class tst_CompareCommand : public QObject {
         const Ended outcome = compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
         QCOMPARE(outcome.status, 0);
         const QString page = QString::fromUtf8(test::fileBytes(file));
-        QVERIFY(page.startsWith("<!DOCTYPE html>"));
-        QVERIFY(page.endsWith("</html>\n"));
+        QVERIFY(page.startsWith("<!DOCTYPE html>") && page.endsWith("</html>\n"));
         QCOMPARE(page.count("class=\"trace\""), 2);
         static const QRegularExpression data("class=\"trace\">[A-Za-z0-9+/=]*<");
         const QString html = QString(page).remove(data);
@@ -407,8 +405,7 @@ class tst_CompareCommand : public QObject {
         QCOMPARE(html.status, 0);
         QVERIFY(html.out.contains("&lt;script&gt;alert(1)"));
         for (const char* part : {"<script>alert", "<img"}) QVERIFY2(!html.out.contains(part), part);
-        QVERIFY(!html.out.contains('\x1b'));
-        QVERIFY(!html.out.contains("\xe2\x80\xae"));
+        QVERIFY(!html.out.contains('\x1b') && !html.out.contains("\xe2\x80\xae"));
         QVERIFY(!compareFiles({hostile_, other}).out.contains('\x1b'));
         QVERIFY(!QJsonDocument::fromJson(compareFiles({hostile_, other, "-f", "json"}).out).isNull());
     }
@@ -510,8 +507,7 @@ class tst_CompareCommand : public QObject {
 
     void folderOfOtherRunsIsIgnored() {
         writeRuns({1, 1.002});
-        QVERIFY(write({"a.sqlite", 1, 20, "python a.py"}));
-        QVERIFY(write({"b.sqlite", 1.1, 21, "python b.py"}));
+        QVERIFY(write({"a.sqlite", 1, 20, "python a.py"}) && write({"b.sqlite", 1.1, 21, "python b.py"}));
         const Ended none = compareFiles({in("a.sqlite"), in("b.sqlite"), "--spread", in("runs")});
         QCOMPARE(none.status, 3);
         QVERIFY2(none.err.contains("has no other run of the command of either side"), qPrintable(none.err));
@@ -523,8 +519,7 @@ class tst_CompareCommand : public QObject {
 
     void ordinaryRunIsWithinTheEarlierOnes() {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001});
-        QVERIFY(write({"runs/today.sqlite", 1.002, 10}));
-        QVERIFY(write({"runs/later.sqlite", 1.5, 11}));
+        QVERIFY(write({"runs/today.sqlite", 1.002, 10}) && write({"runs/later.sqlite", 1.5, 11}));
         const QStringList asked{"--history", in("runs"), in("runs/today.sqlite"), "--fail-if", "slower"};
         const Ended outcome = compareFiles(asked);
         QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
@@ -567,8 +562,7 @@ class tst_CompareCommand : public QObject {
 
     void historyNeedsRuns() {
         writeRuns({1, 1.004});
-        QVERIFY(write({"today.sqlite", 1, 10}));
-        QVERIFY(write({"nowhere.sqlite", 1, 10, "python train.py", ""}));
+        QVERIFY(write({"today.sqlite", 1, 10}) && write({"nowhere.sqlite", 1, 10, "python train.py", ""}));
         const auto said = [&](const char* run) {
             const Ended outcome = compareFiles({"--history", in("runs"), in(run)});
             return outcome.status == 3 ? outcome.err : QString();

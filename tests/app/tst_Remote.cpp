@@ -193,8 +193,7 @@ class tst_Remote : public QObject {
         QVERIFY(report.has_value());
         QCOMPARE(report->rows, makeReport(*local, "cuda_gpu_kern_sum")->rows);
         const auto summary = index->summary({}, {});
-        QVERIFY(summary.has_value());
-        QVERIFY(*summary == *analysis::summarizeRun(*local));
+        QVERIFY(summary.has_value() && *summary == *analysis::summarizeRun(*local));
         QVERIFY(!index->report("none", std::nullopt).has_value());
         const auto rows = index->query("SELECT 7 AS n", {}, {});
         QVERIFY(rows.has_value());

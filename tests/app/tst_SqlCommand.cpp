@@ -50,8 +50,7 @@ class tst_SqlCommand : public QObject {
         QCOMPARE(outcome.status, 0);
         // Numbers and their headings are right-aligned.
         QVERIFY2(outcome.out.startsWith(" n\n"), outcome.out.constData());
-        QVERIFY(outcome.out.contains("10"));
-        QVERIFY(outcome.err.isEmpty());
+        QVERIFY(outcome.out.contains("10") && outcome.err.isEmpty());
     }
 
     void csvHasPlainNumbers() {
@@ -77,8 +76,7 @@ class tst_SqlCommand : public QObject {
     void lineBreaksAreKeptWhereTheFormatHasThem() {
         const QString query = "SELECT 'a' || char(10) || 'b' AS t";
         QCOMPARE(sql({query, "-f", "csv"}).out, QByteArray("t\r\n\"a\nb\"\r\n"));
-        QVERIFY(sql({query, "-f", "json"}).out.contains("\"a\\nb\""));
-        QVERIFY(sql({query}).out.endsWith("a b\n"));
+        QVERIFY(sql({query, "-f", "json"}).out.contains("\"a\\nb\"") && sql({query}).out.endsWith("a b\n"));
     }
 
     void readsTheQueryFromStdin() {
@@ -176,8 +174,7 @@ class tst_SqlCommand : public QObject {
             QCOMPARE(sum, worker.toObject()["meanStepNs"].toInteger());
         }
         const Ended text = explained({unused_});
-        QVERIFY(text.out.startsWith("GPUs compute "));
-        QVERIFY(text.out.contains("1. nvlink_unused, costs "));
+        QVERIFY(text.out.startsWith("GPUs compute ") && text.out.contains("1. nvlink_unused, costs "));
     }
 
     void conditionsDecideTheStatus() {

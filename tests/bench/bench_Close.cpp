@@ -253,8 +253,7 @@ class bench_Close : public QObject {
         const Result<Database> from = Database::openReadOnly(source());
         QVERIFY(from.has_value());
         Result<Database> to = Database::create(path);
-        QVERIFY(to.has_value() && createTraceTables(*to));
-        QVERIFY(to->execute("DELETE FROM StringIds").has_value());
+        QVERIFY(to.has_value() && createTraceTables(*to) && to->execute("DELETE FROM StringIds").has_value());
         rows_ = 0;
         {
             const Stopwatch watch;

@@ -142,8 +142,7 @@ class tst_Agent : public QObject {
                                          [](const auto& call) { return call.endNs - call.startNs >= 3'000'000; });
         };
         // Others' load may lengthen further calls, but not all of them.
-        QVERIFY(longCalls("1") >= 20);
-        QVERIFY(longCalls("0") < 20);
+        QVERIFY(longCalls("1") >= 20 && longCalls("0") < 20);
     }
 
     void recordsRareKindsOnRequest_data() {
@@ -192,8 +191,7 @@ class tst_Agent : public QObject {
     void skipsRareKindsByDefault() {
         AgentRun run({"--rare", "1"});
         const ProcessLog& log = run.log();
-        QVERIFY(log.graphs.empty() && log.memory.empty() && log.pools.empty());
-        QVERIFY(log.unifiedMemory.empty());
+        QVERIFY(log.graphs.empty() && log.memory.empty() && log.pools.empty() && log.unifiedMemory.empty());
         QCOMPARE(log.overheads.size(), size_t{1});
     }
 
@@ -284,24 +282,21 @@ class tst_Agent : public QObject {
         for (const log::ApiRecord& call : log.calls) {
             QVERIFY(call.startNs >= beforeNs && call.endNs <= afterNs);
             // The stand-in's calls take a microsecond; its clock may differ slightly from ours.
-            QVERIFY(call.endNs - call.startNs >= 500);
-            QVERIFY(call.isDriver);
+            QVERIFY(call.endNs - call.startNs >= 500 && call.isDriver);
         }
     }
 
     void switchesKindsOff() {
         AgentRun without;
         without.environment["LANESCOPE_AGENT_OPTIONS"] = "memset=0";
-        QVERIFY(without.run());
-        QVERIFY(without.log().memcpys.size() > 0);
+        QVERIFY(without.run() && without.log().memcpys.size() > 0);
         QCOMPARE(without.log().memsets.size(), size_t{0});
         AgentRun run({}, {{"LANESCOPE_AGENT_OPTIONS", "cuda=0"}});
         QCOMPARE(run.log().kernels.size(), size_t{0});
         QVERIFY(run.log().nvtx.size() > 0);
         AgentRun other;
         other.environment["LANESCOPE_AGENT_OPTIONS"] = "nvtx=0";
-        QVERIFY(other.run());
-        QVERIFY(other.log().kernels.size() > 0);
+        QVERIFY(other.run() && other.log().kernels.size() > 0);
         QCOMPARE(other.log().nvtx.size(), size_t{0});
     }
 

@@ -559,8 +559,7 @@ class tst_CpuSamples : public QObject {
             const auto percent = [](int64_t ns) { return 100. * static_cast<double>(ns) / wholeNs; };
             qInfo("a sample every %lld ms: %.1f %% on a core, %.1f %% asleep, %.1f %% for the lock",
                   static_cast<long long>(intervalNs / ms), percent(ranNs), percent(asleepNs), percent(lockedNs));
-            QVERIFY(std::abs(percent(ranNs) - 25) < 0.5);
-            QVERIFY(std::abs(percent(asleepNs) - 25) < 2.5);
+            QVERIFY(std::abs(percent(ranNs) - 25) < 0.5 && std::abs(percent(asleepNs) - 25) < 2.5);
             QVERIFY(std::abs(percent(lockedNs) - 50) < 2.5);
         }
     }
@@ -652,9 +651,7 @@ class tst_CpuSamples : public QObject {
         });
         int64_t lastNs = 0;
         for (const auto& run : runs) {
-            QVERIFY(run.startNs >= lastNs);
-            QVERIFY(run.endNs >= run.startNs);
-            QVERIFY(run.cpuNs >= 0 && run.delayNs >= 0);
+            QVERIFY(run.startNs >= lastNs && run.endNs >= run.startNs && run.cpuNs >= 0 && run.delayNs >= 0);
             lastNs = run.endNs;
         }
     }

@@ -283,8 +283,7 @@ class tst_HealthFacts : public QObject {
         const Process& process = *processOf(*trace, 4242);
         QCOMPARE(test::listed(process.worldSize, process.facts->cuptiVersion), "2 | 130001");
         QCOMPARE(process.facts->cuptiPath, std::string("/usr/lib/libcupti.so"));
-        QVERIFY(process.facts->isNvtxOff);
-        QVERIFY(!process.facts->isCudaOff);
+        QVERIFY(process.facts->isNvtxOff && !process.facts->isCudaOff);
         QCOMPARE(process.facts->others.size(), size_t{1});
         QCOMPARE(test::listed(process.facts->others[0].name, process.facts->others[0].value), "brandNew | yes");
     }

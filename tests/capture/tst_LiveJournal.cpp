@@ -269,8 +269,7 @@ class tst_LiveJournal : public QObject {
             << "no database at all, but long enough to resemble one" << std::string(5000, 'x');
         auto bad = TraceMirror::create(*folder_ / "bad.partial");
         const auto rows = bad->refresh();
-        QVERIFY(!rows.has_value());
-        QVERIFY(rows.error().sentence.find("bad.partial") != std::string::npos);
+        QVERIFY(!rows.has_value() && rows.error().sentence.find("bad.partial") != std::string::npos);
     }
 
     void recordingStateIsReported() {

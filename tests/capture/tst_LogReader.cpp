@@ -200,9 +200,7 @@ class tst_LogReader : public QObject {
         size_t before = 0;
         for (size_t length = 0; length <= bytes.size(); ++length) {
             const Reading cut = readAll(std::string_view(bytes).substr(0, length));
-            QVERIFY(cut.opened);
-            QVERIFY(!cut.damaged);
-            QVERIFY(cut.lines.size() >= before);
+            QVERIFY(cut.opened && !cut.damaged && cut.lines.size() >= before);
             QVERIFY(std::equal(cut.lines.begin(), cut.lines.end(), whole.begin()));
             before = cut.lines.size();
         }
@@ -257,8 +255,7 @@ class tst_LogReader : public QObject {
         Notebook notebook;
         for (size_t length = 0; length <= bytes.size(); length += 7) {
             TestLog::write(path("grow.log"), std::string_view(bytes).substr(0, length));
-            QVERIFY(reader->poll(notebook).has_value());
-            QVERIFY(!reader->isCorrupt());
+            QVERIFY(reader->poll(notebook).has_value() && !reader->isCorrupt());
         }
         TestLog::write(path("grow.log"), bytes);
         QVERIFY(reader->poll(notebook).has_value());

@@ -425,8 +425,7 @@ class tst_PerfParts : public QObject {
                     explicit Follow(PerfStacks& all) : stacks(all) {}
                     void visit(const PerfSample& sample) override {
                         const NativeStack stack = stacks.of(sample);
-                        QVERIFY(!stack.functions.empty());
-                        QVERIFY(stack.functions.size() <= maxNativeFrames + 1);
+                        QVERIFY(!stack.functions.empty() && stack.functions.size() <= maxNativeFrames + 1);
                     }
                     PerfStacks& stacks;
                 } follow(stacks);
@@ -481,8 +480,7 @@ class tst_PerfParts : public QObject {
         auto events = test::orFail(PerfEvents::open(child.pid(), {}));
         auto log = test::orFail(PerfLog::into(::open("/dev/null", O_WRONLY | O_CLOEXEC), {}, 1 << 20));
         PerfDrain drain(std::move(events), std::move(log));
-        QVERIFY(drain.start());
-        QVERIFY(drain.end());
+        QVERIFY(drain.start() && drain.end());
     }
 };
 

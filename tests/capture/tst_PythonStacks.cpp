@@ -261,8 +261,7 @@ class tst_PythonStacks : public QObject {
         AgentRun run = launches("python3", folder_.filePath("notes.json"), 1);
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "python=0";
         run.succeed();
-        QVERIFY(!run.log().calls.empty());
-        QVERIFY(run.log().stacks.empty());
+        QVERIFY(!run.log().calls.empty() && run.log().stacks.empty());
         for (const log::ApiRecord& call : run.log().calls) QCOMPARE(call.stack, 0u);
     }
 
@@ -360,8 +359,7 @@ for pid in children:
             QCOMPARE(log.calls.size(), size_t{1});
             const QStringList frames = framesOf(log, log.calls[0].stack);
             QCOMPARE(frames.size(), 3);
-            QVERIFY(frames[0].endsWith("forking.py|work|5"));
-            QVERIFY(frames[1].endsWith("forking.py|child|8"));
+            QVERIFY(frames[0].endsWith("forking.py|work|5") && frames[1].endsWith("forking.py|child|8"));
             QVERIFY(frames[2].endsWith("forking.py|<module>|14"));
         }
     }
@@ -389,8 +387,7 @@ for pid in children:
     void recordsProgramsWithoutPython() {
         AgentRun run;
         run.succeed();
-        QVERIFY(!run.log().kernels.empty());
-        QVERIFY(run.log().stacks.empty());
+        QVERIFY(!run.log().kernels.empty() && run.log().stacks.empty());
         QCOMPARE(run.log().notes.count("python-unknown"), size_t{0});
         QCOMPARE(run.log().notes.count("python-unreadable"), size_t{0});
     }
@@ -599,23 +596,18 @@ for pid in children:
         uint64_t value = 5, got = 0;
         QVERIFY(CarefulMemory().get(address(&value), got));
         QCOMPARE(got, value);
-        QVERIFY(!CarefulMemory().get(0, got));
-        QVERIFY(!CarefulMemory().get(8, got));
-        QVERIFY(!CarefulMemory().get(uint64_t{1} << 46 | 8, got));
-        QVERIFY(!CarefulMemory().get(~uint64_t{7}, got));
+        QVERIFY(!CarefulMemory().get(0, got) && !CarefulMemory().get(8, got));
+        QVERIFY(!CarefulMemory().get(uint64_t{1} << 46 | 8, got) && !CarefulMemory().get(~uint64_t{7}, got));
         QVERIFY(!CarefulMemory().get(uint64_t{0xffff800000000000}, got));
     }
 
     void acceptsReleasedVersionsOnly() {
-        QVERIFY(!layoutOf(2, 7));
-        QVERIFY(!layoutOf(3, 8));
-        QVERIFY(!layoutOf(3, 13));
+        QVERIFY(!layoutOf(2, 7) && !layoutOf(3, 8) && !layoutOf(3, 13));
         QVERIFY(!layoutOf(4, 9));
         auto numbers = told(13);
         const auto bytes = [&numbers] { return std::as_bytes(std::span(numbers)); };
         QVERIFY(!layoutOfRuntime(bytes(), 3, 13));  // its frames have no room for any field
-        QVERIFY(!layoutOfRuntime(bytes().first(100), 3, 13));
-        QVERIFY(!layoutOfRuntime(bytes(), 3, 14));
+        QVERIFY(!layoutOfRuntime(bytes().first(100), 3, 13) && !layoutOfRuntime(bytes(), 3, 14));
         QVERIFY(!layoutOfRuntime(bytes(), 3, 15));
     }
 

@@ -114,9 +114,7 @@ class tst_RecordTraining : public QObject {
         const RunSummary made = test::orFail(summarizeRun(*trace));
         const Database database = test::orFail(Database::openReadOnly(file.toStdString()));
         const std::optional<RunSummary> stored = readRunSummary(database);
-        QVERIFY(stored.has_value());
-        QVERIFY(!stored->isEmpty());
-        QVERIFY(*stored == made);
+        QVERIFY(stored.has_value() && !stored->isEmpty() && *stored == made);
     }
 
     /// Returns true if the collector's last records are present.

@@ -301,8 +301,7 @@ class tst_SampleTime : public QObject {
         QVERIFY(states.size() > 0);
         int64_t ranNs = 0;
         for (uint32_t row = 0; row < states.size(); ++row) {
-            QVERIFY(states.startNs[row] >= 800 * ms);
-            QVERIFY(states.endNs[row] <= 1'300 * ms);
+            QVERIFY(states.startNs[row] >= 800 * ms && states.endNs[row] <= 1'300 * ms);
             ranNs += states.cpuNs[row];
         }
         QVERIFY(ranNs > 0 && ranNs <= 510 * ms);
@@ -323,8 +322,7 @@ class tst_SampleTime : public QObject {
         batch.add(power, 50.0);
         log.write(sampleTimeNs(), batch);
         SamplerThread thread(std::make_unique<WithoutMemory>(atOnce), 100'000'000, log, nullptr);
-        QVERIFY(thread.waitUntil(log::monotonicNs() + 10'000'000'000));
-        QVERIFY(!thread.isSampling());
+        QVERIFY(thread.waitUntil(log::monotonicNs() + 10'000'000'000) && !thread.isSampling());
         log.end();
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         auto collector = test::beginCollector(folder.filePath("run").toStdString(), trace, RunInfo());
@@ -335,8 +333,7 @@ class tst_SampleTime : public QObject {
         QCOMPARE(QString::fromStdString(std::string(said->text(0))),
                  QString("Reading NVML ended early (out of memory); later values are unknown."));
         auto last = database->prepare("SELECT value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp DESC");
-        QVERIFY(last && *last->step());
-        QVERIFY(last->isNull(0));
+        QVERIFY(last && *last->step() && last->isNull(0));
     }
 };
 

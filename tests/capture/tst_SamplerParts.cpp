@@ -112,8 +112,7 @@ class tst_SamplerParts : public QObject {
         QVERIFY2(share <= 0.004 && share > 0.0038, pace.describe().c_str());
         // Cheap queries keep their pace; of the others, the more expensive is less frequent.
         QCOMPARE(test::listed(pace.periodNs(1), pace.periodNs(2)), test::listed(turnNs, 5 * turnNs));
-        QVERIFY(pace.periodNs(4) < pace.periodNs(6));
-        QVERIFY(pace.periodNs(6) < pace.periodNs(0));
+        QVERIFY(pace.periodNs(4) < pace.periodNs(6) && pace.periodNs(6) < pace.periodNs(0));
         QVERIFY(pace.periodNs(0) < pace.periodNs(5));
         for (size_t at = 0; at < std::size(queries); ++at) {
             QVERIFY(pace.periodNs(at) >= queries[at].periodNs);
@@ -195,8 +194,7 @@ class tst_SamplerParts : public QObject {
         const TimedReading none{}, reading{1'000'000'000, 1'005'000'000, 0};
         QVERIFY(!none.serves(0));
         QVERIFY(reading.serves(900'000'000));  // was reported late
-        QVERIFY(reading.serves(1'001'000'000));
-        QVERIFY(!reading.serves(1'003'000'000));
+        QVERIFY(reading.serves(1'001'000'000) && !reading.serves(1'003'000'000));
     }
 
     void readsFilesOfAnyLength() {
@@ -204,8 +202,7 @@ class tst_SamplerParts : public QObject {
         const std::string path = folder.filePath("file").toStdString();
         std::vector<char> buffer;
         const ProcFile missing(path);
-        QVERIFY(!missing.isOpen());
-        QVERIFY(missing.read(buffer).empty());
+        QVERIFY(!missing.isOpen() && missing.read(buffer).empty());
         for (const size_t length : {size_t{0}, size_t{16384}, size_t{100'000}}) {
             std::ofstream(path) << std::string(length, 'x');
             QCOMPARE(ProcFile(path).read(buffer).size(), length);
@@ -231,8 +228,7 @@ class tst_SamplerParts : public QObject {
         options.usesGpm = true;
         options.program = "/venv/bin/python = 3";
         const auto again = SamplerOptions::fromWords(options.words());
-        QVERIFY(again.has_value());
-        QVERIFY(again->words() == options.words());
+        QVERIFY(again.has_value() && again->words() == options.words());
         QVERIFY(!SamplerOptions::fromWords({}).has_value());
         QVERIFY(!SamplerOptions::fromWords({"folder=/x", "host=h"}).has_value());
     }
@@ -398,8 +394,7 @@ class tst_SamplerParts : public QObject {
             auto read = partial->prepare(
                 "SELECT count(*) FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS USING"
                 " (counterId) WHERE name = 'power' AND unit = 'W'");
-            QVERIFY(read && *read->step());
-            QVERIFY(read->integer(0) > 0);
+            QVERIFY(read && *read->step() && read->integer(0) > 0);
         }
         const auto done = (*collector)->finish(std::nullopt, false);
         QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());

@@ -310,9 +310,7 @@ class tst_ThreadSampler : public QObject {
         }
         RemoteMemory memory(::getpid());
         uint64_t word = 0;
-        QVERIFY(memory.get(first, word));
-        QVERIFY(!memory.get(0, word));
-        QVERIFY(!memory.get(uint64_t{1} << 46 | 8, word));
+        QVERIFY(memory.get(first, word) && !memory.get(0, word) && !memory.get(uint64_t{1} << 46 | 8, word));
         QVERIFY(!memory.get(~uint64_t{7}, word));
     }
 

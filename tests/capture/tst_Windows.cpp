@@ -100,8 +100,7 @@ class tst_Windows : public QObject {
         QVERIFY(closed.hasChanged && !windows.close().hasChanged);
         QVERIFY(windows.open().hasChanged && windows.close().hasChanged && !windows.open().hasChanged);
         windows.refresh(writer_);
-        QVERIFY(windows.isOpenAt(opened.ns));
-        QVERIFY(!windows.isOpenAt(opened.ns - 1));
+        QVERIFY(windows.isOpenAt(opened.ns) && !windows.isOpenAt(opened.ns - 1));
         QVERIFY(!windows.isOpenAt(closed.ns));
         QCOMPARE(windows.windows().size(), size_t{2});
     }

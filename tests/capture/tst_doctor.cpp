@@ -96,8 +96,7 @@ class tst_doctor : public QObject {
 
     void oneFailureIsEnough() {
         const Check ok{CheckStatus::Ok, {}, {}, {}}, warning{CheckStatus::Warning, {}, {}, {}};
-        QVERIFY(canRecord({ok, warning}));
-        QVERIFY(!canRecord({ok, {CheckStatus::Failure, {}, {}, {}}}));
+        QVERIFY(canRecord({ok, warning}) && !canRecord({ok, {CheckStatus::Failure, {}, {}, {}}}));
         const Check noCuda{CheckStatus::NoCuda, {}, {}, {}};
         QVERIFY(!canRecord({noCuda, ok}));
         QCOMPARE(worstOf({noCuda, warning}), CheckStatus::NoCuda);
@@ -111,8 +110,7 @@ class tst_doctor : public QObject {
         {
             const FullDisk full(4096);
             const auto saved = info.save(folderOf(in("kept.json")), "kept.json");
-            QVERIFY(!saved.has_value());
-            QVERIFY(saved.error().sentence.starts_with("Cannot write "));
+            QVERIFY(!saved.has_value() && saved.error().sentence.starts_with("Cannot write "));
             QVERIFY(saved.error().sentence.find("Success") == std::string::npos);
         }
         const auto read = test::orFail(RunInfo::load(folderOf(in("kept.json")), "kept.json"));
@@ -180,10 +178,8 @@ class tst_doctor : public QObject {
         for (const MeasuredRoof& roof : measured.roofs)
             if (roof.perSecond > best[roof.operation].perSecond) best[roof.operation] = roof;
         QCOMPARE(best.size(), size_t{8});  // five precisions, and reading, writing, copying
-        QVERIFY(isAbout(best["write"].perSecond, 900));
-        QVERIFY(isAbout(best["read"].perSecond, 850));
-        QVERIFY(isAbout(best["copy"].perSecond, 800));
-        QVERIFY(isAbout(best["bf16"].perSecond / 1000, 800));
+        QVERIFY(isAbout(best["write"].perSecond, 900) && isAbout(best["read"].perSecond, 850));
+        QVERIFY(isAbout(best["copy"].perSecond, 800) && isAbout(best["bf16"].perSecond / 1000, 800));
         QVERIFY(isAbout(best["fp64"].perSecond / 1000, 100));
         QCOMPARE(best["bf16"].powerMilliwatts, int64_t{650'000});
         QVERIFY(!CublasLt::open("libc.so.6"));
@@ -238,8 +234,7 @@ class tst_doctor : public QObject {
         MeasureOptions options;
         options.progress = [](const std::string&) { return false; };
         const Result<Measurement> measured = measureRates(**driver, options);
-        QVERIFY(measured->peaks.empty());
-        QVERIFY(!measured->gpus[1].refusal.empty());
+        QVERIFY(measured->peaks.empty() && !measured->gpus[1].refusal.empty());
     }
 
     void missingPartsAreReported() {

@@ -181,8 +181,7 @@ class tst_BitFlips : public QObject {
         const Result<TracePtr> trace = loadTrace(path_);
         QVERIFY(trace.has_value());
         for (const HealthNote& note : (*trace)->health) {
-            QVERIFY(note.code != HealthCode::PagesDamaged);
-            QVERIFY(note.code != HealthCode::TableDamaged);
+            QVERIFY(note.code != HealthCode::PagesDamaged && note.code != HealthCode::TableDamaged);
         }
         QVERIFY(isReported(**trace));
         for (const char* beside : {"-wal", "-shm"}) std::filesystem::remove(path_.string() + beside);

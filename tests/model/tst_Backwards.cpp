@@ -337,8 +337,7 @@ class tst_Backwards : public QObject {
         const BackwardTable& table = read->backwards;
         QCOMPARE(table.size(), 4u);  // The two operators and the two that name ranges.
         for (uint32_t pair = 0; pair < table.size(); ++pair) {
-            QVERIFY(table.forward[pair] < read->nvtx.size());
-            QVERIFY(table.backward[pair] < read->nvtx.size());
+            QVERIFY(table.forward[pair] < read->nvtx.size() && table.backward[pair] < read->nvtx.size());
             QVERIFY(table.forward[pair] != table.backward[pair]);
             for (const EventRef end :
                  {EventRef(EventKind::Nvtx, table.forward[pair]), EventRef(EventKind::Nvtx, table.backward[pair])})

@@ -195,8 +195,7 @@ class tst_Column : public QObject {
         QVERIFY(mapped.map(stored.blocks, stored.bytes, 300));
         QCOMPARE(mapped.size(), size_t{300});
         QVERIFY(std::equal(mapped.begin(), mapped.end(), column.begin()));
-        QVERIFY(!mapped.map(stored.blocks, stored.bytes, 513));
-        QVERIFY(!mapped.map(stored.blocks, {}, 10));
+        QVERIFY(!mapped.map(stored.blocks, stored.bytes, 513) && !mapped.map(stored.blocks, {}, 10));
         QVERIFY(!mapped.map(stored.blocks, stored.bytes, std::numeric_limits<size_t>::max() - 3));
     }
 

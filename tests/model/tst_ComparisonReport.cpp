@@ -342,8 +342,7 @@ class tst_ComparisonReport : public QObject {
         QCOMPARE(fromIdentifier("graph", ContributorKind::Others), std::optional(ContributorKind::Graph));
         QCOMPARE(fromIdentifier("whole_run", StepSource::Chosen), std::optional(StepSource::WholeRun));
         QCOMPARE(fromIdentifier("not_met", ConditionState::Skipped), std::optional(ConditionState::NotMet));
-        QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used));
-        QVERIFY(!fromIdentifier("", Outcome::Shorter));
+        QVERIFY(!fromIdentifier("not seen", NvlinkVerdict::Use::Used) && !fromIdentifier("", Outcome::Shorter));
     }
 
     /// Outlier steps have the same headings in every format.
@@ -426,8 +425,7 @@ class tst_ComparisonReport : public QObject {
         QCOMPARE(sentence(used, idle),
                  "NVLink, sent by each GPU per step: baseline 222.00 MiB (used; by its counters); "
                  "candidate 0 B (not used; by its counters).");
-        QVERIFY(isNvlinkUseOther(used, idle));
-        QVERIFY(isNvlinkUseOther(idle, used));
+        QVERIFY(isNvlinkUseOther(used, idle) && isNvlinkUseOther(idle, used));
     }
 
     void computedValuesAreReportedAsComputed() {
@@ -466,8 +464,7 @@ class tst_ComparisonReport : public QObject {
 
     void singleGpuRunsHaveNoNvlinkSentence() {
         const RunSummary one = run(Use::Unknown, LinkEvidence::None, std::nullopt, 0, 1);
-        QVERIFY(sentence(one, one).isEmpty());
-        QVERIFY(sentence(RunSummary{}, RunSummary{}).isEmpty());
+        QVERIFY(sentence(one, one).isEmpty() && sentence(RunSummary{}, RunSummary{}).isEmpty());
         QVERIFY(!sentence(one, run(Use::Used, LinkEvidence::Counters, mib)).isEmpty());
     }
 
@@ -550,8 +547,7 @@ class tst_ComparisonReport : public QObject {
         QVERIFY(writeSummaryFile(path, *trace_, run_, details_, true).has_value());
         const Database database = test::orFail(Database::openReadOnly(path));
         const std::optional<RunSummary> stored = readRunSummary(database);
-        QVERIFY(stored.has_value());
-        QVERIFY(stored->workers == run_.workers);
+        QVERIFY(stored.has_value() && stored->workers == run_.workers);
         QCOMPARE(database.rowCount(tables::storedCollectives.tableName()),
                  static_cast<int64_t>(details_.collectives.size()));
         QCOMPARE(database.rowCount(tables::storedKernels.tableName()), static_cast<int64_t>(details_.kernels.size()));

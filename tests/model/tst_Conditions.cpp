@@ -93,10 +93,8 @@ class tst_Conditions : public QObject {
   private slots:
     void relativeStepTimeIsParsed() {
         const ConditionTest test = onlyTest("step.p50 > +3%");
-        QVERIFY(test.subject == Subject::Step);
-        QVERIFY(test.measure == Measure::Median);
-        QVERIFY(test.relation == Relation::Greater);
-        QVERIFY(test.threshold.kind == ThresholdKind::Percent);
+        QVERIFY(test.subject == Subject::Step && test.measure == Measure::Median);
+        QVERIFY(test.relation == Relation::Greater && test.threshold.kind == ThresholdKind::Percent);
         QCOMPARE(test.threshold.number, 3.0);
     }
 
@@ -221,8 +219,7 @@ class tst_Conditions : public QObject {
         const QString sentence = QString::fromStdString(condition.error().sentence);
         QVERIFY2(sentence.contains(mentions), qPrintable(sentence));
         QVERIFY2(sentence.contains(QString("at character %1:").arg(character)), qPrintable(sentence));
-        QVERIFY(sentence.endsWith('.'));
-        QVERIFY(!sentence.contains('\n'));
+        QVERIFY(sentence.endsWith('.') && !sentence.contains('\n'));
     }
 
     void controlCharactersAreEscaped() {
@@ -288,8 +285,7 @@ class tst_Conditions : public QObject {
     }
 
     void stepTimesAreCompared() {
-        QVERIFY(isMet("step.p50 > +9.9%"));
-        QVERIFY(!isMet("step.p50 > +10%"));
+        QVERIFY(isMet("step.p50 > +9.9%") && !isMet("step.p50 > +10%"));
         for (const char* part : {"step.p50 >= +10%", "step.p95 > +19 us", "step.mean > 110 us", "step.min < 99.5 us",
                                  "step.max >= 150 us", "step.count > +1"})
             QVERIFY2(isMet(part), part);
@@ -298,8 +294,7 @@ class tst_Conditions : public QObject {
 
     void partsAndTheirGroupsAreCompared() {
         for (const char* part : {"part compute >= +3 us", "part copies >= +3 us"}) QVERIFY2(isMet(part), part);
-        QVERIFY(!isMet("part copies > +3 us"));
-        QVERIFY(isMet("part idle <= 34 us"));
+        QVERIFY(!isMet("part copies > +3 us") && isMet("part idle <= 34 us"));
         const TestOutcome test = outcomeOf("part idle > 1 s").tests[0];
         QCOMPARE(test::listed(*test.baseline, *test.candidate), "30000 | 34000");
         // A part that neither run has takes no time.
@@ -340,8 +335,7 @@ class tst_Conditions : public QObject {
         };
         set(0.40, 0.36);
         const auto isMetBy = [&](const char* text) { return outcomeOf(text, comparison).state == ConditionState::Met; };
-        QVERIFY(isMetBy("mfu < 37"));
-        QVERIFY(!isMetBy("mfu.share < 35"));
+        QVERIFY(isMetBy("mfu < 37") && !isMetBy("mfu.share < 35"));
         for (const char* part : {"mfu < -9%", "mfu < -3"}) QVERIFY2(isMetBy(part), part);
         set(std::nullopt, std::nullopt);
         QVERIFY(outcomeOf("mfu < 37", comparison).state == ConditionState::NotComparable);
@@ -375,8 +369,7 @@ class tst_Conditions : public QObject {
         idle.isCertain = true;
         comparison.workers.front().quantities = {compute, waiting, idle};
         const auto state = [&](std::string_view text) { return outcomeOf(text, comparison).state; };
-        QVERIFY(state("slower") == ConditionState::NotMet);
-        QVERIFY(state("slower in compute") == ConditionState::Met);
+        QVERIFY(state("slower") == ConditionState::NotMet && state("slower in compute") == ConditionState::Met);
         QVERIFY(state("faster in compute") == ConditionState::NotMet);
         QVERIFY(state("slower in idle") == ConditionState::NotMet);  // it is not certain
         QVERIFY(state("slower in any and part compute >= +3 us") == ConditionState::Met);

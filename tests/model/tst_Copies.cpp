@@ -120,8 +120,7 @@ class tst_Copies : public QObject {
             if (each.kind == AdviceKind::TinyCopies)
                 QVERIFY(each.sentence.starts_with("2,000 HtoD copies under 4 KiB"));
         }
-        QVERIFY(kinds.contains(AdviceKind::TinyCopies));
-        QVERIFY(kinds.contains(AdviceKind::PeerOverPcie));
+        QVERIFY(kinds.contains(AdviceKind::TinyCopies) && kinds.contains(AdviceKind::PeerOverPcie));
     }
 
     void copyThatWaitsForComputeIsReported_data() {
@@ -219,8 +218,7 @@ class tst_Copies : public QObject {
                 if (each.kind == AdviceKind::NotOverlapped) return each;
             return BandwidthAdvice{};
         };
-        QVERIFY(overlapAdvice(0).sentence.empty());
-        QVERIFY(overlapAdvice(1'000).sentence.empty());
+        QVERIFY(overlapAdvice(0).sentence.empty() && overlapAdvice(1'000).sentence.empty());
         const BandwidthAdvice some = overlapAdvice(30 * ms);
         QCOMPARE(some.gainNs, 30 * ms);  // of 100 ms of copies
         QVERIFY(some.sentence.ends_with("up to 30.00 ms could be overlapped."));
@@ -337,8 +335,7 @@ class tst_Copies : public QObject {
         const CopyIndex index(builder.finish());
         QVERIFY(copyCells(index, {}, {}).cells.empty());
         const RateHistogram histogram = rateHistogram(index, {}, 10);
-        QVERIFY(histogram.bins.empty());
-        QVERIFY(histogram.rates.isEmpty());
+        QVERIFY(histogram.bins.empty() && histogram.rates.isEmpty());
         QCOMPARE(histogram.binStart(3), 0.0);
     }
 
@@ -365,8 +362,7 @@ class tst_Copies : public QObject {
         const TracePtr trace = builder.finish();
         QCOMPARE(test::listed(linkUse(*trace)[0].largest, linkUse(*trace)[0].slowest), test::listed(large, slow));
         const LinkUse part = linkUse(*trace, TimeRange{6 * ms, 7 * ms})[0];
-        QVERIFY(part.largest.isValid());
-        QVERIFY(!part.slowest.isValid());
+        QVERIFY(part.largest.isValid() && !part.slowest.isValid());
         QCOMPARE(part.bestCopyGBps, 0.0);
     }
 
@@ -380,8 +376,7 @@ class tst_Copies : public QObject {
         const TracePtr trace = builder.finish();
         const LinkUse use = linkUse(*trace)[0];
         QCOMPARE(test::listed(use.copyCount, use.bestCopyGBps), "2 | 0");
-        QVERIFY(!use.slowest.isValid());
-        QVERIFY(!use.peakPercent());
+        QVERIFY(!use.slowest.isValid() && !use.peakPercent());
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(test::listed(verdict.use, verdict.bestGBps), test::listed(NvlinkVerdict::Use::Unknown, 0.0));
         // Neither yields a rate from the computed counters.
@@ -393,9 +388,7 @@ class tst_Copies : public QObject {
         const TracePtr trace = twoGpus({{0, 1, 0, "system", "SYS"}, {1, 0, 0, "system", "SYS"}}, 10 * ms, ms);
         const std::vector<LinkUse> uses = linkUse(*trace);
         QCOMPARE(uses.size(), size_t{2});
-        QVERIFY(uses[0].meanGBps());
-        QVERIFY(!uses[1].meanGBps());
-        QVERIFY(!uses[1].peakPercent());
+        QVERIFY(uses[0].meanGBps() && !uses[1].meanGBps() && !uses[1].peakPercent());
     }
 
     void ratesAbovePcieImplyNvlink() {

@@ -323,9 +323,7 @@ class TestCopyIndex : public QObject {
         const auto rows = index.statistics({CopyGrouping::Memory, std::nullopt, noIndex});
         QCOMPARE(rows.size(), size_t{1});
         QCOMPARE(test::listed(rows[0].count, rows[0].unratedCount), "2 | 2");
-        QVERIFY(!rows[0].rates);
-        QVERIFY(!rows[0].meanGBps());
-        QVERIFY(!rows[0].peakPercent());
+        QVERIFY(!rows[0].rates && !rows[0].meanGBps() && !rows[0].peakPercent());
     }
 
     void measuredPeaksTakePrecedenceOverNominalOnes() {
@@ -399,8 +397,7 @@ class TestCopyIndex : public QObject {
         QCOMPARE(rows[0].total.busyNs, int64_t{600});
         // Counts of 1, 2, 3 and 0 copies; 100, 600, 1500 and 0 bytes.
         QCOMPARE(test::listed(rows[0].medianCount, rows[0].medianBytes, rows[0].medianBusyNs), "1.5 | 350 | 150");
-        QVERIFY(isNear(rows[0].total.rates->minimum, 1));
-        QVERIFY(isNear(rows[0].total.rates->maximum, 5));
+        QVERIFY(isNear(rows[0].total.rates->minimum, 1) && isNear(rows[0].total.rates->maximum, 5));
         QVERIFY(isNear(rows[0].total.rates->median, quantile({1, 3, 3, 5, 5, 5}, 0.5)));
         QCOMPARE(rows[1].medianBytes, 8.0);
         // A name without varying numbers stays unchanged.

@@ -193,8 +193,7 @@ class tst_Counters : public QObject {
 
     void emptySeriesHasNoValues() {
         const CounterSeries series = make({}, {}, 10);
-        QVERIFY(series.isEmpty());
-        QVERIFY(!series.sampleAt(0));
+        QVERIFY(series.isEmpty() && !series.sampleAt(0));
         for (const CounterColumn& column : series.extremesAt({0, 10}, 5)) QVERIFY(!column.hasValue);
         QVERIFY(make({1}, {1}, 5).extremesAt({0, 10}, 0).empty());
         QVERIFY(!make({1}, {1}, 5).extremesIn({10, 10}).hasValue);
@@ -318,8 +317,7 @@ class tst_Counters : public QObject {
         QCOMPARE(peakText(fine, whole).substr(0, 5), std::string("peak "));
         QVERIFY(!meanOver(fine, 1));
         QVERIFY(meanOver(fine, 2));  // this value took three seconds, and is not the maximum
-        QVERIFY(isMomentary(fine, {0, 4000 * ms}, 5e9));
-        QVERIFY(!isMomentary(fine, {0, 4000 * ms}, 2e9));
+        QVERIFY(isMomentary(fine, {0, 4000 * ms}, 5e9) && !isMomentary(fine, {0, 4000 * ms}, 2e9));
         QVERIFY(!isMomentary(fine, {30 * ms, 4000 * ms}, 5e9));  // at another time
         const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
         QVERIFY(!meanOver(memory, 1));  // memory in use applies at all times
@@ -339,8 +337,7 @@ class tst_Counters : public QObject {
 
     void readingThatFillsTheViewHasNoShape() {
         const CounterSeries activity = seriesOf(CounterUnit::Percent, {0, 100, 200}, {2, 3, 4}, 300);
-        QVERIFY(!meanOver(activity, 1));
-        QVERIFY(!meanOver(activity, 1, 1000 * ms));
+        QVERIFY(!meanOver(activity, 1) && !meanOver(activity, 1, 1000 * ms));
         QCOMPARE(meanOver(activity, 1, 150 * ms), std::optional<int64_t>(100 * ms));
     }
 
@@ -387,8 +384,7 @@ class tst_Counters : public QObject {
     void lostCounterIsUnknownUntilItReturns() {
         const CounterValues rates = bytes({0, 100, nothing, 300, 400});
         QCOMPARE(rates.values[0], 100.0);
-        QVERIFY(std::isnan(rates.values[1]));
-        QVERIFY(std::isnan(rates.values[2]));
+        QVERIFY(std::isnan(rates.values[1]) && std::isnan(rates.values[2]));
         QCOMPARE(test::listed(rates.values[3], rates.resetCount), "100 | 0");
     }
 
@@ -465,8 +461,7 @@ class tst_Counters : public QObject {
         QVERIFY(all.isExact);
         const CounterIntegral half = integralOf(series, {second / 2, 2 * second});
         QCOMPARE(half.amount, 250.0);
-        QVERIFY(!half.isExact);
-        QVERIFY(half.isComplete());
+        QVERIFY(!half.isExact && half.isComplete());
         const CounterIntegral beyond = integralOf(series, {2 * second, 4 * second});
         QCOMPARE(beyond.amount, 3'000.0);
         QVERIFY(!beyond.isComplete());

@@ -296,8 +296,7 @@ class tst_Events : public QObject {
             const auto kind = static_cast<EventKind>(number);
             const EventRef beyond(kind, trace.rowCount(kind));
             QCOMPARE(trace.rangeOf(beyond), TimeRange{});
-            QVERIFY(trace.nameOf(beyond).empty());
-            QVERIFY(!trace.locate(beyond).isValid());
+            QVERIFY(trace.nameOf(beyond).empty() && !trace.locate(beyond).isValid());
             QVERIFY(!trace.launchingCall(beyond).isValid());
             QCOMPARE(streamOf(trace, beyond), noIndex);
             QCOMPARE(gpuOf(trace, beyond), noIndex);
@@ -409,8 +408,7 @@ class tst_Events : public QObject {
         const TracePtr trace = crowded();
         const auto list = listEvents(
             *trace, {.range = trace->range, .kinds = EventKinds().add(EventKind::Kernel), .words = "KERNEL 3"});
-        QVERIFY(list.has_value());
-        QVERIFY(!list->events.empty());
+        QVERIFY(list.has_value() && !list->events.empty());
         for (const EventRef event : list->events) QCOMPARE(trace->nameOf(event), std::string("kernel 3"));
         QVERIFY(listEvents(*trace, {.range = trace->range, .words = "no such thing"})->events.empty());
     }
@@ -482,8 +480,7 @@ class tst_Events : public QObject {
         const TraceSums sums = buildTraceSums(*trace);
         for (const TimeRange range : {TimeRange{200, 200}, TimeRange{300, 200}}) {
             const SelectionStatistics statistics = selectionStatistics(*trace, sums, range);
-            QVERIFY(statistics.names.empty());
-            QVERIFY(statistics.copies.empty());
+            QVERIFY(statistics.names.empty() && statistics.copies.empty());
             for (const BusyStatistics& busy : statistics.busy) QCOMPARE(busy.busyNs, int64_t{0});
         }
     }

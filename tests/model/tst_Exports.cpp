@@ -300,8 +300,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
                             (at * 10 + kernel) * ms + 6'000, (at * 10 + kernel) * ms + 500'000);
         }
         const auto run = analysis::summarizeRun(*made.finish());
-        QVERIFY(run);
-        QVERIFY(run->source != StepSource::NvtxRange);
+        QVERIFY(run && run->source != StepSource::NvtxRange);
         for (const analysis::Contributor& each : run->workers.at(0).contributors) QCOMPARE(each.path, std::string());
     }
 
@@ -331,8 +330,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
     void copiesBetweenGpusAddColumns() {
         QVERIFY(!linesOf(*vectorAdd(), "nvprof_gpu_trace")[0].contains("Src Dev"));
         const QStringList lines = linesOf(*vectorAdd(true), "nvprof_gpu_trace");
-        QVERIFY(lines[0].contains("Src Dev   Src Ctx"));
-        QVERIFY(lines[4].contains("Tesla T4 (1)"));
+        QVERIFY(lines[0].contains("Src Dev   Src Ctx") && lines[4].contains("Tesla T4 (1)"));
         QVERIFY(lines[4].endsWith("[CUDA memcpy PtoP]"));
     }
 
@@ -351,8 +349,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 8, 5, 5);
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 0, 6, 8);
         const QStringList lines = linesOf(*builder.finish(), "nvprof_gpu_trace");
-        QVERIFY(!lines[1].contains("/s"));
-        QVERIFY(!lines[2].contains("/s"));
+        QVERIFY(!lines[1].contains("/s") && !lines[2].contains("/s"));
     }
 };
 

@@ -194,8 +194,7 @@ class tst_Files : public QObject {
             const FullDisk full(65'536);
             done = writeAtomically(folder / "file", std::string(3'000'000, 'x'));
         }
-        QVERIFY(!done);
-        QVERIFY(done.error().sentence.starts_with("Cannot write "));
+        QVERIFY(!done && done.error().sentence.starts_with("Cannot write "));
         QVERIFY(done.error().sentence.ends_with("."));
         QVERIFY(!QByteArray(done.error().sentence.c_str()).contains("Success"));
         QCOMPARE(contentOf(folder / "file"), std::string("before"));
@@ -355,8 +354,7 @@ class tst_Files : public QObject {
     void filesAreMappedOnlyOnSafeFileSystems() {
         // Magic numbers of file systems in the kernel, some of them negative in 32 bits.
         for (const int64_t local : {0xEF53, 0x58465342, 0x01021994}) QVERIFY(system::isLocalType(local));
-        QVERIFY(system::isLocalType(0x9123683E));
-        QVERIFY(system::isLocalType(static_cast<int32_t>(0x9123683E)));
+        QVERIFY(system::isLocalType(0x9123683E) && system::isLocalType(static_cast<int32_t>(0x9123683E)));
         for (const int64_t remote : {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
             QVERIFY(!system::isLocalType(remote));
         QVERIFY(!system::isLocalType(static_cast<int32_t>(0xFF534D42)));
@@ -487,8 +485,7 @@ class tst_Files : public QObject {
             {.startNs = 1, .endNs = 2, .graph = 5, .stream = builder.stream(process, builder.gpu(0), 1, 7)});
         QVERIFY(builder.finish());
         const TracePtr trace = builder.take();
-        QVERIFY(isOfSqlite(*trace));
-        QVERIFY(!isOfSqlite(*loaded(traceOf(smallRun()))));
+        QVERIFY(isOfSqlite(*trace) && !isOfSqlite(*loaded(traceOf(smallRun()))));
         // An explicit request, as by `merge`, writes everything.
         QVERIFY(writeTraceFile(*trace, sharedFolder_ / "copy.sqlite"));
         const TracePtr copy = test::orFail(loadTrace(sharedFolder_ / "copy.sqlite"));

@@ -554,8 +554,7 @@ class tst_FlameTree : public QObject {
         const TracePtr trace = made.finish();
         const RangeTree tree = makeRangeTree(*trace);
         QCOMPARE(tree.tree.totalNs(), plainNs);
-        QVERIFY(tree.tree.nodes().size() <= RangeTree::maxNodes);
-        QVERIFY(tree.tree.depth() <= RangeTree::maxDepth);
+        QVERIFY(tree.tree.nodes().size() <= RangeTree::maxNodes && tree.tree.depth() <= RangeTree::maxDepth);
         QVERIFY(tree.gathered > 0);
         const ReportTable table = reportOf(*trace);
         rebuilt(table);

@@ -32,8 +32,7 @@ class tst_FleetReport : public QObject {
         QCOMPARE(made.valueOf(Measure::Waiting, 5, 3), 4e7F);
         QCOMPARE(made.valueOf(Measure::Launching, 5, 3), 4e6F);
         // The slow rank takes 20 % longer from the middle on.
-        QVERIFY(std::abs(made.lateNs(5, 15) - 1.2e7F) < 10);
-        QVERIFY(std::abs(made.ranks[5].lostNs - 1.2e8) < 100);
+        QVERIFY(std::abs(made.lateNs(5, 15) - 1.2e7F) < 10 && std::abs(made.ranks[5].lostNs - 1.2e8) < 100);
         QCOMPARE(test::listed(made.ranks[0].lostNs, made.rowOf(5)), test::listed(0.0, std::optional<size_t>(5)));
         QVERIFY(!made.rowOf(99));
         QCOMPARE(made.columnsOf({105, 109}), (std::pair<size_t, size_t>(5, 10)));
@@ -87,8 +86,7 @@ class tst_FleetReport : public QObject {
              "INSERT INTO steps VALUES (77, 100, 0, 1, 0, 0, 0, 0, 0, 0)");
         const auto report = test::orFail(readFleetReport(path));
         const FleetReport& made = *report;
-        QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 0)));
-        QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 1)));
+        QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 0)) && std::isnan(made.valueOf(Measure::Time, 0, 1)));
         QVERIFY(std::isnan(made.valueOf(Measure::Late, 0, 1)));
         QVERIFY(std::isnan(made.valueOf(Measure::OwnTime, 0, 2)));
         QVERIFY(std::isnan(made.valueOf(Measure::Late, 0, 3)));
@@ -210,8 +208,7 @@ class tst_FleetReport : public QObject {
         const FleetReportPtr report = *readFleetReport(path);
         for (const size_t row : {size_t{0}, size_t{1}, size_t{2}}) {
             const auto files = tracesOf(*report, {row}, "/");
-            QVERIFY(!files);
-            QVERIFY(files.error().sentence.find("no trace of rank") != std::string::npos);
+            QVERIFY(!files && files.error().sentence.find("no trace of rank") != std::string::npos);
         }
         const auto missing = tracesOf(*report, {5, 6});
         QVERIFY(!missing);
@@ -312,8 +309,7 @@ class tst_FleetReport : public QObject {
             return std::any_of(report->notes.begin(), report->notes.end(),
                                [&](const std::string& note) { return note.find(words) != note.npos; });
         };
-        QVERIFY(isReported("2 lists or texts of long.sqlite are too long"));
-        QVERIFY(isReported("invalid values of "));
+        QVERIFY(isReported("2 lists or texts of long.sqlite are too long") && isReported("invalid values of "));
     }
 
     void descriptionIsBounded() {

@@ -224,8 +224,7 @@ class Places {
             const QString shown = qt(timeText(row[column].toDouble()));
             QCOMPARE(row[column].toDouble(), ns);
             QVERIFY(text_.contains("median " + shown));
-            QVERIFY(html_.contains("<b>" + shown + "</b>"));
-            QVERIFY(html_.contains("median " + shown + "</text>"));
+            QVERIFY(html_.contains("<b>" + shown + "</b>") && html_.contains("median " + shown + "</text>"));
         }
         const QString percent = qt(percentText(std::abs(pair_.claim.percent))) + " %";
         QCOMPARE(qt(percentText(std::abs(row["Change (%)"].toDouble()))) + " %", percent);
@@ -480,8 +479,7 @@ class tst_GoldenComparison : public QObject {
             QVERIFY(isAbout(step.partExcessNs, static_cast<double>(checkpointNs)));
         }
         QCOMPARE(numbers, (std::set<int64_t>{7, 17}));
-        QVERIFY(tells(comparison, "checkpoint"));
-        QVERIFY(tells(comparison, "step 7") && tells(comparison, "step 17"));
+        QVERIFY(tells(comparison, "checkpoint") && tells(comparison, "step 7") && tells(comparison, "step 17"));
     }
 
     void extraKernelIsReportedAsNewCompute() {
@@ -536,8 +534,7 @@ class tst_GoldenComparison : public QObject {
                 if (a == b) continue;
                 const RunComparison comparison = compared("same" + std::to_string(a), "same" + std::to_string(b));
                 QVERIFY2(comparison.answer.outcome == Outcome::Alike, comparison.answer.sentence.c_str());
-                QVERIFY(comparison.answer.causes.empty());
-                QVERIFY(comparison.answer.cautions.empty());
+                QVERIFY(comparison.answer.causes.empty() && comparison.answer.cautions.empty());
                 QVERIFY(comparison.outliers.empty());
             }
         }
@@ -595,8 +592,7 @@ class tst_GoldenComparison : public QObject {
         QCOMPARE(answer.causes[0].part, StepPart::ExposedCommunication);
         // The collectives are slower, and the ranks wait less for each other before them.
         QCOMPARE(answer.causes[1].part, StepPart::WaitingForRanks);
-        QVERIFY(answer.causes[1].lostNs < 0);
-        QVERIFY(answer.causes[0].main);
+        QVERIFY(answer.causes[1].lostNs < 0 && answer.causes[0].main);
         const ContributorDifference& main = *answer.causes[0].main;
         QCOMPARE(test::listed(main.name().text(), main.path), "AllReduce | backward");
         // Without the time that one rank waited for the other.

@@ -165,8 +165,7 @@ class tst_Index : public QObject {
         QVERIFY((*second)->backing != nullptr);
         QCOMPARE((*second)->title, (*loaded)->title);
         QCOMPARE((*second)->path, path_);
-        QVERIFY(dumpOf(**first) == dumpOf(**loaded));
-        QVERIFY(dumpOf(**second) == dumpOf(**loaded));
+        QVERIFY(dumpOf(**first) == dumpOf(**loaded) && dumpOf(**second) == dumpOf(**loaded));
     }
 
     void indexStoresTracesOfEveryKind() {
@@ -253,8 +252,7 @@ class tst_Index : public QObject {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
             const auto trace = readTrace(path, [](double, std::string_view) { return false; }, {.threads = threads});
-            QVERIFY(!trace.has_value());
-            QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
+            QVERIFY(!trace.has_value() && trace.error().sentence.find("cancelled") != std::string::npos);
         }
     }
 
@@ -280,8 +278,7 @@ class tst_Index : public QObject {
         forEachField(bounded, check);
         QCOMPARE(check.count, 5);
         QVERIFY(check.areWithin);
-        QVERIFY(read->nccl.nvtx[0] < read->nvtx.size());
-        QVERIFY(read->nccl.operation[0] < read->strings.size());
+        QVERIFY(read->nccl.nvtx[0] < read->nvtx.size() && read->nccl.operation[0] < read->strings.size());
         QVERIFY(!describe(*read, {EventKind::Nvtx, 0}).empty());
     }
 

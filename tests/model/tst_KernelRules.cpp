@@ -128,8 +128,7 @@ class tst_KernelRules : public QObject {
   private slots:
     void everyFamilyPatternHasItsSource() {
         for (const FamilyPattern& each : familyPatterns()) {
-            QVERIFY(!each.begin.empty() || !each.part.empty() || !each.word.empty());
-            QVERIFY(!each.source.empty());
+            QVERIFY((!each.begin.empty() || !each.part.empty() || !each.word.empty()) && !each.source.empty());
         }
     }
 

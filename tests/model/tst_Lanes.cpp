@@ -482,8 +482,7 @@ class tst_Lanes : public QObject {
         Lane lane;
         QVERIFY(reduceToPixels(lane, {0, 100}, 100).empty());
         appendSlice(lane, 0, 10, 0, EventRef(), SliceCategory::Kernel);
-        QVERIFY(reduceToPixels(lane, {0, 100}, 0).empty());
-        QVERIFY(reduceToPixels(lane, {50, 50}, 100).empty());
+        QVERIFY(reduceToPixels(lane, {0, 100}, 0).empty() && reduceToPixels(lane, {50, 50}, 100).empty());
         QVERIFY(reduceToPixels(lane, {10, 100}, 100).empty());
     }
 
@@ -625,10 +624,8 @@ class tst_Lanes : public QObject {
         const auto found = std::ranges::find(trace->tracks, TrackKind::Counter, &Track::kind);
         QVERIFY(found != trace->tracks.end());
         const auto track = static_cast<size_t>(found - trace->tracks.begin());
-        QVERIFY(emptyTracks(*trace, {0, 10'000})[track]);
-        QVERIFY(emptyTracks(*trace, {10'000, 20'000})[track]);
-        QVERIFY(!emptyTracks(*trace, {15'000, 21'000})[track]);
-        QVERIFY(emptyTracks(*trace, {30'000, 90'000})[track]);
+        QVERIFY(emptyTracks(*trace, {0, 10'000})[track] && emptyTracks(*trace, {10'000, 20'000})[track]);
+        QVERIFY(!emptyTracks(*trace, {15'000, 21'000})[track] && emptyTracks(*trace, {30'000, 90'000})[track]);
     }
 
     void unrecordedTimeIsShown() {

@@ -210,8 +210,7 @@ class tst_Launches : public QObject {
         const Trace& trace = *made;
         for (const unsigned threads : {1u, 3u, 8u}) {
             const LaunchLinks links = buildLaunchLinks(trace, threads);
-            QVERIFY(links.calls == trace.links.calls);
-            QVERIFY(links.kernels == trace.links.kernels);
+            QVERIFY(links.calls == trace.links.calls && links.kernels == trace.links.kernels);
             QVERIFY(links.memcpys == trace.links.memcpys);
         }
     }

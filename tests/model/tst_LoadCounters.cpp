@@ -117,8 +117,7 @@ class tst_LoadCounters : public QObject {
                  samples(1, {"0", "10", "20", "30"}) + samples(2, {"0", "10", "NULL", "30"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
         QCOMPARE(total->value(*total->sampleAt(1)), 20.0);
-        QVERIFY(!total->sampleAt(second + 1));
-        QVERIFY(!total->sampleAt(2 * second + 1));
+        QVERIFY(!total->sampleAt(second + 1) && !total->sampleAt(2 * second + 1));
     }
 
     void counterResetsAreReported() {
@@ -303,8 +302,7 @@ class tst_LoadCounters : public QObject {
             " VALUES (0, 4000000000, 59, 'all', 281474976710656);" +
             counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"9000000000", "0", "5000000000", "3", "5"}));
         const CounterSeries* total = find(*trace, "nvlink.tx");
-        QVERIFY(!total->sampleAt(second / 2));
-        QVERIFY(total->sampleAt(second + 1));
+        QVERIFY(!total->sampleAt(second / 2) && total->sampleAt(second + 1));
         QVERIFY(!total->sampleAt(2 * second + 1));
         QCOMPARE(total->maximum(), 5e9);
         const NvlinkVerdict verdict = judgeNvlink(*trace);
@@ -339,8 +337,7 @@ class tst_LoadCounters : public QObject {
             samples(2, {"0", "1000000000", "2000000000"}) + samples(3, {"90", "90", "NULL"});
         const TracePtr trace = load(sql);
         const CounterSeries* busy = find(*trace, "gpu.utilization");
-        QVERIFY(busy->sampleAt(second));
-        QVERIFY(!busy->sampleAt(2 * second + 1));
+        QVERIFY(busy->sampleAt(second) && !busy->sampleAt(2 * second + 1));
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.bytes, int64_t{10'000'000'000});
         QVERIFY(verdict.sentences.at(2).starts_with("This covers 50 % of the time"));
@@ -368,8 +365,7 @@ class tst_LoadCounters : public QObject {
         for (const Gpu& gpu : trace->gpus) QVERIFY(isMigDevice(gpu));
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Absent);
-        QVERIFY(verdict.sentences.front().find("(MIG)") != std::string::npos);
-        QVERIFY(!verdict.bytesPerStep);
+        QVERIFY(verdict.sentences.front().find("(MIG)") != std::string::npos && !verdict.bytesPerStep);
         QVERIFY(!peakOfNvlink(*trace, 0));
         QVERIFY(!peakOfPcie(*trace, 0));
     }
@@ -447,8 +443,7 @@ class tst_LoadCounters : public QObject {
                 .arg(pid));
         QCOMPARE(trace->syncs.size(), 1u);
         QCOMPARE(trace->syncs.stream[0], noIndex);
-        QVERIFY(trace->gpus.empty());
-        QVERIFY(trace->streams.empty());
+        QVERIFY(trace->gpus.empty() && trace->streams.empty());
     }
 
     void gpuConnectionsAreReported_data() {

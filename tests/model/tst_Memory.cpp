@@ -162,8 +162,7 @@ class tst_Memory : public QObject {
         QCOMPARE(test::listed(valueOf(lines, "Device memory"), valueOf(lines, "Change")), "3.00 MiB | +3.00 MiB");
         QCOMPARE(valueOf(lines, "Held for"), "300 ns");
         const EventRef none(EventKind::CounterSample, 100);
-        QVERIFY(!trace->locate(none).isValid());
-        QVERIFY(trace->nameOf(none).empty());
+        QVERIFY(!trace->locate(none).isValid() && trace->nameOf(none).empty());
         QVERIFY(describe(*trace, none).empty());
     }
 

@@ -342,9 +342,7 @@ class tst_NcclInspector : public QObject {
                 }
             return hasNote(*made.finish(), HealthCode::OperationsMissing);
         };
-        QVERIFY(noted(20, false));
-        QVERIFY(!noted(2, false));
-        QVERIFY(!noted(20, true));
+        QVERIFY(noted(20, false) && !noted(2, false) && !noted(20, true));
     }
 
     void exportedProfileKeepsTheSizes() {
@@ -414,8 +412,7 @@ class tst_NcclInspector : public QObject {
         QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":-50"));
         QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":NaN"));
         QVERIFY(skipped("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":1e300"));
-        QVERIFY(skipped("\"coll\":\"AllReduce\"", "\"coll\":7"));
-        QVERIFY(skipped("\"header\":", "\"other\":"));
+        QVERIFY(skipped("\"coll\":\"AllReduce\"", "\"coll\":7") && skipped("\"header\":", "\"other\":"));
     }
 
     void truncatedLastLineIsReported() {
@@ -473,8 +470,7 @@ class tst_NcclInspector : public QObject {
         QFETCH(QByteArray, text);
         test::CpuTimer clock;
         const TracePtr trace = load(text.toStdString());
-        QVERIFY(trace);
-        QVERIFY(trace->nccl.size() >= 1);
+        QVERIFY(trace && trace->nccl.size() >= 1);
         QVERIFY2(clock.elapsed() < 60'000, qPrintable(QString::number(clock.elapsed())));
     }
 
@@ -487,8 +483,7 @@ class tst_NcclInspector : public QObject {
                             "\n",
                             each + 1, dayUs + each);
         const TracePtr trace = load(text);
-        QVERIFY(trace);
-        QVERIFY(trace->nccl.size() > 10'000);
+        QVERIFY(trace && trace->nccl.size() > 10'000);
         // Each takes a thread and a stream; the size of a file bounds their number.
         QVERIFY(trace->threads.size() < 500'000);
         QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "NCCL operations"));

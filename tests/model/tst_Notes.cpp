@@ -186,8 +186,7 @@ class tst_Notes : public QObject {
         QVERIFY(test::orFail(file().read()).remark.find("corrupt") != std::string::npos);
         QCOMPARE(contentOf(file().path()), std::string("precious but broken"));
         const auto stored = file().store({}, {{mark("a", 1)}, {}});
-        QVERIFY(stored.has_value());
-        QVERIFY(!stored->remark.empty());
+        QVERIFY(stored.has_value() && !stored->remark.empty());
         QCOMPARE(contentOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
         QCOMPARE(file().read()->notes.marks.size(), size_t(1));
         std::ofstream(file().path()) << "broken again";
@@ -221,8 +220,7 @@ class tst_Notes : public QObject {
         const auto found = file().read();
         QVERIFY(found && found->isIgnored && found->notes.marks.empty());
         HAS(found->remark, ": ignored, because another user can write to it");
-        QVERIFY(!file().isNextToTrace());
-        QVERIFY(file().store({}, {{mark("mine", 1)}, {}}).has_value());
+        QVERIFY(!file().isNextToTrace() && file().store({}, {{mark("mine", 1)}, {}}).has_value());
         QCOMPARE(file().read()->notes.marks.at(0).id, std::string("mine"));
         QVERIFY(std::filesystem::symlink_status(next).type() == type);
         QCOMPARE(contentOf(*folder_ / "elsewhere"), notes);
@@ -259,8 +257,7 @@ class tst_Notes : public QObject {
     void fileOfANewerVersionIsKeptUnchanged() {
         const std::string newer = R"({"format":"lanescope-notes","version":99,"marks":"elsewhere"})";
         std::ofstream(file().path()) << newer;
-        QVERIFY(!file().read().has_value());
-        QVERIFY(!file().store({}, {{mark("a", 1)}, {}}).has_value());
+        QVERIFY(!file().read().has_value() && !file().store({}, {{mark("a", 1)}, {}}).has_value());
         QCOMPARE(contentOf(file().path()), newer);
     }
 
@@ -270,8 +267,7 @@ class tst_Notes : public QObject {
         std::filesystem::create_directory(locked);
         std::filesystem::permissions(locked, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
         const NotesFile notes = NotesFile::forTrace(locked / "a.sqlite", *folder_ / "user/notes");
-        QVERIFY(!notes.isNextToTrace());
-        QVERIFY(notes.store({}, {{mark("a", 1)}, {}}).has_value());
+        QVERIFY(!notes.isNextToTrace() && notes.store({}, {{mark("a", 1)}, {}}).has_value());
         QCOMPARE(notes.read()->notes.marks.size(), size_t(1));
         QVERIFY(notes.path() != NotesFile::forTrace(*folder_ / "other/a.sqlite", *folder_ / "user/notes").path());
         std::filesystem::permissions(locked, std::filesystem::perms::owner_all);

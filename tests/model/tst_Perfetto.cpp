@@ -257,8 +257,7 @@ class tst_Perfetto : public QObject {
         const TracePtr trace = test::readPerfetto(whole);
         QCOMPARE(timesOf(*trace, "open"), (TimeRange{0, 40}));
         QCOMPARE(timesOf(*trace, "closed"), (TimeRange{10, 20}));
-        QVERIFY(hasNote(*trace, HealthCode::NvtxUnmatched));
-        QVERIFY(!hasNote(*trace, HealthCode::FileCut));
+        QVERIFY(hasNote(*trace, HealthCode::NvtxUnmatched) && !hasNote(*trace, HealthCode::FileCut));
         QVERIFY(hasNote(*test::readPerfetto(whole.substr(0, whole.size() - 3)), HealthCode::FileCut));
         QVERIFY(
             hasNote(*test::readPerfetto(whole + trackEvent(2, 1, 60) + trackEvent(2, 1, 70)), HealthCode::RowsLeftOut));
@@ -277,12 +276,10 @@ class tst_Perfetto : public QObject {
         QVERIFY(cursor.next(field) && field.number == 1 && field.isNumber() && field.value == 0);
         QVERIFY(cursor.next(field) && field.number == 536870911 && field.signedValue() == -1);
         QVERIFY(cursor.next(field) && field.value == 0x0102030405060708u);
-        QVERIFY(cursor.next(field) && field.real() == -2.5);
-        QVERIFY(cursor.next(field) && field.bytes == "text");
+        QVERIFY(cursor.next(field) && field.real() == -2.5 && cursor.next(field) && field.bytes == "text");
         QVERIFY(cursor.next(field) && field.isBytes());
         ProtoCursor within(field.bytes);
-        QVERIFY(within.next(field) && field.value == 300);
-        QVERIFY(!within.next(field) && !within.isMalformed());
+        QVERIFY(within.next(field) && field.value == 300 && !within.next(field) && !within.isMalformed());
         QVERIFY(!cursor.next(field) && !cursor.isMalformed());
         // The same list, unpacked and packed.
         int sum = 0;
@@ -311,9 +308,7 @@ class tst_Perfetto : public QObject {
         QFETCH(QByteArray, bytes);
         ProtoCursor cursor(std::string_view(bytes.data(), static_cast<size_t>(bytes.size())));
         ProtoField field;
-        QVERIFY(!cursor.next(field));
-        QVERIFY(cursor.isMalformed());
-        QVERIFY(!cursor.next(field));
+        QVERIFY(!cursor.next(field) && cursor.isMalformed() && !cursor.next(field));
     }
 
     void streamFieldsAreIndependentOfReadSize() {
@@ -349,8 +344,7 @@ class tst_Perfetto : public QObject {
         LargeMemory memory;
         ProtoStream stream(source, &memory, uint64_t{1} << 31, uint64_t{1} << 40);
         ProtoField field;
-        QVERIFY(!stream.next(field));
-        QVERIFY(stream.end() == ProtoStream::End::Truncated);
+        QVERIFY(!stream.next(field) && stream.end() == ProtoStream::End::Truncated);
         QVERIFY(memory.ownBytes() + memory.fileBytes() < size_t{1} << 20);
     }
 

@@ -319,9 +319,7 @@ class TestReports : public QObject {
         for (const Report* each : allReports()) {
             const ReportInfo& info = each->info;
             const Result<ReportTable> none = makeReport(*empty, info.name);
-            QVERIFY(none.has_value());
-            QVERIFY(none->rows.empty());
-            QVERIFY(!none->columns.empty());
+            QVERIFY(none.has_value() && none->rows.empty() && !none->columns.empty());
             const ReportTable some = report(*full, info.name);
             QCOMPARE(some.name, std::string(info.name));
             QCOMPARE(some.title, std::string(info.title));
@@ -334,8 +332,7 @@ class TestReports : public QObject {
         QVERIFY(!table.has_value());
         const QString sentence = QString::fromStdString(table.error().sentence);
         for (const char* part : {"\"kernels\"", "cuda_gpu_kern_sum"}) QVERIFY2(sentence.contains(part), part);
-        QVERIFY(!findReport("").has_value());
-        QVERIFY(findReport("nccl_sum").has_value());
+        QVERIFY(!findReport("").has_value() && findReport("nccl_sum").has_value());
     }
 };
 

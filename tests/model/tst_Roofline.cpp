@@ -437,9 +437,7 @@ class tst_Roofline : public QObject {
         const ShapedCalls found = shapedCalls(*trace);
         QCOMPARE(found.calls.size(), size_t{3});
         const auto groupOf = [&](size_t call) -> const ShapedGroup& { return found.groups[found.calls[call].group]; };
-        QVERIFY(!groupOf(0).isRecomputed);
-        QVERIFY(groupOf(1).isRecomputed);
-        QVERIFY(!groupOf(2).isRecomputed);
+        QVERIFY(!groupOf(0).isRecomputed && groupOf(1).isRecomputed && !groupOf(2).isRecomputed);
         QCOMPARE(groupOf(1).modelFlops(), 0.0);
         QCOMPARE(groupOf(1).repeatedFlops(), product(1, 64, 16, 32));
 
@@ -487,8 +485,7 @@ class tst_Roofline : public QObject {
         const ComputeUse& use = summary->workers.front().use;
         QVERIFY(!use.isCounted());
         QCOMPARE(use.source(), MfuSource::Counters);
-        QVERIFY(use.byCounters());
-        QVERIFY(!use.hfu());
+        QVERIFY(use.byCounters() && !use.hfu());
     }
 
     void readingsWithinStepsGiveMfu() {
@@ -509,8 +506,7 @@ class tst_Roofline : public QObject {
         QVERIFY(summary);
         const WorkerSummary& worker = summary->workers.front();
         QCOMPARE(test::listed(worker.use.source(), worker.use.sampler), test::listed(MfuSource::Counters, "gpm"));
-        QVERIFY(worker.use.readings > 0);
-        QVERIFY(worker.use.readSteps > 0);
+        QVERIFY(worker.use.readings > 0 && worker.use.readSteps > 0);
         // 60 % of 1.8 GHz, of the 1.98 GHz at which tensor cores that are always active reach the data sheet's peak.
         const StepSummary& last = worker.steps.back();
         const auto mfu = worker.mfuOf(last);
@@ -532,8 +528,7 @@ class tst_Roofline : public QObject {
         const auto summary = summarizeRun(*run.builder.finish());
         const WorkerSummary& worker = summary->workers.front();
         // The first reading ends within the first step, and began long before.
-        QVERIFY(worker.use.byCounters());
-        QVERIFY(worker.use.readSteps > 0);
+        QVERIFY(worker.use.byCounters() && worker.use.readSteps > 0);
         for (const StepSummary& step : worker.steps) QVERIFY(!worker.mfuOf(step));
     }
 

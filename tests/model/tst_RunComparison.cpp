@@ -218,8 +218,7 @@ class tst_RunComparison : public QObject {
             const RunComparison comparison = comparisonOf({.seed = seed}, {.seed = seed + 100});
             QCOMPARE(comparison.answer.outcome, Outcome::Alike);
             QVERIFY(says(comparison, "steps are alike"));
-            QVERIFY(comparison.answer.causes.empty());
-            QVERIFY(comparison.answer.cautions.empty());
+            QVERIFY(comparison.answer.causes.empty() && comparison.answer.cautions.empty());
         }
     }
 
@@ -253,8 +252,7 @@ class tst_RunComparison : public QObject {
         const WorkerComparison& waiting = comparison.workers[0];
         const auto waits = std::find_if(waiting.parts.begin(), waiting.parts.end(),
                                         [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
-        QVERIFY(waits != waiting.parts.end());
-        QVERIFY(waits->lostNs() > waiting.lostNs() * 9 / 10);
+        QVERIFY(waits != waiting.parts.end() && waits->lostNs() > waiting.lostNs() * 9 / 10);
     }
 
     void dataWaitIsTheCause() {
@@ -366,8 +364,7 @@ class tst_RunComparison : public QObject {
     void otherGpusAndWorldSizesAreCautions() {
         const RunComparison comparison = comparisonOf({.ranks = 1}, {.ranks = 8, .seed = 2, .gpu = "Simulated B200"});
         QVERIFY(hasCaution(comparison, "GPUs: 1 x Simulated H200 in the baseline, 8 x Simulated"));
-        QVERIFY(hasCaution(comparison, "World size: 1"));
-        QVERIFY(hasCaution(comparison, "only pairs are compared"));
+        QVERIFY(hasCaution(comparison, "World size: 1") && hasCaution(comparison, "only pairs are compared"));
         QCOMPARE(comparison.workers.size(), size_t{1});
         QVERIFY(comparison.answer.outcome != Outcome::Nothing);
     }

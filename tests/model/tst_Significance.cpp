@@ -220,8 +220,7 @@ class tst_Significance : public QObject {
             shuffled.push_back(1000 + index * 37 % 64);
             sorted.push_back(1000 + index);
         }
-        QVERIFY(serialCorrelation(sorted) > 0.8);
-        QVERIFY(serialCorrelation(shuffled) < 0.3);
+        QVERIFY(serialCorrelation(sorted) > 0.8 && serialCorrelation(shuffled) < 0.3);
         const auto width = [](const Values& values) {
             const Interval interval = medianDifferenceInterval(values, values);
             return interval.high - interval.low;
@@ -253,8 +252,7 @@ class tst_Significance : public QObject {
     void clearDifferenceIsClaimed() {
         const Claim slower = judgeSteps(steadySteps(5, 9), steadySteps(6, 9, 11'000'000));
         QCOMPARE(slower.outcome, Outcome::Longer);
-        QVERIFY(slower.pValue < 0.001 && slower.lowNs > 0);
-        QVERIFY(slower.percent > 8 && slower.percent < 12);
+        QVERIFY(slower.pValue < 0.001 && slower.lowNs > 0 && slower.percent > 8 && slower.percent < 12);
         QCOMPARE(judgeSteps(steadySteps(6, 9, 11'000'000), steadySteps(5, 9)).outcome, Outcome::Shorter);
     }
 
@@ -365,8 +363,7 @@ class tst_Significance : public QObject {
 
     void oneDeviatingRunIsNoChange() {
         QVERIFY(!latestChange(std::vector<double>{50, 50, 51, 50, 50, 51, 50, 51, 50, 50, 51, 90}));
-        QVERIFY(!latestChange(std::vector<double>{50, 80, 80}));
-        QVERIFY(!latestChange({}));
+        QVERIFY(!latestChange(std::vector<double>{50, 80, 80}) && !latestChange({}));
         QVERIFY(!latestChange(std::vector<double>(20, 50.0)));
     }
 

@@ -128,11 +128,8 @@ class tst_Sqlite : public QObject {
         QVERIFY(*select.step());
         QCOMPARE(select.integer(0), int64_t{INT64_MIN});
         QCOMPARE(test::listed(select.real(1), select.text(2)), test::listed(0.25, std::string_view("a\0b", 3)));
-        QVERIFY(select.isNull(3));
-        QVERIFY(select.isInteger(0) && !select.isInteger(1) && !select.isInteger(2));
-        QVERIFY(*select.step());
-        QVERIFY(!select.isNull(2) && select.text(2).empty());
-        QVERIFY(!*select.step());
+        QVERIFY(select.isNull(3) && select.isInteger(0) && !select.isInteger(1) && !select.isInteger(2));
+        QVERIFY(*select.step() && !select.isNull(2) && select.text(2).empty() && !*select.step());
         QCOMPARE(test::listed(database.rowCount("t"), database.rowCount("missing")), "2 | 0");
     }
 
@@ -146,8 +143,7 @@ class tst_Sqlite : public QObject {
     void existingFileIsNotOverwritten() {
         put(*folder_ / "there", "precious");
         const auto database = Database::create(*folder_ / "there");
-        QVERIFY(!database);
-        QVERIFY(database.error().sentence.find("exists") != std::string::npos);
+        QVERIFY(!database && database.error().sentence.find("exists") != std::string::npos);
         QCOMPARE(std::filesystem::file_size(*folder_ / "there"), uintmax_t{8});
     }
 
@@ -201,8 +197,7 @@ class tst_Sqlite : public QObject {
         const auto database = test::orFail(Database::openReadOnly(*folder_ / "a"));
         QVERIFY(database.hasTable("t") && database.hasTable("T"));
         QVERIFY(database.hasColumn("t", "a") && !database.hasColumn("t", "b"));
-        QVERIFY(!database.hasTable("v") && !database.hasColumn("v", "a"));
-        QVERIFY(!database.hasTable("f"));
+        QVERIFY(!database.hasTable("v") && !database.hasColumn("v", "a") && !database.hasTable("f"));
         QVERIFY(!database.prepare("SELECT a FROM v"));
         const auto tables = database.tables();
         QVERIFY(std::find(tables.begin(), tables.end(), "t") != tables.end());
@@ -212,8 +207,7 @@ class tst_Sqlite : public QObject {
     void functionsOfAFileAreNotRun() {
         create("a", "CREATE TABLE t (a, b AS (zeroblob(100000000)))");
         const auto database = test::orFail(Database::openReadOnly(*folder_ / "a"));
-        QVERIFY(!database.prepare("SELECT load_extension('x')"));
-        QVERIFY(!database.prepare("SELECT zeroblob(1)"));
+        QVERIFY(!database.prepare("SELECT load_extension('x')") && !database.prepare("SELECT zeroblob(1)"));
         QVERIFY(database.prepare("SELECT max(a), count(*) FROM t"));
     }
 
@@ -221,8 +215,7 @@ class tst_Sqlite : public QObject {
         create("a", "CREATE TABLE t (a)");
         const auto database = Database::openReadOnly(*folder_ / "a");
         const auto statement = database->prepare("SELECT nothing FROM t");
-        QVERIFY(!statement);
-        QVERIFY(statement.error().sentence.find((*folder_ / "a").string()) != std::string::npos);
+        QVERIFY(!statement && statement.error().sentence.find((*folder_ / "a").string()) != std::string::npos);
     }
 
     void fileIsMarkedAsLanescopeTrace() {
@@ -352,8 +345,7 @@ class tst_Sqlite : public QObject {
         const auto insert = [&](int64_t id) { strings.insert(tables::strings.id = id, tables::strings.value = "a"); };
         insert(1);
         insert(1);  // The key is unique.
-        QVERIFY(error_);
-        QVERIFY(error_->sentence.find("trace") != std::string::npos);
+        QVERIFY(error_ && error_->sentence.find("trace") != std::string::npos);
         const std::string first = error_->sentence;
         insert(2);
         QCOMPARE(error_->sentence, first);

@@ -486,8 +486,7 @@ class tst_StepParts : public QObject {
                 if (made.table.columns[index].name == name) return index;
             return made.table.columns.size();
         };
-        QVERIFY(column("Compute") < made.table.columns.size());
-        QVERIFY(column("Memset") == made.table.columns.size());
+        QVERIFY(column("Compute") < made.table.columns.size() && column("Memset") == made.table.columns.size());
         QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Time")]), 30 * ms);
         QCOMPARE(std::get<int64_t>(made.table.rows[0][column("vs. median")]), 5 * ms);
         QCOMPARE(std::get<int64_t>(made.table.rows[0][column("Late")]), 5 * ms);
@@ -531,9 +530,7 @@ class tst_StepParts : public QObject {
         QVERIFY(!explanation.findings.empty());
         for (const Finding& finding : explanation.findings) {
             const Result<FindingPlace> place = placeOf(*trace, *run, finding);
-            QVERIFY(place.has_value());
-            QVERIFY(place->step.overlaps(place->range));
-            QVERIFY(!place->range.isEmpty());
+            QVERIFY(place.has_value() && place->step.overlaps(place->range) && !place->range.isEmpty());
             QVERIFY(place->event.isValid());
             // No event of the finding is longer.
             const WorkerSummary& worker = run->workers[finding.worker];

@@ -221,8 +221,7 @@ class tst_StepUnits : public QObject {
         // A checkpoint is no part of a step.
         for (const StepSpan& step : worker.steps) QVERIFY(step.range.durationNs() < 20 * ms);
         const auto layers = std::ranges::find(run.units, StepSource::KernelPattern, &StepUnit::source);
-        QVERIFY(layers != run.units.end());
-        QVERIFY(layers->count > 200);
+        QVERIFY(layers != run.units.end() && layers->count > 200);
     }
 
     void partsOfAStepCanBeChosen() {

@@ -131,8 +131,7 @@ class TestStoredSummary : public QObject {
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
         QVERIFY(stored.has_value());
         summary.facts.title = "run.sqlite";
-        QVERIFY(stored->facts == summary.facts);
-        QVERIFY(*stored == summary);
+        QVERIFY(stored->facts == summary.facts && *stored == summary);
     }
 
     void useAndShapesRoundTrip() {
@@ -159,15 +158,13 @@ class TestStoredSummary : public QObject {
                                  "flash_fwd", true, 5, 600, 700, 80, 90, true, true});
         worker.steps.front().activePerSecond = 123;
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
-        QVERIFY(stored.has_value());
-        QVERIFY(stored->workers == summary.workers);
+        QVERIFY(stored.has_value() && stored->workers == summary.workers);
     }
 
     void emptySummaryRoundTrips() {
         const TemporaryFolder folder;
         const std::optional<RunSummary> stored = readBack(fileWith(folder, RunSummary{}));
-        QVERIFY(stored.has_value());
-        QVERIFY(stored->isEmpty());
+        QVERIFY(stored.has_value() && stored->isEmpty());
     }
 
     void rewritingReplacesTheSummary() {
@@ -181,8 +178,7 @@ class TestStoredSummary : public QObject {
             QVERIFY(writeRunSummary(*database, summary).has_value());
         }
         const std::optional<RunSummary> stored = readBack(path);
-        QVERIFY(stored.has_value());
-        QVERIFY(stored->workers == summary.workers);
+        QVERIFY(stored.has_value() && stored->workers == summary.workers);
     }
 
     void traceWithoutSummaryHasNone() {
@@ -296,8 +292,7 @@ class TestStoredSummary : public QObject {
             QVERIFY(!database->hasTable("LANESCOPE_SUMMARY_STEPS"));
         }
         const std::optional<RunSummary> stored = readBack(path);
-        QVERIFY(stored.has_value());
-        QVERIFY(*stored == *made);
+        QVERIFY(stored.has_value() && *stored == *made);
     }
 
     void acceptedSummariesPassEveryCheck() {
@@ -388,8 +383,7 @@ class TestStoredSummary : public QObject {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 6}), path_).has_value());
         const RunSummary other = summary();
         QCOMPARE(opened_, 2);
-        QVERIFY(other == *analysis::summarizeRun(**loadTrace(path_)));
-        QVERIFY(other != made_);
+        QVERIFY(other == *analysis::summarizeRun(**loadTrace(path_)) && other != made_);
         QVERIFY(summary() == other);
         QCOMPARE(opened_, 2);
     }

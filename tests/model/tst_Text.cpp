@@ -418,15 +418,13 @@ class tst_Text : public QObject {
         const std::string longName(150, 'k');
         ReportTable table{.columns = {{"Name", Unit::Text}, {"Count", Unit::Count}}, .rows = {{longName, int64_t{3}}}};
         const std::string text = formatTable(table, TableFormat::Text);
-        QVERIFY(text.starts_with("Count  Name\n"));
-        QVERIFY(text.ends_with("    3  " + longName + "\n"));
+        QVERIFY(text.starts_with("Count  Name\n") && text.ends_with("    3  " + longName + "\n"));
     }
 
     void textEscapesTerminalControls() {
         ReportTable table{.columns = {{"Name", Unit::Text}}, .rows = {{std::string("\x1b[2Jgone\nnext\x9b\xc2\x9b")}}};
         const std::string text = formatTable(table, TableFormat::Text);
-        QVERIFY(text.find('\x1b') == std::string::npos);
-        QVERIFY(text.find("\xc2\x9b") == std::string::npos);
+        QVERIFY(text.find('\x1b') == std::string::npos && text.find("\xc2\x9b") == std::string::npos);
         QCOMPARE(std::count(text.begin(), text.end(), '\n'), 3);
     }
 
@@ -595,8 +593,7 @@ class tst_Text : public QObject {
 
     void everyCollectivePatternHasItsSource() {
         for (const CollectivePattern& each : collectivePatterns()) {
-            QVERIFY(!each.begin.empty() || !each.part.empty());
-            QVERIFY(!each.source.empty());
+            QVERIFY((!each.begin.empty() || !each.part.empty()) && !each.source.empty());
         }
     }
 

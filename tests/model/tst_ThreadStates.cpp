@@ -579,8 +579,7 @@ class tst_ThreadStates : public QObject {
             int64_t untilNs = INT64_MIN, sampledNs = 0, coveredNs = 0;
             for (const Row& each : samples) sampledNs += each.endNs - each.startNs;
             for (const Row& row : exactStates(3, samples, switches)) {
-                QVERIFY(row.startNs >= untilNs);
-                QVERIFY(row.endNs >= row.startNs);
+                QVERIFY(row.startNs >= untilNs && row.endNs >= row.startNs);
                 QVERIFY(row.delayNs >= 0 && row.delayNs <= row.endNs - row.startNs + 20);
                 untilNs = row.endNs;
                 coveredNs += row.endNs - row.startNs;
@@ -647,9 +646,7 @@ class tst_ThreadStates : public QObject {
         QCOMPARE(said.size(), size_t{2});
         QCOMPARE(said[0], std::string(", which alternately runs and waits for the GIL, held by the thread tally"));
         QCOMPARE(said[1], std::string(", which alternately runs and waits for the GIL, held by another thread"));
-        QVERIFY(causes[0].runsAndWaits());
-        QVERIFY(!causes[0].isSeenRunning());
-        QVERIFY(!causes[0].isMostlyWithoutCore());
+        QVERIFY(causes[0].runsAndWaits() && !causes[0].isSeenRunning() && !causes[0].isMostlyWithoutCore());
         QVERIFY(!causes[0].state());
     }
 };

@@ -304,8 +304,7 @@ class tst_Trace : public QObject {
         const TracePtr trace = builder.finish();
         const Lane& busy = trace->tracks[0].lanes[0];
         QCOMPARE(trace->tracks[0].kind, TrackKind::Gpu);
-        QVERIFY(busy.startNs == (Column<int64_t>{100, 300}));
-        QVERIFY(busy.durationNs == (Column<int64_t>{150, 100}));
+        QVERIFY(busy.startNs == (Column<int64_t>{100, 300}) && busy.durationNs == (Column<int64_t>{150, 100}));
         QCOMPARE(busy.busyBefore(busy.size()), int64_t{250});
         QCOMPARE(busy.category[0], SliceCategory::Busy);
         QVERIFY(!busy.event[0].isValid());
@@ -437,8 +436,7 @@ class tst_Trace : public QObject {
     void emptyTraceHasNoTracks() {
         SimulatedTrace builder;
         const TracePtr trace = builder.finish();
-        QVERIFY(trace->tracks.empty());
-        QVERIFY(trace->isEmpty());
+        QVERIFY(trace->tracks.empty() && trace->isEmpty());
         QCOMPARE(trace->range, TimeRange{});
     }
 
@@ -572,8 +570,7 @@ class tst_Trace : public QObject {
         stop.request_stop();
         for (const unsigned threads : {1u, 2u, 3u}) {
             TraceBuilder builder = unfinishedTrace(1000);
-            QVERIFY(!builder.finish(threads, stop.get_token()));
-            QVERIFY(builder.trace().tracks.empty());
+            QVERIFY(!builder.finish(threads, stop.get_token()) && builder.trace().tracks.empty());
         }
     }
 
@@ -624,8 +621,7 @@ class tst_Trace : public QObject {
             return asked == 0;
         });
         QCOMPARE(asked, 1);
-        QVERIFY(!trace);
-        QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
+        QVERIFY(!trace && trace.error().sentence.find("cancelled") != std::string::npos);
     }
 
     void loadIsCancelledWhileTheTraceIsFinished() {
@@ -640,8 +636,7 @@ class tst_Trace : public QObject {
             return asked == 0;
         });
         QCOMPARE(asked, 1);
-        QVERIFY(!cancelled);
-        QVERIFY(cancelled.error().sentence.find("cancelled") != std::string::npos);
+        QVERIFY(!cancelled && cancelled.error().sentence.find("cancelled") != std::string::npos);
         const Result<TracePtr> whole = loadTrace(path);
         QVERIFY(whole.has_value());
         QCOMPARE((*whole)->kernels.size(), rows);

@@ -289,8 +289,7 @@ class tst_TraceQuery : public QObject {
     void writingStatementsAreRefused() {
         QFETCH(QString, sql);
         const auto result = open("plain.sqlite").run(sql.toStdString());
-        QVERIFY(!result.has_value());
-        QVERIFY(!result.error().sentence.empty());
+        QVERIFY(!result.has_value() && !result.error().sentence.empty());
     }
 
     void secondStatementIsRefused() {
@@ -312,8 +311,7 @@ class tst_TraceQuery : public QObject {
                                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                                     "SELECT count(*) FROM n",
                                     {.time = std::chrono::milliseconds(200)});
-        QVERIFY(!result.has_value());
-        QVERIFY(result.error().sentence.find("0.2 s") != std::string::npos);
+        QVERIFY(!result.has_value() && result.error().sentence.find("0.2 s") != std::string::npos);
     }
 
     void sortBeyondTheMemoryLimitIsStopped_data() {
@@ -404,8 +402,7 @@ class tst_TraceQuery : public QObject {
             QVERIFY2(!query.run(sql).has_value(), sql);
         }
         QVERIFY(query.run("SELECT * FROM t").has_value());
-        QVERIFY(query.run("SELECT value FROM json_each('[1, 2]')").has_value());
-        QVERIFY(query.tables().has_value());
+        QVERIFY(query.run("SELECT value FROM json_each('[1, 2]')").has_value() && query.tables().has_value());
     }
 
     void generatedColumnsWithSideEffectsAreNotRead() {
@@ -439,8 +436,7 @@ class tst_TraceQuery : public QObject {
     void fileIsNotChanged() {
         const QByteArray before = bytesOf(folder_ / "trace.sqlite");
         const TraceQuery query = open("trace.sqlite");
-        QVERIFY(!query.run("DELETE FROM NVTX_EVENTS"));
-        QVERIFY(query.run("SELECT count(*) FROM NVTX_EVENTS"));
+        QVERIFY(!query.run("DELETE FROM NVTX_EVENTS") && query.run("SELECT count(*) FROM NVTX_EVENTS"));
         QCOMPARE(bytesOf(folder_ / "trace.sqlite"), before);
         size_t files = 0;
         for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_.path()))
@@ -528,8 +524,7 @@ class tst_TraceQuery : public QObject {
         QCOMPARE(rows.empty(), shape == 8);
         for (const unsigned threads : {1u, 2u, 5u}) {
             const Reading reading = read(folder / "trace", threads);
-            QVERIFY(!reading.isCorrupt);
-            QVERIFY(reading.rows == rows);
+            QVERIFY(!reading.isCorrupt && reading.rows == rows);
         }
     }
 
@@ -543,13 +538,10 @@ class tst_TraceQuery : public QObject {
             file << std::string(4096, '\x77');
         }
         const Reading alone = read(folder / "trace", 1);
-        QVERIFY(alone.isCorrupt);
-        QVERIFY(!alone.rows.empty());
-        QVERIFY(alone.rows.size() < 40'000);
+        QVERIFY(alone.isCorrupt && !alone.rows.empty() && alone.rows.size() < 40'000);
         for (const unsigned threads : {2u, 4u}) {
             const Reading together = read(folder / "trace", threads);
-            QVERIFY(together.isCorrupt);
-            QVERIFY(together.rows == alone.rows);
+            QVERIFY(together.isCorrupt && together.rows == alone.rows);
         }
     }
 

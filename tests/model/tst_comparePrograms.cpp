@@ -156,8 +156,7 @@ class tst_comparePrograms : public QObject {
         QCOMPARE(compared.comparison.answer.outcome, Outcome::Slower);
         const Claim& claim = compared.comparison.criticalPair()->claim;
         QCOMPARE(claim.baselineRuns, 3);
-        QVERIFY(claim.lowPercent > 0 && claim.lowPercent < claim.percent);
-        QVERIFY(claim.percent < claim.highPercent);
+        QVERIFY(claim.lowPercent > 0 && claim.lowPercent < claim.percent && claim.percent < claim.highPercent);
         const QString sentence = QString::fromStdString(compared.comparison.answer.sentence);
         QVERIFY2(sentence.contains("3 against 3 runs"), qPrintable(sentence));
     }
@@ -241,8 +240,7 @@ class tst_comparePrograms : public QObject {
         };
         std::vector<RunSummary> twice = before;
         twice[1] = twice[0];
-        QVERIFY(refused(comparePrograms(twice, after)));
-        QVERIFY(refused(comparePrograms(after, twice)));
+        QVERIFY(refused(comparePrograms(twice, after)) && refused(comparePrograms(after, twice)));
         QVERIFY(refused(comparePrograms(before, std::vector{after[0], before[1]})));
         QVERIFY(refused(comparePrograms(std::vector{before[0]}, std::vector{after[0]}, twice)));
     }
@@ -285,8 +283,7 @@ class tst_comparePrograms : public QObject {
         RunSummary namesake = moved;
         namesake.facts.title = before[0].facts.title;
         const auto twice = comparePrograms(std::vector{before[0], namesake}, after);
-        QVERIFY(!twice);
-        QVERIFY(twice.error().sentence.starts_with("Two files named run1.sqlite are copies"));
+        QVERIFY(!twice && twice.error().sentence.starts_with("Two files named run1.sqlite are copies"));
         RunSummary elsewhere = moved;  // process ids are unique per host
         elsewhere.facts.host = "node8";
         QVERIFY(comparePrograms(std::vector{before[0], elsewhere}, after));
@@ -366,8 +363,7 @@ class tst_comparePrograms : public QObject {
         std::vector<RunSummary> after{steadyRun(58, "other_kernel"), steadyRun(58.1, "other_kernel")};
         const auto compared = test::orFail(comparePrograms(before, after));
         const Answer& answer = compared.comparison.answer;
-        QVERIFY(!answer.causes.empty());
-        QVERIFY(answer.causes.front().isChangeOfKind);
+        QVERIFY(!answer.causes.empty() && answer.causes.front().isChangeOfKind);
         QVERIFY(answer.sentence.find("other_kernel") != std::string::npos);
     }
 
@@ -376,11 +372,9 @@ class tst_comparePrograms : public QObject {
         two[1].workers.push_back(two[1].workers.front());
         two[1].workers.back().rank = 1;
         const auto other = comparePrograms(two, steadyRuns({50, 51}));
-        QVERIFY(!other);
-        QVERIFY(other.error().sentence.find("same processes") != std::string::npos);
+        QVERIFY(!other && other.error().sentence.find("same processes") != std::string::npos);
         const std::vector<RunSummary> empty{steadyRun(50), RunSummary{}};
-        QVERIFY(!comparePrograms(empty, steadyRuns({50, 51})));
-        QVERIFY(!comparePrograms({}, steadyRuns({50, 51})));
+        QVERIFY(!comparePrograms(empty, steadyRuns({50, 51})) && !comparePrograms({}, steadyRuns({50, 51})));
     }
 
     void callsOfTheStepsAreCounted() {

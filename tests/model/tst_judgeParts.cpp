@@ -117,8 +117,7 @@ class TestJudgeParts : public QObject {
         const std::vector<WeightedTest> weighted{{0.02, 0.5}, {0.001, 0.25}, {0.9, 0.25}};
         const std::vector<double> levels = holmAdjusted(weighted);
         QVERIFY(std::abs(levels[0] - 0.03) < 1e-12);  // of the remaining 0.75
-        QVERIFY(std::abs(levels[1] - 0.004) < 1e-12);
-        QVERIFY(std::abs(levels[2] - 0.9) < 1e-12);
+        QVERIFY(std::abs(levels[1] - 0.004) < 1e-12 && std::abs(levels[2] - 0.9) < 1e-12);
         QVERIFY(holmAdjusted({}).empty());
     }
 
@@ -204,8 +203,7 @@ class TestJudgeParts : public QObject {
             simulated.name, runs, of(covered), of(coveredPart), of(claimed), 100 * share, of(gpu), of(gpuBefore),
             of(host), of(hostBefore));
         QVERIFY(of(covered) >= 0.93 && of(covered) <= 0.97);
-        QVERIFY(of(coveredPart) >= 0.93 && of(coveredPart) <= 0.97);
-        QVERIFY(of(claimed) <= 0.055);
+        QVERIFY(of(coveredPart) >= 0.93 && of(coveredPart) <= 0.97 && of(claimed) <= 0.055);
         QVERIFY(of(gpu) >= 0.9 && of(host) >= 0.9);
     }
 

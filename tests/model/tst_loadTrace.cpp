@@ -255,8 +255,7 @@ class tst_loadTrace : public QObject {
 
     void traceWithoutEventsIsOpened() {
         const TracePtr trace = load("");
-        QVERIFY(trace->isEmpty());
-        QVERIFY(trace->tracks.empty());
+        QVERIFY(trace->isEmpty() && trace->tracks.empty());
         QVERIFY(hasNote(*trace, "has no events"));
     }
 
@@ -307,8 +306,7 @@ class tst_loadTrace : public QObject {
         for (size_t kept = 0; kept < size; kept += kept < 200 ? 7 : 4093) {
             std::ofstream(*folder_ / "truncated", std::ios::binary | std::ios::trunc) << bytes.substr(0, kept);
             const Result<TracePtr> trace = loadTrace(*folder_ / "truncated");
-            QVERIFY(!trace);
-            QVERIFY(!trace.error().sentence.empty());
+            QVERIFY(!trace && !trace.error().sentence.empty());
         }
     }
 
@@ -331,8 +329,7 @@ class tst_loadTrace : public QObject {
     void canBeCancelled() {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), file()));
         const Result<TracePtr> trace = loadTrace(file(), [](double, std::string_view) { return false; });
-        QVERIFY(!trace);
-        QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
+        QVERIFY(!trace && trace.error().sentence.find("cancelled") != std::string::npos);
     }
 
     void progressNeverDecreases() {
@@ -500,8 +497,7 @@ class tst_loadTrace : public QObject {
             "CREATE TABLE LANESCOPE_PROCESSES (globalPid INTEGER NOT NULL, rank INTEGER);"
             "INSERT INTO LANESCOPE_PROCESSES VALUES ($pid, 3)");
         QCOMPARE(trace->processes[0].rank, 3);
-        QVERIFY(!trace->processes[0].localRank);
-        QVERIFY(trace->counters.empty());
+        QVERIFY(!trace->processes[0].localRank && trace->counters.empty());
     }
 };
 

@@ -252,8 +252,7 @@ class tst_mergeTraces : public QObject {
         QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
         const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
         QVERIFY(std::abs(offsetNs + 7'654'321) <= clockErrorNs(whole->processes[1]));
-        QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
-        QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
+        QVERIFY(hasNote(*whole, HealthCode::ClocksAligned) && !hasNote(*whole, HealthCode::ClocksContradicted));
         // With time of day requested, clocks stay unchanged.
         const TracePtr asSet =
             merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)}, {.method = ClockMethod::BaseTime});
@@ -296,8 +295,7 @@ class tst_mergeTraces : public QObject {
         QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("steps"));
         QVERIFY(maxSpreadNs(*whole) <= us);
         const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
-        QVERIFY(!refused);
-        QVERIFY(refused.error().sentence.find("too few common collectives") != std::string::npos);
+        QVERIFY(!refused && refused.error().sentence.find("too few common collectives") != std::string::npos);
         const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
         QCOMPARE(maxSpreadNs(*byStart), int64_t{0});
         QVERIFY(hasNote(*byStart, HealthCode::ClocksNotAligned));
@@ -309,10 +307,8 @@ class tst_mergeTraces : public QObject {
         sim.description().startUtcNs = startUtcNs + int64_t{3 * 86'400} * 1'000 * ms;
         const std::vector<TracePtr> traces{rankTrace(0, "a", 0), sim.finish("old.sqlite")};
         const Result<TraceBuilder> refused = mergeTraces(traces);
-        QVERIFY(!refused);
-        QVERIFY(refused.error().sentence.starts_with("old.sqlite was recorded 3 days after run0"));
-        QVERIFY(mergeTraces(traces, {.method = ClockMethod::Start}));
-        QVERIFY(!mergeTraces({}));
+        QVERIFY(!refused && refused.error().sentence.starts_with("old.sqlite was recorded 3 days after run0"));
+        QVERIFY((mergeTraces(traces, {.method = ClockMethod::Start})) && !mergeTraces({}));
     }
 
     void gpusAreEqualIfTheirUuidsAre() {
@@ -351,8 +347,7 @@ class tst_mergeTraces : public QObject {
         QCOMPARE(opened->gpus.size(), size_t{2});
         QCOMPARE(test::orFail(makeReport(*opened, "nccl_lateness")).rows.size(), size_t{2});
         // Never over another file, and never from a single one.
-        QVERIFY(!mergeFiles(files, output));
-        QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
+        QVERIFY(!mergeFiles(files, output) && !mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
         QVERIFY(!fs::exists(folder_ / "one.sqlite"));
         const auto cancelled =
             mergeFiles(files, folder_ / "never.sqlite", {}, [](double, std::string_view) { return false; });
@@ -481,8 +476,7 @@ class tst_mergeTraces : public QObject {
 
     void ranksOfOneJobAreRecognized() {
         const std::vector<TracePtr> job{rankTrace(0, "a", 0, 1), rankTrace(1, "b", 0, 1)};
-        QVERIFY(seemRanksOfOneJob(job));
-        QVERIFY(!seemRanksOfOneJob(std::vector{job[0]}));
+        QVERIFY(seemRanksOfOneJob(job) && !seemRanksOfOneJob(std::vector{job[0]}));
         QVERIFY(!seemRanksOfOneJob(std::vector{job[0], rankTrace(0, "b", 0, 1)}));
         SimulatedTrace single;
         single.addKernel(single.defaultStream(), "gemm", 0, 5);
@@ -644,8 +638,7 @@ class tst_mergeTraces : public QObject {
         };
         const TracePtr first = recorded("python train.py", startUtcNs);
         const auto refused = mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 5'000 * ms)});
-        QVERIFY(!refused);
-        QVERIFY(refused.error().sentence.find("two runs of one program, ") != std::string::npos);
+        QVERIFY(!refused && refused.error().sentence.find("two runs of one program, ") != std::string::npos);
         QVERIFY(!mergeTraces(std::vector{first, recorded("python3 ./train.py --seed 2", startUtcNs + 5'000 * ms)}));
         QVERIFY(mergeTraces(std::vector{first, recorded("python serve.py", startUtcNs + 5'000 * ms)}).has_value());
         QVERIFY(mergeTraces(std::vector{first, recorded("python train.py", startUtcNs + 1)}).has_value());

@@ -94,8 +94,7 @@ class tst_requests : public QObject {
         for (const ThreadState waits : {ThreadState::Poll, ThreadState::Lock}) {
             const TracePtr trace = programOf({.waits = waits});
             const RunSummary run = *summarizeRun(*trace);
-            QVERIFY(run.kind == StepKind::Request);
-            QVERIFY(run.source == StepSource::KernelPattern);
+            QVERIFY(run.kind == StepKind::Request && run.source == StepSource::KernelPattern);
             const Explanation explanation = explain::explain(run);
             for (const Rule* rule :
                  {&hostWaitsRule, &idleBetweenStepsRule, &inputDataRule, &gpuIdleRule, &oddStepsRule, &stepPatternRule})
@@ -173,8 +172,7 @@ class tst_requests : public QObject {
             const TracePtr server = programOf(shape);
             for (const char* named : {"", "generate"}) {
                 const RunSummary run = *summarizeRun(*server, StepSelection{.rangeName = named, .keepsWarmUp = true});
-                QVERIFY(run.source == StepSource::NvtxRange);
-                QVERIFY(run.kind == StepKind::Request);
+                QVERIFY(run.source == StepSource::NvtxRange && run.kind == StepKind::Request);
                 QCOMPARE(run.pattern, std::string("generate"));
                 QCOMPARE(run.workers[0].foundSteps, requestCount);
                 for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
@@ -185,8 +183,7 @@ class tst_requests : public QObject {
             shape.range = "step";
             shape.isNumbered = true;
             const RunSummary training = *summarizeRun(*programOf(shape));
-            QVERIFY(training.source == StepSource::NvtxRange);
-            QVERIFY(training.kind == StepKind::Step);
+            QVERIFY(training.source == StepSource::NvtxRange && training.kind == StepKind::Step);
             QCOMPARE(training.pattern, std::string("step #"));
         }
     }
@@ -301,8 +298,7 @@ class tst_requests : public QObject {
         QVERIFY(work != nullptr && work->maxGainNs <= 60 * ms / 20 + 10 * us);
         HAS(work->sentence, "Whether running or waiting kept the GPU idle is unknown");
         const Explanation running = explain::explain(*explained(150 * ms));
-        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
-        QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr && findingOf(running, &hostWorkRule) != nullptr);
         for (const Explanation* each : {&explanation, &longer, &running})
             QVERIFY(findingOf(*each, &launchBoundRule) == nullptr);
     }

@@ -253,8 +253,7 @@ class tst_stepPatterns : public QObject {
         const auto pattern = test::orFail(patternOf(stepsOf(series)));
         QCOMPARE(pattern.kind, PatternKind::Period);
         QCOMPARE(test::listed(pattern.period, pattern.firstNumber, pattern.affected.size()), "3 | 4 | 20");
-        QVERIFY(std::abs(pattern.share - 1.0 / 3) < 1e-9);
-        QVERIFY(std::abs(double(pattern.excessNs) - 20e6) < 0.5e6);
+        QVERIFY(std::abs(pattern.share - 1.0 / 3) < 1e-9 && std::abs(double(pattern.excessNs) - 20e6) < 0.5e6);
         QVERIFY(std::abs(double(pattern.costNs) - 20e6 / 3) < 0.2e6);
         QCOMPARE(pattern.part, StepPart::LaunchBound);
         QVERIFY(std::abs(double(pattern.partExcessNs) - 20e6) < 0.5e6);
@@ -327,9 +326,7 @@ class tst_stepPatterns : public QObject {
     }
 
     void fewStepsHaveNoPattern() {
-        QVERIFY(!patternOf({}));
-        QVERIFY(!patternOf(stepsOf({1})));
-        QVERIFY(!patternOf(stepsOf({1, 2, 1, 2, 1, 2, 1, 2})));
+        QVERIFY(!patternOf({}) && !patternOf(stepsOf({1})) && !patternOf(stepsOf({1, 2, 1, 2, 1, 2, 1, 2})));
         QVERIFY(!patternOf(stepsOf(std::vector<double>(50, 1.0))));
     }
 
@@ -429,8 +426,7 @@ class tst_stepPatterns : public QObject {
         for (size_t part = 0; part < stepPartCount; ++part) {
             InstanceQuery query{.part = static_cast<StepPart>(part), .kind = ContributorKind::Idle};
             const WorstInstance worst = runs.find(query);
-            QVERIFY(worst.isFound);
-            QVERIFY(!worst.baseline.isValid() && !worst.candidate.isValid());
+            QVERIFY(worst.isFound && !worst.baseline.isValid() && !worst.candidate.isValid());
             QCOMPARE(worst.lostNs, 0);
         }
     }
@@ -448,8 +444,7 @@ class tst_stepPatterns : public QObject {
         }
         QVERIFY(!query.baselineName.empty());
         const WorstInstance worst = runs.find(query);
-        QVERIFY(worst.isFound);
-        QVERIFY(worst.baseline.isValid() && worst.candidate.isValid());
+        QVERIFY(worst.isFound && worst.baseline.isValid() && worst.candidate.isValid());
         QVERIFY(worst.candidateGap.durationNs() > 0);
         QCOMPARE(runs.candidateTrace->rangeOf(worst.candidate).startNs, worst.candidateGap.endNs);
         const Evidence evidence =

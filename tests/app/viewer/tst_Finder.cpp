@@ -169,8 +169,7 @@ class tst_Finder : public QObject {
         Shown shown;
         shown.timeline().state().tracks().setAllFolded(true);
         const auto folded = shown.timeline().state().tracks().arrangement();
-        QVERIFY(shown.find("stream nccl"));
-        QVERIFY(shown.first().contains("tream"));
+        QVERIFY(shown.find("stream nccl") && shown.first().contains("tream"));
         QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
         QVERIFY(shown.timeline().state().tracks().arrangement() != folded);
         QTest::keyClick(&shown.timeline(), Qt::Key_P);
@@ -199,8 +198,7 @@ class tst_Finder : public QObject {
         QTest::keyClick(&edit, Qt::Key_PageUp);
         QCOMPARE(child<QListView>(shown.finder()).currentIndex().row(), 0);
         QTest::keyClick(&edit, Qt::Key_Escape);
-        QVERIFY(!shown.finder().isVisible());
-        QVERIFY(shown.timeline().hasFocus());
+        QVERIFY(!shown.finder().isVisible() && shown.timeline().hasFocus());
     }
 
     void goesToATimeARangeAndAPercentage() {
@@ -225,14 +223,12 @@ class tst_Finder : public QObject {
         const TimeRange seventh = shown.visible();
         QVERIFY(shown.goTo("#step 8"));
         QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
-        QVERIFY(shown.visible().startNs > seventh.startNs);
-        QVERIFY(shown.goTo("step 7"));
+        QVERIFY(shown.visible().startNs > seventh.startNs && shown.goTo("step 7"));
         QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
         QCOMPARE(shown.visible(), seventh);
         QVERIFY(shown.goTo("slowest"));
         QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
-        QVERIFY(shown.visible() != seventh);
-        QVERIFY(shown.goTo("#step 4711"));
+        QVERIFY(shown.visible() != seventh && shown.goTo("#step 4711"));
         QTRY_VERIFY(child<GoToBar>(shown.window).remark().contains("There is no step 4711"));
     }
 

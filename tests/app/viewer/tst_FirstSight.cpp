@@ -185,8 +185,7 @@ class tst_FirstSight : public QObject {
         QCOMPARE(shown.timeline().state().scroll().y(), 0);
         QCOMPARE(shown.seenOf(TrackKind::Gpu), gpus);
         QCOMPARE(shown.seenOf(TrackKind::Process), gpus);
-        QVERIFY(shown.page().guide().card().isVisible());
-        QVERIFY(shown.page().guide().strip().isVisible());
+        QVERIFY(shown.page().guide().card().isVisible() && shown.page().guide().strip().isVisible());
         // Not too high either: the tracks have most of the space outside of the explanation.
         QVERIFY(shown.timeline().places().tracksArea().height() > size.height() * 3 / 10);
     }
@@ -203,8 +202,7 @@ class tst_FirstSight : public QObject {
         QVERIFY(sample && sample->isVisible());
         QTest::mouseClick(sample, Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
-        QVERIFY(window.tabs().currentTrace());
-        QVERIFY(window.tabs().currentTrace()->trace()->kernels.size() > 0);
+        QVERIFY(window.tabs().currentTrace() && window.tabs().currentTrace()->trace()->kernels.size() > 0);
         QVERIFY(window.tabs().currentTrace()->guide().card().isVisible());
         // Written once: the second time, the same file is reused.
         const QString path = *sampleTrace(folder.filePath("again"));
@@ -327,15 +325,13 @@ class tst_FirstSight : public QObject {
         keepPicture(shown.window, "first-sight-plain");
         QVERIFY(shown.card().isVisible());
         QCOMPARE(shown.card().about(), QString());
-        QVERIFY(shown.visible().contains(1'050 * ms));
-        QVERIFY(shown.visible().durationNs() < 300 * ms);
+        QVERIFY(shown.visible().contains(1'050 * ms) && shown.visible().durationNs() < 300 * ms);
     }
 
     void gpuWorkIsShownInsteadOfOmnipresentRangesAndLongNamesAreElided() {
         Shown shown({1366, 768}, simulatedWordyRanges());
         keepPicture(shown.window, "first-sight-wordy");
-        QVERIFY(shown.visible().contains(1'807 * ms));
-        QVERIFY(shown.visible().durationNs() < 100 * ms);
+        QVERIFY(shown.visible().contains(1'807 * ms) && shown.visible().durationNs() < 100 * ms);
         const QString about = shown.card().about();
         QVERIFY2(about.startsWith("10 \u00d7 \"{'traceMarker'") && about.contains(".py:34']}") && about.size() < 200,
                  qPrintable(about));
@@ -356,8 +352,7 @@ class tst_FirstSight : public QObject {
 
     void traceWithoutStepsOpensAsAWhole() {
         ShownGuide shown(withoutSteps());
-        QVERIFY(shown.waitForFocus());
-        QVERIFY(shown.timeline().state().range().axis().isFitted());
+        QVERIFY(shown.waitForFocus() && shown.timeline().state().range().axis().isFitted());
         QVERIFY(!shown.guide().strip().isVisible());
         QTest::keyClick(&shown.timeline(), Qt::Key_BracketRight);
         QTest::keyClick(&shown.timeline(), Qt::Key_Home, Qt::AltModifier);
@@ -368,8 +363,7 @@ class tst_FirstSight : public QObject {
         ShownGuide shown;
         QTest::keyClick(&shown.timeline(), Qt::Key_W);
         const TimeRange chosen = shown.visible();
-        QVERIFY(!shown.timeline().state().range().axis().isFitted());
-        QVERIFY(shown.wait());
+        QVERIFY(!shown.timeline().state().range().axis().isFitted() && shown.wait());
         QVERIFY(shown.guide().run() != nullptr);
         QCOMPARE(shown.visible(), chosen);
     }
@@ -378,8 +372,7 @@ class tst_FirstSight : public QObject {
         ShownGuide shown;
         QVERIFY(shown.waitForFocus());
         ExplanationPanel& card = shown.guide().card();
-        QVERIFY(card.isVisible());
-        QVERIFY(!card.sentence().isEmpty());
+        QVERIFY(card.isVisible() && !card.sentence().isEmpty());
         QTest::mouseClick(&child<QToolButton>(card, "close"), Qt::LeftButton);
         QVERIFY(!card.isVisible());
         QVERIFY(shown.timeline().hasFocus());
@@ -497,8 +490,7 @@ class tst_FirstSight : public QObject {
         const analysis::IdleGap gap = shown.longestGap();
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
-        QVERIFY(shown.timeline().state().selection().gapMark());
-        QVERIFY(shown.guide().idlePanel().isVisible());
+        QVERIFY(shown.timeline().state().selection().gapMark() && shown.guide().idlePanel().isVisible());
         const QString text = child<FactSheet>(shown.guide().idlePanel()).text();
         for (const char* part : {"idle", "Why", "Previous GPU work", "Next GPU work", "In the whole run"})
             QVERIFY2(text.contains(part), qPrintable(text));
@@ -558,8 +550,7 @@ class tst_FirstSight : public QObject {
         const PartsLegend& legend = shown.guide().legend();
         QVERIFY(legend.isVisible());
         QVERIFY2(legend.title().startsWith("Mean step"), qPrintable(legend.title()));
-        QVERIFY(!legend.shownParts().empty());
-        QVERIFY(legend.note().isEmpty());
+        QVERIFY(!legend.shownParts().empty() && legend.note().isEmpty());
     }
 
     void legendFollowsTheShownStepThemeAndUnit() {

@@ -65,8 +65,7 @@ class TestFleetPage : public QObject {
         QVERIFY(shown.page()->view().map().hasFocus());
         QVERIFY(child<RecentFiles>(shown.window).paths().contains(QString::fromStdString(report_.string())));
         // Commands for timelines are off here.
-        QVERIFY(!shown.window.actions().goTo->isEnabled());
-        QVERIFY(!shown.window.searchBar().isEnabled());
+        QVERIFY(!shown.window.actions().goTo->isEnabled() && !shown.window.searchBar().isEnabled());
         shown.window.actions().finder->trigger();
         QTest::keyClick(&shown.window, Qt::Key_Escape);
         for (QAction* action : shown.window.actions().timelineActions()) action->trigger();
@@ -134,8 +133,7 @@ class TestFleetPage : public QObject {
         QVERIFY(there != answers.end());
         QTest::mouseClick(*there, Qt::LeftButton);
         QTRY_VERIFY(!page->isBusy());
-        QVERIFY(shown.wait());
-        QVERIFY(shown.window.tabs().currentTrace());
+        QVERIFY(shown.wait() && shown.window.tabs().currentTrace());
     }
 
     void rubberBandOpensRanksAndStepsAsOneTrace() {
@@ -162,8 +160,7 @@ class TestFleetPage : public QObject {
         std::set<std::string> names;
         for (uint32_t row = 0; row < shownTrace.nvtx.size(); ++row)
             names.emplace(shownTrace.strings.at(shownTrace.nvtx.text[row]));
-        QVERIFY(names.contains("step 3"));
-        QVERIFY(!names.contains("step 1") && !names.contains("step 6"));
+        QVERIFY(names.contains("step 3") && !names.contains("step 1") && !names.contains("step 6"));
         // The file is private.
         QCOMPARE(fs::status(shownTrace.path).permissions() & fs::perms::all,
                  fs::perms::owner_read | fs::perms::owner_write);
@@ -217,8 +214,7 @@ class TestFleetPage : public QObject {
             {QString::fromStdString(report_.string()), QString::fromStdString(trace_.string())});
         QVERIFY(shown.wait());
         auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
-        QVERIFY(loading);
-        QVERIFY(loading->errorText().contains("is a report of many ranks and no trace"));
+        QVERIFY(loading && loading->errorText().contains("is a report of many ranks and no trace"));
     }
 
     void smallWindowStaysSmall() {
@@ -235,8 +231,7 @@ class TestFleetPage : public QObject {
         editReport(broken, "DROP TABLE steps");
         Shown shown(broken);
         auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
-        QVERIFY(loading);
-        QVERIFY(loading->errorText().contains("the table steps is missing"));
+        QVERIFY(loading && loading->errorText().contains("the table steps is missing"));
     }
 
   private:

@@ -205,8 +205,7 @@ class tst_LoadPage : public QObject {
         page.start();
         QVERIFY(loaded.wait(patienceMs));
         QCOMPARE(answered.count(), 0);
-        QVERIFY(!page.preview().isVisible());
-        QVERIFY(!page.storedComparison());
+        QVERIFY(!page.preview().isVisible() && !page.storedComparison());
     }
 
     void oneTraceHasNoPreview() {
@@ -227,8 +226,7 @@ class tst_LoadPage : public QObject {
         page.start();
         QTRY_VERIFY_WITH_TIMEOUT(page.preview().isVisible(), patienceMs);
         QVERIFY(failed.wait(patienceMs));
-        QVERIFY(!page.preview().isVisible());
-        QVERIFY(page.errorText().contains("corrupt"));
+        QVERIFY(!page.preview().isVisible() && page.errorText().contains("corrupt"));
     }
 
     void followsTheTheme() {
@@ -302,8 +300,7 @@ class tst_LoadPage : public QObject {
         TraceLoader loader(folder_ / "bad.lanescope");
         QSignalSpy failed(&loader, &TraceLoader::failed);
         loader.start();
-        QVERIFY(failed.wait());
-        QVERIFY(failed.front().front().toString().contains("bad.lanescope"));
+        QVERIFY(failed.wait() && failed.front().front().toString().contains("bad.lanescope"));
     }
 
     void skippedFilesOfAFolderAreReportedAboveThePage() {

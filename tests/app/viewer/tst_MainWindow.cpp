@@ -35,6 +35,23 @@ using namespace lanescope;
 using namespace lanescope::viewer;
 using namespace lanescope::views;
 
+namespace {
+
+/// Recent files with settings of their own.
+struct OwnRecentFiles {
+    QTemporaryDir folder;
+    AppSettings settings{folder.filePath("settings.ini")};
+    RecentFiles files{settings};
+};
+
+ViewerOptions optionsOf(const std::vector<std::string>& words) {
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    return test::orFail(parseViewerOptions(static_cast<int>(arguments.size()), arguments.data()));
+}
+
+}  // namespace
+
 class tst_MainWindow : public QObject {
     Q_OBJECT
 
@@ -102,16 +119,13 @@ class tst_MainWindow : public QObject {
     void beginsWithTheStartPage() {
         ShownWindow shown;
         QVERIFY(child<StartPage>(shown.window).isVisible());
-        QVERIFY(!shown.window.searchBar().isEnabled());
-        QVERIFY(!shown.window.actions().goTo->isEnabled());
+        QVERIFY(!shown.window.searchBar().isEnabled() && !shown.window.actions().goTo->isEnabled());
         QVERIFY(shown.window.actions().open->isEnabled());
     }
 
     void droppedFileOpensAndIsRemembered() {
         ShownWindow shown;
-        QVERIFY(shown.drop({first_}));
-        QVERIFY(shown.wait());
-        QVERIFY(shown.window.tabs().currentTrace());
+        QVERIFY(shown.drop({first_}) && shown.wait() && shown.window.tabs().currentTrace());
         QVERIFY(!child<StartPage>(shown.window).isVisible());
         QCOMPARE(child<RecentFiles>(shown.window).paths(), QStringList({first_}));
         QVERIFY(shown.window.windowTitle().contains("first.lanescope"));
@@ -166,11 +180,9 @@ class tst_MainWindow : public QObject {
     void badFileGivesTheReasonAndTheWindowStaysUsable() {
         ShownWindow shown({bad_});
         auto* page = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
-        QVERIFY(page);
-        QVERIFY(page->errorText().contains("bad.lanescope"));
+        QVERIFY(page && page->errorText().contains("bad.lanescope"));
         QVERIFY(child<RecentFiles>(shown.window).paths().isEmpty());
-        QVERIFY(shown.opened({first_}));
-        QVERIFY(shown.window.tabs().currentTrace());
+        QVERIFY(shown.opened({first_}) && shown.window.tabs().currentTrace());
         QCOMPARE(shown.window.tabs().count(), 2);
     }
 
@@ -333,8 +345,7 @@ class tst_MainWindow : public QObject {
         builder.note({Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."});
         shown.window.tabs().showTrace(builder.finish("excerpt.lanescope"));
         TracePage* page = shown.window.tabs().currentTrace();
-        QVERIFY(child<WarningBar>(*page).isVisible());
-        QVERIFY(child<WarningBar>(*page).text().contains("4242"));
+        QVERIFY(child<WarningBar>(*page).isVisible() && child<WarningBar>(*page).text().contains("4242"));
         emit child<WarningBar>(*page).detailsRequested();
         QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Warnings"));
     }
@@ -419,8 +430,7 @@ class tst_MainWindow : public QObject {
         ShownWindow shown;
         chooseInNextDialog(first_);
         shown.window.actions().open->trigger();
-        QVERIFY(shown.wait());
-        QVERIFY(shown.window.tabs().currentTrace());
+        QVERIFY(shown.wait() && shown.window.tabs().currentTrace());
         QCOMPARE(shown.settings.folder(), QFileInfo(first_).absolutePath());
     }
 
@@ -506,9 +516,7 @@ class tst_MainWindow : public QObject {
         std::vector<std::string> words;
         for (const QByteArray& word : shell.readAllStandardOutput().split('\0'))
             if (!word.isEmpty()) words.push_back(word.toStdString());
-        std::vector<const char*> arguments;
-        for (const std::string& word : words) arguments.push_back(word.c_str());
-        const auto options = test::orFail(parseViewerOptions(static_cast<int>(arguments.size()), arguments.data()));
+        const ViewerOptions options = optionsOf(words);
         ShownWindow again;
         again.window.open(options);
         test::orFail(applyView(again.window, options.view));
@@ -575,9 +583,7 @@ class tst_MainWindow : public QObject {
             QVERIFY2(arguments.contains(part), qPrintable(arguments.join(' ')));
         std::vector<std::string> words{"lanescope-viewer"};
         for (const QString& argument : arguments) words.push_back(argument.toStdString());
-        std::vector<const char*> pointers;
-        for (const std::string& word : words) pointers.push_back(word.c_str());
-        const auto options = test::orFail(parseViewerOptions(static_cast<int>(pointers.size()), pointers.data()));
+        const ViewerOptions options = optionsOf(words);
         ShownWindow again;
         again.window.open(options);
         test::orFail(applyView(again.window, options.view));
@@ -588,37 +594,23 @@ class tst_MainWindow : public QObject {
     void closingTheWindowEndsTheWaitForItsView() {
         ShownWindow shown;
         shown.open(first_.toStdString());
-        ViewOptions view;
-        view.step = 1;
         QTimer::singleShot(0, &shown.window, &QWidget::close);
-        const Result<void> applied = applyView(shown.window, view);
+        const Result<void> applied = applyView(shown.window, ViewOptions{.step = 1});
         QVERIFY(!applied.has_value());
         QCOMPARE(applied.error().sentence, std::string("The window was closed."));
     }
 
     void wideWindowHasItsToolsNextToTheMenus() {
         ShownWindow shown;
-        const auto isInMenuBar = [&] {
-            const SearchBar& search = shown.window.searchBar();
-            return shown.window.menuBar()->geometry().contains(
-                QRect(search.mapTo(&shown.window, QPoint()), search.size()));
-        };
-        shown.window.resize(1366, 768);
-        QApplication::processEvents();
-        QVERIFY(isInMenuBar());
-        QVERIFY(shown.window.searchBar().isVisible());
-        shown.window.resize(700, 480);
-        QApplication::processEvents();
-        QVERIFY(!isInMenuBar());
-        QVERIFY(shown.window.searchBar().isVisible());
-        shown.window.resize(1600, 1000);
-        QApplication::processEvents();
-        QVERIFY(isInMenuBar());
-        QVERIFY(shown.window.searchBar().isVisible());
         // The menus keep their room, also in a window that has become narrower.
-        shown.window.resize(1366, 768);
-        QApplication::processEvents();
-        QVERIFY(isInMenuBar());
+        for (const QSize size : {QSize(1366, 768), QSize(700, 480), QSize(1600, 1000), QSize(1366, 768)}) {
+            shown.window.resize(size);
+            QApplication::processEvents();
+            const SearchBar& search = shown.window.searchBar();
+            QVERIFY(search.isVisible());
+            const QRect place(search.mapTo(&shown.window, QPoint()), search.size());
+            QCOMPARE(shown.window.menuBar()->geometry().contains(place), size.width() > 700);
+        }
         for (QAction* menu : shown.window.menuBar()->actions())
             QVERIFY(!shown.window.menuBar()->actionGeometry(menu).isEmpty());
     }
@@ -641,9 +633,8 @@ class tst_MainWindow : public QObject {
     }
 
     void lastOpenedFileIsFirstAndUnique() {
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        RecentFiles files(settings);
+        OwnRecentFiles own;
+        RecentFiles& files = own.files;
         files.add("/traces/a.lanescope");
         files.add("/traces/b.lanescope");
         files.add("/traces/a.lanescope");
@@ -661,18 +652,16 @@ class tst_MainWindow : public QObject {
     }
 
     void listIsBounded() {
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        RecentFiles files(settings);
+        OwnRecentFiles own;
+        RecentFiles& files = own.files;
         for (int i = 0; i < 30; ++i) files.add(QString("/traces/%1").arg(i));
         QCOMPARE(files.paths().size(), RecentFiles::maxFiles);
         QCOMPARE(files.paths().front(), QString("/traces/29"));
     }
 
     void menuFollowsAndReportsTheChoice() {
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        RecentFiles files(settings);
+        OwnRecentFiles own;
+        RecentFiles& files = own.files;
         QMenu menu;
         files.attach(&menu);
         QVERIFY(!menu.isEnabled());
@@ -688,9 +677,8 @@ class tst_MainWindow : public QObject {
     }
 
     void comparisonIsOneEntryWithItsFolders() {
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        RecentFiles files(settings);
+        OwnRecentFiles own;
+        RecentFiles& files = own.files;
         files.add(QStringList{"/traces/a.sqlite", "/other/b.sqlite"});
         files.add("/traces/a.sqlite");
         QCOMPARE(files.paths().size(), 2);
@@ -711,8 +699,7 @@ class tst_MainWindow : public QObject {
         settings.setPanelVisible("details", false);
         AppSettings again(folder.filePath("settings.ini"));
         QCOMPARE(again.theme(), ThemeChoice::Dark);
-        QVERIFY(!again.isPanelVisible("details"));
-        QVERIFY(again.isPanelVisible("tables"));
+        QVERIFY(!again.isPanelVisible("details") && again.isPanelVisible("tables"));
     }
 };
 

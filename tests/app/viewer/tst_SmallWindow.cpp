@@ -174,8 +174,7 @@ class tst_SmallWindow : public QObject {
         };
         QCOMPARE(shown.lack(), QString());
         picture("start");
-        QVERIFY(shown.opened(baseline_));
-        QVERIFY(shown.window.tabs().currentTrace()->guide().card().isVisible());
+        QVERIFY(shown.opened(baseline_) && shown.window.tabs().currentTrace()->guide().card().isVisible());
         QCOMPARE("timeline:" + shown.lack(), QString("timeline:"));
         picture("timeline");
         QTabWidget& tables = shown.window.tabs().currentTrace()->tables();
@@ -245,8 +244,7 @@ class tst_SmallWindow : public QObject {
         QVERIFY(bar.isVisible() && bar.edit().width() >= 160);
         QTest::keyClicks(&bar.edit(), "nccl");
         QTRY_VERIFY(!bar.countText().isEmpty() && shown.wait());
-        QVERIFY(bar.isVisible() && bar.edit().width() >= 160);
-        QVERIFY(bar.geometry().right() < 700);
+        QVERIFY(bar.isVisible() && bar.edit().width() >= 160 && bar.geometry().right() < 700);
         QCOMPARE(shown.lack(), QString());
     }
 
@@ -389,8 +387,7 @@ class tst_SmallWindow : public QObject {
         QTRY_COMPARE(window.searchBar().edit().width(), 320);
         QVERIFY(!child<DetailsPanel>(*page).isVisible());
         window.resize(800, 500);
-        QVERIFY(window.searchBar().isVisible());
-        QVERIFY(window.searchBar().edit().width() >= 160);
+        QVERIFY(window.searchBar().isVisible() && window.searchBar().edit().width() >= 160);
         page->timeline().state().selection().setEvent({EventKind::Kernel, 0});
         QVERIFY(child<DetailsPanel>(*page).isVisible());
     }

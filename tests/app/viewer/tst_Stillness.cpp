@@ -108,13 +108,11 @@ class tst_Stillness : public QObject {
         shown.showAt(kernel, 0.4);
         shown.press(shown.placeOf(kernel));
         QTest::mouseClick(shown.details().findChild<QToolButton*>(), Qt::LeftButton);
-        QVERIFY(!shown.details().isVisible());
-        QVERIFY(!shown.state().selection().event().isValid());
+        QVERIFY(!shown.details().isVisible() && !shown.state().selection().event().isValid());
         shown.press(shown.placeOf(kernel));
         QVERIFY(shown.details().isVisible());
         QTest::keyClick(shown.details().findChild<FactSheet*>(), Qt::Key_Escape);
-        QVERIFY(!shown.details().isVisible());
-        QVERIFY(!shown.state().selection().event().isValid());
+        QVERIFY(!shown.details().isVisible() && !shown.state().selection().event().isValid());
     }
 
     void onlyTheEdgeResizesTheDetails() {

@@ -155,8 +155,7 @@ class tst_Tasks : public QObject {
         TaskHand hand(withALateRank());
         keepPicture(hand.window, "task-late-rank");
         const ExplanationPanel& card = hand.guide().card();
-        QVERIFY(card.isVisible());
-        QVERIFY(!card.findings().empty() && card.findings().front()->isVisible());
+        QVERIFY(card.isVisible() && !card.findings().empty() && card.findings().front()->isVisible());
         const auto& first = card.explanation().findings.front();
         QCOMPARE(first.rule, &explain::lateRankRule);
         for (const char* part : {"rank 1", "tokenizer_kernel"}) HAS(first.sentence, part);

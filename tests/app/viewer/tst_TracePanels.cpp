@@ -175,8 +175,7 @@ class tst_TracePanels : public QObject {
     void menuHasEveryCommandWithItsKey() {
         Shown shown(trace_);
         const MarkActions& actions = child<MarkActions>(shown.window);
-        QVERIFY(actions.add->isEnabled());
-        QVERIFY(!actions.next->isEnabled());
+        QVERIFY(actions.add->isEnabled() && !actions.next->isEnabled());
         QMenu* menu = nullptr;
         for (QAction* action : shown.window.menuBar()->actions())
             if (action->menu() && action->menu()->actions().contains(actions.add)) menu = action->menu();
@@ -313,8 +312,7 @@ class tst_TracePanels : public QObject {
         ShownTabs shown;
         QVERIFY(!shown.page().guide().run());
         shown.chooseKernels();
-        QVERIFY(shown.wait());
-        QVERIFY(shown.page().guide().run());
+        QVERIFY(shown.wait() && shown.page().guide().run());
         QCOMPARE(shown.tables().currentWidget(), shown.tab("Kernels"));
     }
 
@@ -324,8 +322,7 @@ class tst_TracePanels : public QObject {
         const int before = shown.tables().currentIndex();
         auto* inside = new QWidget(shown.tables().currentWidget());
         emit qApp->focusChanged(nullptr, inside);
-        QVERIFY(shown.wait());
-        QVERIFY(shown.page().guide().run());
+        QVERIFY(shown.wait() && shown.page().guide().run());
         QCOMPARE(shown.tables().currentIndex(), before);
     }
 
@@ -333,11 +330,8 @@ class tst_TracePanels : public QObject {
         ShownTabs shown;
         QVERIFY(shown.wait());
         shown.show("NVTX ranges");
-        QVERIFY(!shown.tab("NVTX ranges")->content());
-        QVERIFY(shown.window.isBusy());
-        QVERIFY(!shown.page().currentTable());
-        QVERIFY(shown.wait());
-        QVERIFY(shown.panelIn<ReportPanel>("NVTX ranges")->isVisible());
+        QVERIFY(!shown.tab("NVTX ranges")->content() && shown.window.isBusy() && !shown.page().currentTable());
+        QVERIFY(shown.wait() && shown.panelIn<ReportPanel>("NVTX ranges")->isVisible());
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
     }
 
@@ -364,8 +358,7 @@ class tst_TracePanels : public QObject {
         QVERIFY(shown.wait());
         QVERIFY(shown.panelIn<ReportPanel>("NCCL")->view().remark().startsWith("Selected range"));
         shown.show("Selection");
-        QVERIFY(shown.wait());
-        QVERIFY(shown.page().currentTable());
+        QVERIFY(shown.wait() && shown.page().currentTable());
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
 
         // It follows like earlier tabs.
@@ -402,8 +395,7 @@ class tst_TracePanels : public QObject {
             QFile file(path);
             return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
         };
-        QVERIFY(contentOf("flame.svg").startsWith("<svg"));
-        QVERIFY(contentOf("flame.folded").contains(";"));
+        QVERIFY(contentOf("flame.svg").startsWith("<svg") && contentOf("flame.folded").contains(";"));
         QVERIFY(!exportFlameTo(*flame, "/no such folder/flame.svg"));
     }
 
@@ -480,8 +472,7 @@ class tst_TracePanels : public QObject {
         store.add(first);
         store.add(second);
         store.select(first.id);
-        QVERIFY(shown.tab("Marks (2)"));
-        QVERIFY(!shown.tab("Marks")->content());
+        QVERIFY(shown.tab("Marks (2)") && !shown.tab("Marks")->content());
         shown.show("Marks");
         QTRY_VERIFY_WITH_TIMEOUT(shown.tab("Marks")->content(), patienceMs);
         QCOMPARE(store.selected(), first.id);
@@ -491,8 +482,7 @@ class tst_TracePanels : public QObject {
         ShownTabs shown;
         QVERIFY(shown.wait());
         shown.page().showName("memcpy");
-        QVERIFY(shown.wait());
-        QVERIFY(shown.tab("Search results ("));
+        QVERIFY(shown.wait() && shown.tab("Search results ("));
         shown.show("Search results");
         QVERIFY(shown.wait());
         QCOMPARE(qint64(shown.page().currentTable()->model().rowCount()), shown.page().hits().count());

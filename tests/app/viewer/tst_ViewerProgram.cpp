@@ -182,8 +182,7 @@ class tst_ViewerProgram : public QObject {
         std::ofstream(bad.toStdString()) << "no database";
         const Outcome outcome = runViewer({bad, "--render", picture_});
         QCOMPARE(outcome.status, 1);
-        QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
-        QVERIFY(outcome.errors.contains("bad.sqlite"));
+        QVERIFY(outcome.errors.startsWith("lanescope-viewer: ") && outcome.errors.contains("bad.sqlite"));
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
@@ -322,8 +321,7 @@ class tst_ViewerProgram : public QObject {
         QCOMPARE(damaged.status, 1);
         QVERIFY2(damaged.errors.contains(name + ": the index was corrupt"), qPrintable(damaged.errors));
         QCOMPARE(damaged.errors.count('\n'), 1);
-        QVERIFY(!QFile::exists(picture_));
-        QVERIFY(!std::filesystem::exists(index));
+        QVERIFY(!QFile::exists(picture_) && !std::filesystem::exists(index));
         const Outcome again = runViewer({name, "--render", picture_});
         QCOMPARE(test::listed(again.status, again.errors), test::listed(0, QString()));
         // The trace itself: it is shown, with the message of `stats`.
@@ -339,8 +337,7 @@ class tst_ViewerProgram : public QObject {
         const auto options = test::orFail(parse({"a.lanescope", "b.sqlite"}));
         QCOMPARE(options.files.size(), size_t(2));
         QCOMPARE(options.files[1].string(), std::string("b.sqlite"));
-        QVERIFY(!options.isComparison);
-        QVERIFY(!options.render);
+        QVERIFY(!options.isComparison && !options.render);
     }
 
     void compareTakesBaselineAndCandidate() {

@@ -264,14 +264,12 @@ class tst_findEvents : public QObject {
     }
 
     void missingNameIsNotFound() {
-        QVERIFY(found(*trace_, "no such name").empty());
-        QVERIFY(found(*SimulatedTrace().finish(), "x").empty());
+        QVERIFY(found(*trace_, "no such name").empty() && found(*SimulatedTrace().finish(), "x").empty());
     }
 
     void substringMatchesAnywhereInAnyCase() {
         const auto pattern = NamePattern::compile("GeMm_", PatternKind::Substring);
-        QVERIFY(pattern.has_value());
-        QVERIFY(pattern->matches("sm90_xmma_GEMM_bf16"));
+        QVERIFY(pattern.has_value() && pattern->matches("sm90_xmma_GEMM_bf16"));
         for (const char* part : {"sm90_xmma_gem_m", ""}) QVERIFY2(!pattern->matches(part), part);
     }
 
@@ -283,10 +281,8 @@ class tst_findEvents : public QObject {
 
     void expressionMatchesAnywhereInAnyCase() {
         const auto pattern = NamePattern::compile("^nccl(All|Reduce).*_ring$", PatternKind::Expression);
-        QVERIFY(pattern.has_value());
-        QVERIFY(pattern->matches("ncclAllReduce_RING"));
-        QVERIFY(pattern->matches("NCCLReduceScatter_ring"));
-        QVERIFY(!pattern->matches("my ncclAllReduce_RING"));
+        QVERIFY(pattern.has_value() && pattern->matches("ncclAllReduce_RING"));
+        QVERIFY(pattern->matches("NCCLReduceScatter_ring") && !pattern->matches("my ncclAllReduce_RING"));
     }
 
     void wrongExpressionIsExplainedInASentence() {
@@ -294,8 +290,7 @@ class tst_findEvents : public QObject {
             const auto pattern = NamePattern::compile(text, PatternKind::Expression);
             QVERIFY(!pattern.has_value());
             const std::string& sentence = pattern.error().sentence;
-            QVERIFY(sentence.starts_with("Not a regular expression: "));
-            QVERIFY(sentence.ends_with("."));
+            QVERIFY(sentence.starts_with("Not a regular expression: ") && sentence.ends_with("."));
         }
     }
 
@@ -365,11 +360,9 @@ class tst_findEvents : public QObject {
 
     void invalidEventsAreNoHits() {
         const TracePtr trace = simulatedTraining();
-        QVERIFY(SearchHits::of(*trace, {EventRef()})->isEmpty());
-        QVERIFY(SearchHits::of(*trace, {})->isEmpty());
+        QVERIFY(SearchHits::of(*trace, {EventRef()})->isEmpty() && SearchHits::of(*trace, {})->isEmpty());
         const SearchHitsPtr hits = SearchHits::of(*trace, {EventRef(EventKind::Kernel, 0)});
-        QVERIFY(!hits->touches(100'000, 0, 0, 1));
-        QVERIFY(!hits->touches(0, 100'000, 0, 1));
+        QVERIFY(!hits->touches(100'000, 0, 0, 1) && !hits->touches(0, 100'000, 0, 1));
     }
 
     void marksMatchPlainLoop() {
@@ -394,9 +387,7 @@ class tst_findEvents : public QObject {
 
     void noSlicesGiveNoMarks() {
         const SliceMarks marks;
-        QVERIFY(marks.isEmpty());
-        QVERIFY(!marks.any(0, 100));
-        QVERIFY(!marks.contains(3));
+        QVERIFY(marks.isEmpty() && !marks.any(0, 100) && !marks.contains(3));
     }
 };
 

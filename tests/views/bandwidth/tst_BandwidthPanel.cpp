@@ -464,14 +464,12 @@ class tst_BandwidthPanel : public QObject {
         QFETCH(BandwidthChart, kind);
         ShownChart shown(kind, simulatedTraining({.steps = 4}));
         const auto groups = shown.chart.legendGroups();
-        QVERIFY(groups.size() >= 2);
-        QVERIFY(groups.back().isMemset && shown.chart.isHidden(groups.back()));
+        QVERIFY(groups.size() >= 2 && groups.back().isMemset && shown.chart.isHidden(groups.back()));
         QVERIFY(!shown.chart.isHidden(groups.front()));
         const int without = shown.chart.markCount();
         shown.chart.grab();
         QTest::mouseClick(shown.plot(), Qt::LeftButton, {}, shown.chart.legendPlace(groups.size() - 1).center());
-        QVERIFY(!shown.chart.isHidden(groups.back()));
-        QVERIFY(shown.chart.markCount() > without);
+        QVERIFY(!shown.chart.isHidden(groups.back()) && shown.chart.markCount() > without);
         // The choice stays for the next answer.
         shown.ask();
         QVERIFY(!shown.chart.isHidden(groups.back()));
@@ -482,8 +480,7 @@ class tst_BandwidthPanel : public QObject {
 
     void manyCopiesBecomeFewPoints() {
         ShownChart shown(BandwidthChart::BySize, SimulatedMachine{.steps = 3, .copiesPerStep = 20'000});
-        QVERIFY(shown.answer->cells.copyCount > 100'000);
-        QVERIFY(shown.chart.markCount() < 20'000);
+        QVERIFY(shown.answer->cells.copyCount > 100'000 && shown.chart.markCount() < 20'000);
         QCOMPARE(shown.chart.markCount(), int(shown.answer->cells.cells.size()));
     }
 

@@ -150,8 +150,7 @@ class TestCompareParts : public QObject {
         QCOMPARE(chart.parts(), (std::vector<StepPart>{StepPart::ExposedCommunication, StepPart::Compute}));
         QVERIFY(chart.accessibleDescription().contains("exposed communication"));
         chart.setPair(nullptr);
-        QVERIFY(chart.parts().empty());
-        QVERIFY(!chart.grab().isNull());
+        QVERIFY(chart.parts().empty() && !chart.grab().isNull());
     }
 
     void waterfallMarksItsTruncatedAxis() {
@@ -159,8 +158,7 @@ class TestCompareParts : public QObject {
         chart.resize(900, 170);
         const WorkerComparison small = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
         chart.setPair(&small);
-        QVERIFY(chart.plot().yAxis->range().lower > 0);
-        QVERIFY(chart.plot().yAxis->label().contains("cut at "));
+        QVERIFY(chart.plot().yAxis->range().lower > 0 && chart.plot().yAxis->label().contains("cut at "));
         QVERIFY(chart.accessibleDescription().contains("the axis begins at "));
         int truncates = 0;
         for (int index = 0; index < chart.plot().itemCount(); ++index) {

@@ -154,8 +154,7 @@ class tst_CompareView : public QObject {
 
     void emptyRunsAreShownAndReported() {
         ShownComparison compared(SimulatedTrace().finish(), numberedSteps(evenSteps));
-        QVERIFY(!compared.view.headline().headline().isEmpty());
-        QVERIFY(!compared.view.grab().isNull());
+        QVERIFY(!compared.view.headline().headline().isEmpty() && !compared.view.grab().isNull());
         compared.view.showStep(3);
         QVERIFY(!compared.view.grab().isNull());
     }
@@ -167,8 +166,7 @@ class tst_CompareView : public QObject {
                  5'000'000);  // the warm-up is skipped
         QCOMPARE(compared.candidate().state().range().origin(), 70'000);
         const TimeRange visible = compared.view.visibleRange().range();
-        QVERIFY(visible.contains(0) && visible.endNs >= 4 * 150'000);
-        QVERIFY(visible.durationNs() < 1'300'000);
+        QVERIFY(visible.contains(0) && visible.endNs >= 4 * 150'000 && visible.durationNs() < 1'300'000);
     }
 
     void alignsAtTheChosenStepByKeyboard() {
@@ -213,16 +211,14 @@ class tst_CompareView : public QObject {
         auto* numbers = compared.view.alignment().findChild<QLineEdit*>("numbers");
         QTest::keyClicks(numbers, "40-50");
         QTest::keyClick(numbers, Qt::Key_Return);
-        QVERIFY(compared.wait());
-        QVERIFY(!compared.view.headline().headline().isEmpty());
+        QVERIFY(compared.wait() && !compared.view.headline().headline().isEmpty());
         QVERIFY(!compared.view.headline().headline().contains("longer"));
     }
 
     void unknownRangeCannotBeAligned() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(!compared.view.alignment().setAlignment("no such range", 0));
-        QVERIFY(compared.view.alignment().setAlignment("step #", 0));
-        QVERIFY(compared.wait());
+        QVERIFY(compared.view.alignment().setAlignment("step #", 0) && compared.wait());
         QCOMPARE(compared.view.runs()->baseline.selection.rangeName, std::string("step #"));
     }
 
@@ -271,8 +267,7 @@ class tst_CompareView : public QObject {
         QCOMPARE(compared.view.steps().stepCount(), 1);
         QCOMPARE(compared.view.runs()->baseline.selection.stretch, std::optional(TimeRange{0, 500'000}));
         compared.baseline().state().selection().setRange(std::nullopt);
-        QVERIFY(!compared.candidate().state().selection().range());
-        QVERIFY(compared.wait());
+        QVERIFY(!compared.candidate().state().selection().range() && compared.wait());
         QCOMPARE(compared.view.steps().stepCount(), 6);
     }
 
@@ -375,8 +370,7 @@ class tst_CompareView : public QObject {
         QCOMPARE(test::listed(compared.candidate().trace()->title, compared.baseline().trace()->title), "b3 | a1");
         QCOMPARE(compared.view.headline().headline(), sentence);  // the runs are the same
         compared.view.swapSides();
-        QVERIFY(compared.wait());
-        QVERIFY(compared.view.headline().headline().contains("faster"));
+        QVERIFY(compared.wait() && compared.view.headline().headline().contains("faster"));
     }
 
     void partOfTheWaterfallFiltersItsContributors() {
@@ -420,8 +414,7 @@ class tst_CompareView : public QObject {
         QVERIFY(!contributors->content());
         QTRY_VERIFY_WITH_TIMEOUT(contributors->table(), patienceMs);
         const ReportView& table = *contributors->table();
-        QVERIFY(table.filter().rowCount() > 0);
-        QVERIFY(table.filter().rowCount() < table.model().rowCount());
+        QVERIFY(table.filter().rowCount() > 0 && table.filter().rowCount() < table.model().rowCount());
     }
 
     void invisibleTableIsFilledWhenShownAgain() {
@@ -570,8 +563,7 @@ class tst_CompareView : public QObject {
         table.table().setFocus();
         table.copySelection();
         const QStringList lines = QApplication::clipboard()->text().split('\n');
-        QVERIFY(lines.size() > 2);
-        QVERIFY(lines.first().startsWith("Part\tBaseline (ns)\tCandidate (ns)\tDiff (ns)"));
+        QVERIFY(lines.size() > 2 && lines.first().startsWith("Part\tBaseline (ns)\tCandidate (ns)\tDiff (ns)"));
         QCOMPARE(lines.at(1).count('\t'), lines.first().count('\t'));
     }
 

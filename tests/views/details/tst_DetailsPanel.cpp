@@ -224,8 +224,7 @@ class TestDetailsPanel : public QObject {
         WarningPanel panel;
         panel.setTrace(builder.take());
         const QString text = child<FactSheet>(panel, "notes").text();
-        QVERIFY(text.indexOf("Grave.") >= 0);
-        QVERIFY(text.indexOf("Grave.") < text.indexOf("Information."));
+        QVERIFY(text.indexOf("Grave.") >= 0 && text.indexOf("Grave.") < text.indexOf("Information."));
         QCOMPARE(text.count("Information."), 1);
         QVERIFY(text.contains("1,234, 5 of them without a time"));
     }

@@ -163,8 +163,7 @@ class TestEventsPanel : public QObject {
         child<QLineEdit>(*panel_).setFocus();
         QTest::keyClicks(&child<QLineEdit>(*panel_), "htod");
         QTRY_VERIFY(!panel_->isStale());
-        QVERIFY(model().rowCount() > 0);
-        QVERIFY(model().rowCount() < rows);
+        QVERIFY(model().rowCount() > 0 && model().rowCount() < rows);
         for (int row = 0; row < model().rowCount(); ++row)
             QVERIFY(trace_->nameOf(model().eventAt(row)).find("HtoD") != std::string::npos);
         QVERIFY(panel_->remark().contains(" of "));

@@ -54,8 +54,7 @@ class TestExplanationPanel : public QObject {
 
     void panelShowsTheExplanation() {
         Shown shown(madeRun(1, 20));
-        QVERIFY(shown.card.hasContent());
-        QVERIFY(shown.card.sentence().startsWith("The GPU computes"));
+        QVERIFY(shown.card.hasContent() && shown.card.sentence().startsWith("The GPU computes"));
         QCOMPARE(shown.rules().front(), &launchBoundRule);
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
@@ -104,8 +103,7 @@ class TestExplanationPanel : public QObject {
         QVERIFY(shown.card.sizeHint().height() > low);
         // Only one is open at a time.
         QTest::mouseClick(shown.card.findings()[1], Qt::LeftButton);
-        QVERIFY(!shown.card.details(0)->isVisible());
-        QVERIFY(shown.card.details(1)->isVisible());
+        QVERIFY(!shown.card.details(0)->isVisible() && shown.card.details(1)->isVisible());
         QTest::mouseClick(shown.card.findings()[1], Qt::LeftButton);
         QVERIFY(!shown.card.details(1)->isVisible());
         QCOMPARE(shown.card.sizeHint().height(), low);
@@ -151,8 +149,7 @@ class TestExplanationPanel : public QObject {
         chooseInMenu("Ignore the rule launch_bound");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(shown.card.muted(), (std::set{&launchBoundRule}));
-        QVERIFY(shown.rules().front() != &launchBoundRule);
-        QVERIFY(!shown.card.sentence().isEmpty());
+        QVERIFY(shown.rules().front() != &launchBoundRule && !shown.card.sentence().isEmpty());
         chooseInMenu("Show findings of all rules");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QVERIFY(shown.card.muted().empty());

@@ -314,8 +314,7 @@ class TestStepsPanel : public QObject {
 
     void runWithoutStepsShowsNothing() {
         ShownStrip shown(1, 1);
-        QVERIFY(!shown.strip.hasContent());
-        QVERIFY(!shown.strip.stepAt({500, 20}));
+        QVERIFY(!shown.strip.hasContent() && !shown.strip.stepAt({500, 20}));
         QTest::keyClick(&shown.strip, Qt::Key_Right);
         QVERIFY(shown.chosen.empty());
         shown.strip.setRun(nullptr);

@@ -105,8 +105,7 @@ class TestFlamePanel : public QObject {
         const int width = shown.chart().viewport()->width();
         const QRect train = shown.chart().rectOf(shown.node(toTrain));
         const QRect forward = shown.chart().rectOf(shown.node(toForward));
-        QVERIFY(std::abs(train.width() - width / 2) <= 1);
-        QVERIFY(std::abs(forward.width() - width * 3 / 10) <= 1);
+        QVERIFY(std::abs(train.width() - width / 2) <= 1 && std::abs(forward.width() - width * 3 / 10) <= 1);
         QCOMPARE(test::listed(forward.left(), forward.top()), test::listed(train.left(), train.bottom() + 1));
         QCOMPARE(shown.panel.remark(), QString("1.00 ms on GPUs, 8 frames"));
         keepPicture(shown.panel, "flame");
@@ -152,8 +151,7 @@ class TestFlamePanel : public QObject {
         FlameTrail trail;
         trail.resize(420, 24);
         trail.setPlace(tree, static_cast<uint32_t>(tree->nodes().size() - 1));
-        QVERIFY(trail.text().startsWith("all › … › "));
-        QVERIFY(trail.text().endsWith("function_39"));
+        QVERIFY(trail.text().startsWith("all › … › ") && trail.text().endsWith("function_39"));
         for (const auto& node : {0u, uint32_t(tree->nodes().size() - 1)})
             QVERIFY(trail.rectOf(node).right() < trail.width());
     }
@@ -261,8 +259,7 @@ class TestFlamePanel : public QObject {
     void baseIsSelected() {
         Shown shown(simulatedStacks());
         QTest::keyClick(&child<QComboBox>(shown.panel, "base"), Qt::Key_Down);
-        QVERIFY(shown.wait());
-        QVERIFY(shown.node({"train (train.py)", "forward (model.py)", "gemm"}) != noIndex);
+        QVERIFY(shown.wait() && shown.node({"train (train.py)", "forward (model.py)", "gemm"}) != noIndex);
         QTest::keyClick(&child<QComboBox>(shown.panel, "base"), Qt::Key_Down);
         QVERIFY(shown.wait());
         // A single name of a family keeps its name.
@@ -277,15 +274,13 @@ class TestFlamePanel : public QObject {
         QVERIFY(!shown.panel.emptyText().contains("choose them above"));
         for (const auto* button : shown.panel.findChildren<QToolButton*>()) QVERIFY(!button->isEnabled());
         shown.panel.setBase(FlameBase::Ranges);
-        QVERIFY(shown.wait());
-        QVERIFY(shown.panel.emptyText().startsWith("No NVTX ranges in this trace."));
+        QVERIFY(shown.wait() && shown.panel.emptyText().startsWith("No NVTX ranges in this trace."));
         // A trace with ranges opens on them.
         Shown training(simulatedTraining({.steps = 2}));
         QCOMPARE(child<QComboBox>(training.panel, "base").currentIndex(), int(FlameBase::Ranges));
         QVERIFY(training.panel.emptyText().isEmpty());
         training.panel.setBase(FlameBase::Lines);
-        QVERIFY(training.wait());
-        QVERIFY(training.panel.emptyText().contains("Steps and ranges are there"));
+        QVERIFY(training.wait() && training.panel.emptyText().contains("Steps and ranges are there"));
         keepPicture(training.panel, "flame-empty");
     }
 

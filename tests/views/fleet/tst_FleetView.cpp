@@ -65,10 +65,8 @@ class TestFleetView : public QObject {
             return Theme::contrast(color, theme.canvas);
         };
         // From the middle on, in both bands, and no other rank.
-        QVERIFY(strength(shown.at(5, 15)) > 2);
-        QVERIFY(strength(shown.at(5, 5)) < 1.1);
-        QVERIFY(strength(shown.at(2, 15)) < 1.1);
-        QVERIFY(strength(map.worstRectOf({5, 15}).center().toPoint()) > 2);
+        QVERIFY(strength(shown.at(5, 15)) > 2 && strength(shown.at(5, 5)) < 1.1);
+        QVERIFY(strength(shown.at(2, 15)) < 1.1 && strength(map.worstRectOf({5, 15}).center().toPoint()) > 2);
         QVERIFY(map.textOf({5, 15}).contains("Rank 5 on node1, local rank 1, step 115"));
         QVERIFY(map.textOf({5, 15}).contains("+12.0 ms (+20.0 %) against its role"));
     }
@@ -157,8 +155,7 @@ class TestFleetView : public QObject {
         const QPoint before = shown.at(5, 15);
         QTest::keyClick(&shown.view.order(), Qt::Key_Down);
         QTest::keyClick(&shown.view.order(), Qt::Key_Down);
-        QVERIFY(shown.view.order().currentText().contains("time lost"));
-        QVERIFY(shown.at(5, 15).y() < before.y());
+        QVERIFY(shown.view.order().currentText().contains("time lost") && shown.at(5, 15).y() < before.y());
         QVERIFY(shown.at(5, 15).y() < shown.at(0, 15).y());
         for (int measure = 0; measure < child<QComboBox>(shown.view, "measure").count(); ++measure) {
             child<QComboBox>(shown.view, "measure").setCurrentIndex(measure);

@@ -209,8 +209,7 @@ class tst_LatestJob : public QObject {
         QVERIFY(freedOn == nullptr);
         other.reset();
         QThreadPool::globalInstance()->waitForDone();
-        QVERIFY(freedOn != nullptr);
-        QVERIFY(freedOn != QThread::currentThread());
+        QVERIFY(freedOn != nullptr && freedOn != QThread::currentThread());
     }
 
     void emptyPointerStaysEmpty() { QVERIFY(!freedInBackground(std::shared_ptr<int>())); }

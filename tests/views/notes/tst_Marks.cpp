@@ -52,14 +52,12 @@ class TestMarks : public QObject {
         Shown shown;
         shown.timeline.state().selection().setRange(TimeRange{2 * ms, 5 * ms});
         shown.marks.addMark();
-        QVERIFY(shown.marks.editor().isVisible());
-        QVERIFY(shown.store.marks().empty());
+        QVERIFY(shown.marks.editor().isVisible() && shown.store.marks().empty());
         shown.type("slow here");
         QCOMPARE(shown.store.marks().size(), size_t(1));
         QCOMPARE(shown.store.marks()[0].range, (TimeRange{2 * ms, 5 * ms}));
         QCOMPARE(shown.store.marks()[0].text, std::string("slow here"));
-        QVERIFY(shown.store.marks()[0].track.empty());
-        QVERIFY(!shown.marks.editor().isVisible());
+        QVERIFY(shown.store.marks()[0].track.empty() && !shown.marks.editor().isVisible());
     }
 
     void marksTheSelectedEventOnItsTrack() {
@@ -116,8 +114,7 @@ class TestMarks : public QObject {
         shown.marks.addMark();
         QTest::keyClicks(&shown.marks.editor().text(), "never mind");
         QTest::keyClick(&shown.marks.editor().text(), Qt::Key_Escape);
-        QVERIFY(shown.store.marks().empty());
-        QVERIFY(!shown.marks.editor().isVisible());
+        QVERIFY(shown.store.marks().empty() && !shown.marks.editor().isVisible());
         QCOMPARE(shown.marks.strip().isVisibleTo(&shown.timeline), false);
     }
 

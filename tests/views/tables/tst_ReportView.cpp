@@ -295,8 +295,7 @@ class tst_ReportView : public QObject {
         SelectionPanel panel;
         panel.setTrace(simulatedTraining());
         panel.show();
-        QVERIFY(panel.headline().startsWith("Select a range"));
-        QVERIFY(!panel.isStale());
+        QVERIFY(panel.headline().startsWith("Select a range") && !panel.isStale());
     }
 
     void sumsTheSelectedRange() {

@@ -191,8 +191,7 @@ class tst_CounterLanes : public QObject {
         const QImage picture = shown.canvas()->grab().toImage();
         QSet<QRgb> colors;
         for (int x = 0; x < 20; ++x) colors.insert(picture.pixel(inside + QPoint(x, 0)));
-        QVERIFY(colors.size() >= 2);
-        QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
+        QVERIFY(colors.size() >= 2 && !colors.contains(Theme::light().canvas.rgb()));
     }
 
     void sentGrowsUpwardsAndReceivedDownwardsInOneTrack() {
@@ -206,8 +205,7 @@ class tst_CounterLanes : public QObject {
         // Busy from 9 to 14 ms of a step of 20 ms.
         const int x = int(shown.toX(11 * ms)), middle = TrackLayout::laneTop(row, 1);
         const QColor canvas = Theme::light().canvas;
-        QVERIFY(colorAt(shown, {x, middle - 5}) != canvas);
-        QVERIFY(colorAt(shown, {x, middle + 5}) != canvas);
+        QVERIFY(colorAt(shown, {x, middle - 5}) != canvas && colorAt(shown, {x, middle + 5}) != canvas);
         const int idle = int(shown.toX(5 * ms));
         QCOMPARE(colorAt(shown, {idle, middle - 8}), canvas);
         QCOMPARE(colorAt(shown, {idle, middle + 8}), canvas);
@@ -233,8 +231,7 @@ class tst_CounterLanes : public QObject {
         QSet<QRgb> colors;
         const int y = TrackLayout::laneTop(row, 0) + row.laneHeight / 2;
         for (int x = int(shown.toX(73 * ms)); x < int(shown.toX(76 * ms)); ++x) colors.insert(picture.pixel(x, y));
-        QVERIFY(colors.size() >= 2);
-        QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
+        QVERIFY(colors.size() >= 2 && !colors.contains(Theme::light().canvas.rgb()));
     }
 
     void scaleFarFromZeroBeginsAtTheMinimum() {
@@ -243,8 +240,7 @@ class tst_CounterLanes : public QObject {
             const CounterScale scale = scaleOf(counter);
             QVERIFY(scale.maxValue > scale.minValue);
             if (counter.unit == CounterUnit::Celsius) {
-                QVERIFY(scale.minValue > 0);
-                QVERIFY(scale.minValue < counter.minimum());
+                QVERIFY(scale.minValue > 0 && scale.minValue < counter.minimum());
             }
             if (counter.unit == CounterUnit::Watts) QCOMPARE(scale.minValue, 0.0);
         }

@@ -69,8 +69,7 @@ class TestHands : public QObject {
         shown.view.state().setTablesOffered(false);
         shown.view.commands().fit();
         entries = menuAt(shown, place);
-        QVERIFY(entryOf(entries, "Copy"));
-        QVERIFY(!entryOf(entries, "Show in the events"));
+        QVERIFY(entryOf(entries, "Copy") && !entryOf(entries, "Show in the events"));
         closeMenus(shown);
     }
 

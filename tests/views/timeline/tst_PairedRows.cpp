@@ -250,8 +250,7 @@ class tst_PairedRows : public QObject {
         Paired paired(simulatedTraining({.steps = 2}), simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const QImage without = paired.canvasImage();
         paired.shown.view.setBaselineOverlayVisible(true);
-        QVERIFY(paired.shown.view.isBaselineOverlayVisible());
-        QVERIFY(paired.canvasImage() != without);
+        QVERIFY(paired.shown.view.isBaselineOverlayVisible() && paired.canvasImage() != without);
         paired.shown.view.setBaselineOverlayVisible(false);
         QCOMPARE(paired.canvasImage(), without);
     }
@@ -469,16 +468,13 @@ class tst_PairedRows : public QObject {
     void tracksEmptyInViewAreHiddenAndReturn() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
-        QVERIFY(shown.waitForRest());
-        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+        QVERIFY(shown.waitForRest() && shown.isSeen(7) && shown.isSeen(20));
         shown.showRange(0, 20);
         QVERIFY(shown.timeline.emptyTracks().isWaiting());
         QVERIFY2(shown.isSeen(20), "rows stay while the view moves");
-        QVERIFY(shown.waitForRest());
-        QVERIFY(shown.isSeen(7) && !shown.isSeen(20));
+        QVERIFY(shown.waitForRest() && shown.isSeen(7) && !shown.isSeen(20));
         shown.showRange(80, 100);
-        QVERIFY(shown.waitForRest());
-        QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
+        QVERIFY(shown.waitForRest() && !shown.isSeen(7) && shown.isSeen(20));
         shown.timeline.emptyTracks().setOn(false);
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
@@ -564,29 +560,24 @@ class tst_PairedRows : public QObject {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
         shown.showRange(40, 60);
-        QVERIFY(shown.waitForRest());
-        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+        QVERIFY(shown.waitForRest() && shown.isSeen(7) && shown.isSeen(20));
     }
 
     void revealedTrackIsShownAtOnce() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
         shown.showRange(0, 20);
-        QVERIFY(shown.waitForRest());
-        QVERIFY(!shown.isSeen(20));
+        QVERIFY(shown.waitForRest() && !shown.isSeen(20));
         const EventRef last(EventKind::Kernel, shown.timeline.trace()->kernels.size() - 1);
         shown.timeline.revealEvent(last);
-        QVERIFY(shown.isSeen(20));
-        QVERIFY(shown.waitForRest());
-        QVERIFY(shown.isSeen(20));
+        QVERIFY(shown.isSeen(20) && shown.waitForRest() && shown.isSeen(20));
     }
 
     void skippedEmptyTracksAreNoPartOfTheArrangement() {
         Shown shown;
         shown.timeline.emptyTracks().setOn(true);
         shown.showRange(0, 20);
-        QVERIFY(shown.waitForRest());
-        QVERIFY(shown.timeline.state().tracks().arrangement().isDefault());
+        QVERIFY(shown.waitForRest() && shown.timeline.state().tracks().arrangement().isDefault());
     }
 
     void emptyTracksStayWithACompanion() {

@@ -108,8 +108,7 @@ class tst_TimelineInput : public QObject {
         shown.drag(shown.canvas(), {300, 100}, {420, 104}, button);
         QVERIFY(std::abs(shown.toX(grabbed) - 420) <= 1);
         QCOMPARE(shown.visible().durationNs(), 200'000);
-        QVERIFY(!shown.view.state().selection().event().isValid());
-        QVERIFY(!shown.view.state().selection().range());
+        QVERIFY(!shown.view.state().selection().event().isValid() && !shown.view.state().selection().range());
     }
 
     void panningStopsAtTheLimits() {
@@ -287,8 +286,7 @@ class tst_TimelineInput : public QObject {
         shown.view.state().selection().setEvent(small_.first);
         shown.view.state().selection().setRange(TimeRange{1, 2});
         QTest::keyClick(&shown.view, Qt::Key_Escape);
-        QVERIFY(!shown.view.state().selection().event().isValid());
-        QVERIFY(!shown.view.state().selection().range());
+        QVERIFY(!shown.view.state().selection().event().isValid() && !shown.view.state().selection().range());
     }
 
     void shortcutsPassThrough() {
@@ -478,11 +476,9 @@ class tst_TimelineInput : public QObject {
             });
             rest();
         }
-        QVERIFY(shown.visible() != zoomed);
-        QVERIFY(shown.view.history().canGoBack());
+        QVERIFY(shown.visible() != zoomed && shown.view.history().canGoBack());
         shown.view.history().back();
-        QVERIFY(shown.view.state().range().axis().isFitted());
-        QVERIFY(!shown.view.history().canGoBack());
+        QVERIFY(shown.view.state().range().axis().isFitted() && !shown.view.history().canGoBack());
         // The view that the user was moving when the trace grew is its own entry.
         shown.wheel(shown.canvas(), {300, 100}, {0, 480});
         const TimeRange closer = shown.visible();
@@ -518,8 +514,7 @@ class tst_TimelineInput : public QObject {
         for (int i = 0; i < 5; ++i) {
             QTest::keyClick(&shown.view, Qt::Key_Right);
             const int64_t now = busy_.trace->rangeOf(shown.view.state().selection().event()).startNs;
-            QVERIFY(shown.toX(now) - shown.toX(before) >= 0.99);
-            QVERIFY(shown.toX(now) - shown.toX(before) < 2);
+            QVERIFY(shown.toX(now) - shown.toX(before) >= 0.99 && shown.toX(now) - shown.toX(before) < 2);
             before = now;
         }
         QTest::keyClick(&shown.view, Qt::Key_Left);
@@ -679,8 +674,7 @@ class tst_TimelineInput : public QObject {
     void showsTheSelectedEventsPlace() {
         ShownTimeline shown(small_.trace);
         TimelineNavigator(shown.view.state()).showPlace({500'000, 500'000}, 0);
-        QVERIFY(shown.visible().contains(500'000));
-        QVERIFY(shown.visible().durationNs() < 100'000);
+        QVERIFY(shown.visible().contains(500'000) && shown.visible().durationNs() < 100'000);
     }
 };
 

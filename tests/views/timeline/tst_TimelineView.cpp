@@ -108,8 +108,7 @@ class tst_TimelineView : public QObject {
         const TracePtr other = simulatedTraining();
         shown.view.setTrace(other);
         QVERIFY(shown.view.state().range().axis().isFitted());
-        QVERIFY(shown.visible().startNs <= other->range.startNs);
-        QVERIFY(shown.visible().endNs >= other->range.endNs);
+        QVERIFY(shown.visible().startNs <= other->range.startNs && shown.visible().endNs >= other->range.endNs);
         QVERIFY(!shown.view.state().selection().event().isValid());
     }
 
@@ -148,8 +147,7 @@ class tst_TimelineView : public QObject {
         }
         QCOMPARE(&shown.view.state().range().axis(), own);
         shown.view.commands().fit();
-        QVERIFY(shown.visible().durationNs() >= small.trace->range.durationNs());
-        QVERIFY(!shown.view.grab().isNull());
+        QVERIFY(shown.visible().durationNs() >= small.trace->range.durationNs() && !shown.view.grab().isNull());
     }
 
     void revealEventMakesItVisible() {
@@ -329,8 +327,7 @@ class tst_TimelineView : public QObject {
         const StringIndex other = strings.intern("forward");
         LabelCache labels;
         labels.reset(&strings, QFont());
-        QVERIFY(labels.areOfOneSeries(first, last));
-        QVERIFY(!labels.areOfOneSeries(first, other));
+        QVERIFY(labels.areOfOneSeries(first, last) && !labels.areOfOneSeries(first, other));
         const QString whole = labels.fittedSeries(first, last, 50, 400);
         QCOMPARE(whole, QString("it 0 \u2026 it 49 (50)"));
         const double width = QFontMetricsF(QFont()).horizontalAdvance(whole);
@@ -436,8 +433,7 @@ class tst_TimelineView : public QObject {
         QCOMPARE(meaningOf(reduce), QString("colour: stream 20"));
         colors.reset(trace, theme, ColorMode::NcclOperation);
         QCOMPARE(colorOf(gemm), colorOf(relu));
-        QVERIFY(colorOf(reduce) != colorOf(gather));
-        QVERIFY(colorOf(reduce) != colorOf(gemm));
+        QVERIFY(colorOf(reduce) != colorOf(gather) && colorOf(reduce) != colorOf(gemm));
         QVERIFY(colorOf(exchange) != colorOf(scatter));
         QCOMPARE(test::listed(meaningOf(reduce), meaningOf(gemm)), "colour: NCCL AllReduce | grey: no communication");
         colors.reset(trace, theme, ColorMode::PythonLine);

@@ -160,8 +160,7 @@ class TestTrackLabels : public QObject {
         QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {60, 10});
         const uint32_t first = shown.layout().rows().front().track;
         shown.key(Qt::Key_H);
-        QVERIFY(shown.layout().isHidden(first));
-        QVERIFY(!shown.layout().rowOf(first));
+        QVERIFY(shown.layout().isHidden(first) && !shown.layout().rowOf(first));
         QVERIFY(bar->hiddenChip().isVisible());
         QCOMPARE(bar->hiddenChip().text(), QString("1 hidden"));
         QMenu* menu = bar->hiddenChip().menu();
@@ -197,8 +196,7 @@ class TestTrackLabels : public QObject {
         builder.addApi(thread, "cudaMalloc", 0, 100);
         Labels shown(builder.finish());
         const QString text = shown.menuOf(shown.layout().rows().back().track)->actions().front()->text();
-        QVERIFY(!text.contains('\t'));
-        QVERIFY(!text.contains('&') || text.contains("&&"));
+        QVERIFY(!text.contains('\t') && (!text.contains('&') || text.contains("&&")));
     }
 
     void typingFiltersAndEscapeClears() {

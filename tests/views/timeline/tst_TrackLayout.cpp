@@ -177,8 +177,7 @@ class tst_TrackLayout : public QObject {
         int top = 0;
         for (const LayoutRow& row : layout.rows()) {
             QCOMPARE(row.top, top);
-            QVERIFY(row.height >= layout.metrics().titleHeight);
-            QVERIFY(row.lanesTop >= layout.metrics().padding);
+            QVERIFY(row.height >= layout.metrics().titleHeight && row.lanesTop >= layout.metrics().padding);
             QVERIFY(TrackLayout::laneTop(row, row.laneCount) <= row.bottom());
             top = row.bottom();
         }
@@ -223,8 +222,7 @@ class tst_TrackLayout : public QObject {
 
     void severalLanesCanBeSqueezed() {
         Layout layout(machine());
-        QVERIFY(layout.canFold(3));
-        QVERIFY(!layout.canFold(5));
+        QVERIFY(layout.canFold(3) && !layout.canFold(5));
         const int before = layout.rowOf(3)->height;
         layout.setFolded(3, true);
         QCOMPARE(layout.rowOf(3)->laneCount, 2);
@@ -238,10 +236,8 @@ class tst_TrackLayout : public QObject {
         Layout layout(machine());
         layout.setAllFolded(true);
         QCOMPARE(layout.rows().size(), 2u);
-        QVERIFY(layout.reveal(2));
-        QVERIFY(layout.rowOf(2));
-        QVERIFY(!layout.isFolded(0) && !layout.isFolded(1) && !layout.isFolded(2));
-        QVERIFY(layout.isFolded(4));
+        QVERIFY(layout.reveal(2) && layout.rowOf(2));
+        QVERIFY(!layout.isFolded(0) && !layout.isFolded(1) && !layout.isFolded(2) && layout.isFolded(4));
         QVERIFY(!layout.reveal(2));
     }
 
@@ -284,18 +280,14 @@ class tst_TrackLayout : public QObject {
         TrackLayout layout;
         layout.setTracks(tracks);
         QCOMPARE(layout.rows().size(), 3u);
-        QVERIFY(!layout.canFold(0));
-        QVERIFY(!layout.reveal(1));
+        QVERIFY(!layout.canFold(0) && !layout.reveal(1));
     }
 
     void noTracksGiveAnEmptyLayout() {
         TrackLayout layout;
         QCOMPARE(layout.totalHeight(), 0);
-        QVERIFY(!layout.rowAt(0));
-        QVERIFY(!layout.laneAt(10));
-        QVERIFY(!layout.rowOf(0));
-        QVERIFY(!layout.visibleRowOf(3));
-        QVERIFY(layout.rowsBetween(0, 100).empty());
+        QVERIFY(!layout.rowAt(0) && !layout.laneAt(10) && !layout.rowOf(0));
+        QVERIFY(!layout.visibleRowOf(3) && layout.rowsBetween(0, 100).empty());
     }
 
     void fewGpusKeepTheOrderOfTheTrace() {
@@ -510,8 +502,7 @@ class tst_TrackLayout : public QObject {
             const Track& track = trace->tracks[row.track];
             if (track.kind != TrackKind::Process || track.subject != helper) continue;
             ++rows;
-            QVERIFY(row.isFolded);
-            QVERIFY(row.preview != noIndex);
+            QVERIFY(row.isFolded && row.preview != noIndex);
             QCOMPARE(trace->tracks[row.preview].kind, TrackKind::CounterGroup);
         }
         QCOMPARE(rows, 1);
@@ -625,9 +616,7 @@ class tst_TrackLayout : public QObject {
         layout.setHidden(2, true);
         layout.setFilter(matchTracks(layout.tracks, "python"));
         QCOMPARE(shown(layout), Tracks({6, 7}));
-        QVERIFY(layout.reveal(3));
-        QVERIFY(layout.rowOf(3));
-        QVERIFY(layout.filter().empty());
+        QVERIFY(layout.reveal(3) && layout.rowOf(3) && layout.filter().empty());
         QVERIFY(layout.hiddenTracks().empty());
     }
 
@@ -658,8 +647,7 @@ class tst_TrackLayout : public QObject {
         QVERIFY(matches("Compute, stream 20", "PID 1307, rank 2", "20"));
         QVERIFY(!matches("Compute, stream 20", "PID 1305, rank 0", "rank 2"));
         QVERIFY(!matches("Compute, stream 7", "PID 1305, rank 20", "rank 2"));
-        QVERIFY(!matches("GPU 12", "", "gpu 1"));
-        QVERIFY(matches("GPU 1", "", "gpu 1"));
+        QVERIFY(!matches("GPU 12", "", "gpu 1") && matches("GPU 1", "", "gpu 1"));
     }
 
     void keyWithoutAMatchIsTwoWords() {
@@ -742,8 +730,7 @@ class tst_TrackLayout : public QObject {
             int last = 0;
             for (const RowHeight height : {RowHeight::Compact, RowHeight::Normal, RowHeight::Tall}) {
                 const auto metrics = LayoutMetrics::forText(textHeight, height);
-                QVERIFY(metrics.laneHeight > last);
-                QVERIFY(metrics.laneHeight >= textHeight - 1);
+                QVERIFY(metrics.laneHeight > last && metrics.laneHeight >= textHeight - 1);
                 QVERIFY(metrics.headerHeight >= metrics.laneHeight + 2 * metrics.padding);
                 QVERIFY(metrics.headerHeight >= textHeight + 2 * metrics.padding);
                 QVERIFY(metrics.titleHeight >= textHeight && metrics.titleHeight <= metrics.headerHeight);

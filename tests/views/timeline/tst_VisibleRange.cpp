@@ -152,8 +152,7 @@ class tst_VisibleRange : public QObject {
         axis.range.zoomAt(0, 1e6);
         axis.range.pan(std::numeric_limits<int64_t>::max());
         axis.range.fit();
-        QVERIFY(axis.range.limits().durationNs() > 0);
-        QVERIFY(axis.range.isFitted());
+        QVERIFY(axis.range.limits().durationNs() > 0 && axis.range.isFitted());
     }
 
     void stepsAreOneTwoOrFive_data() {
@@ -214,8 +213,7 @@ class tst_VisibleRange : public QObject {
     }
 
     void noWidthOrTimeGivesNoTicks() {
-        QVERIFY(timeTicks({0, 1000}, 0).ticks.empty());
-        QVERIFY(timeTicks({1000, 1000}, 800).ticks.empty());
+        QVERIFY(timeTicks({0, 1000}, 0).ticks.empty() && timeTicks({1000, 1000}, 800).ticks.empty());
         QVERIFY(timeTicks({1000, 0}, 800).ticks.empty());
     }
 
