@@ -135,15 +135,15 @@ class tst_Index : public QObject {
     }
 
     void indexStoresEveryMember() {
-        QCOMPARE(typesWithUnnamedMembers<
-                     TimeRange, Gpu, Gap, Process, Thread, Stream, HealthNote, EventCount, Property, SampledGpuFacts,
-                     SamplerFacts, HostName, RunFacts, ProcessFacts, GpuFacts, LaunchConfig, KernelTable, MemcpyTable,
-                     MigrationTable, MemsetTable, GraphTable, MemoryEventTable, MemoryPoolTable, AllocationTable,
-                     PageFaultTable, ApiTable, SyncTable, EventCallTable, StreamWaitTable, NvtxTable, BackwardTable,
-                     ProjectionTable, NcclTable, LaunchLinks, LaneSums, UnionSums, TrackSums, TraceSums,
-                     LaneTiles::Level, LaneTiles::Runs, LaneTiles, Lane, Track, CounterSeries, CounterSeries::Level,
-                     LinkPeak, GpuConnection, GpuAffinity, SampledRange, GpuProcessUse, Interconnect>(),
-                 std::string());
+        const std::string unnamed = typesWithUnnamedMembers<
+            TimeRange, Gpu, Gap, Process, Thread, Stream, HealthNote, EventCount, Property, SampledGpuFacts,
+            SamplerFacts, HostName, RunFacts, ProcessFacts, GpuFacts, LaunchConfig, KernelTable, MemcpyTable,
+            MigrationTable, MemsetTable, GraphTable, MemoryEventTable, MemoryPoolTable, AllocationTable, PageFaultTable,
+            ApiTable, SyncTable, EventCallTable, StreamWaitTable, NvtxTable, BackwardTable, ProjectionTable, NcclTable,
+            LaunchLinks, LaneSums, UnionSums, TrackSums, TraceSums, LaneTiles::Level, LaneTiles::Runs, LaneTiles, Lane,
+            Track, CounterSeries, CounterSeries::Level, LinkPeak, GpuConnection, GpuAffinity, SampledRange,
+            GpuProcessUse, Interconnect>();
+        QCOMPARE(unnamed, std::string());
         const TraceBuilder empty;
         const Trace& trace = empty.trace();
         MemberMap map;
