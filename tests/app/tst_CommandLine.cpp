@@ -90,7 +90,6 @@ class TestCommandLine : public QObject {
         row("nan range", {"stats", "x", "--range", "nan:2"}, "START:END");
         row("top", {"compare", "a", "b", "--top", "-1"}, "--top");
     }
-
     void nonsenseArgumentsAreUsageErrors() {
         const auto [arguments, mentions] = test::row<QStringList, QString>();
         const Ended outcome = run(arguments);
@@ -154,7 +153,6 @@ class TestCommandLine : public QObject {
         QVERIFY(writeThirdPartyDatabase(otherTool.toStdString()));
         QTest::newRow("other tool") << otherTool;
     }
-
     void badFilesFailWithASentence() {
         QFETCH(QString, file);
         const QString name = QFileInfo(file).fileName();

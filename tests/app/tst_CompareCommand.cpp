@@ -42,8 +42,7 @@ bool writeUnevenTrace(const QString& path, int64_t hiccupNs) {
     int64_t at = 0;
     for (int step = 0; step < 40; ++step) {
         const int64_t hiccup = step % 3 == 1 ? hiccupNs : 0;
-        const int64_t end = at + 20'000'000 + hiccup + step * 7 % 11 * 10'000;
-        const int64_t launched = at + 300'000 + hiccup;
+        const int64_t end = at + 20'000'000 + hiccup + step * 7 % 11 * 10'000, launched = at + 300'000 + hiccup;
         builder.addNvtx(thread, "step " + std::to_string(step), at, end - 1'000);
         builder.addNvtx(thread, "tokenizer", at + 100'000, launched - 100'000);
         builder.launch(thread, stream, "gemm", launched, launched + 100'000, end - 10'000);
@@ -226,7 +225,6 @@ class tst_CompareCommand : public QObject {
         row("false next to unknown", {"kernel nothing > +1% and step > +900%"}, 0);
         row("nonsense", {"step.p50 >"}, 2);
     }
-
     void conditionsDecideTheExitStatus() {
         const auto [conditions, exitCode] = test::row<QStringList, int>();
         QStringList arguments{fast_, slow_};

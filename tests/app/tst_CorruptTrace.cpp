@@ -197,7 +197,6 @@ class tst_CorruptTrace : public QObject {
         row("flipped", flipped, "is corrupt", "Copy it again");
         row("truncated", whole.substr(0, 12), "is truncated", "Copy it again");
     }
-
     void unpackErrorsNameCauseAndAction() {
         const auto [content, cause, advice] = test::row<std::string, QByteArray, QByteArray>();
         write("run.json.gz", content);
@@ -236,8 +235,7 @@ class tst_CorruptTrace : public QObject {
         write("baremark.json", "\xef\xbb\xbf" + bare);
         for (const auto& [marked, plain] :
              {std::pair{"mark.json", "plain.json"}, {"mark.json.gz", "plain.json"}, {"baremark.json", "bare.json"}}) {
-            const QJsonObject without = document({"info", path(plain)});
-            const QJsonObject with = document({"info", path(marked)});
+            const QJsonObject without = document({"info", path(plain)}), with = document({"info", path(marked)});
             QVERIFY(!without["counts"].toArray().isEmpty());
             for (const QJsonValue& note : without["health"].toArray()) QVERIFY2(note["code"] != "file-cut", plain);
             QCOMPARE(with["counts"], without["counts"]);

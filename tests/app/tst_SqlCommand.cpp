@@ -107,7 +107,6 @@ class tst_SqlCommand : public QObject {
             {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "--time", "0.2"},
             "0.2 s");
     }
-
     void failsWithOneSentence() {
         const auto [arguments, mentions] = test::row<QStringList, QString>();
         const Ended outcome = sql(arguments);

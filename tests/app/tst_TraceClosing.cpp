@@ -104,8 +104,7 @@ class tst_TraceClosing : public QObject {
         TraceClosing later({});
         QVERIFY(later.writeSummary(unfinished(), trace(), *folder_ / "made").has_value());
         const std::filesystem::path made = *folder_ / "made" / "run.lanescope-summary";
-        const Result<Database> own = Database::openReadOnly(made);
-        const Result<Database> stored = Database::openReadOnly(unfinished());
+        const Result<Database> own = Database::openReadOnly(made), stored = Database::openReadOnly(unfinished());
         QVERIFY(own.has_value() && stored.has_value());
         for (const tables::Table* table : tables::storedTables()) {
             QVERIFY2(own->rowCount(table->tableName()) == stored->rowCount(table->tableName()), table->tableName());

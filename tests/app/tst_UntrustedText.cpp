@@ -129,7 +129,6 @@ class tst_UntrustedText : public QObject {
                                  "lanescope fleet \"nosuch$bad\" -o f.sqlite"})
             QTest::newRow(line) << line;
     }
-
     void textIsEscapedForTheTerminal() {
         QFETCH(QString, line);
         const Ended outcome = run(line);

@@ -470,8 +470,7 @@ class tst_ActivityDecoder : public QObject {
         const rlimit nothingMore{0, before.rlim_max};
         QCOMPARE(::setrlimit(RLIMIT_AS, &nothingMore), 0);
         pool->warm();
-        const BufferPool::Buffer first = pool->take();
-        const BufferPool::Buffer second = pool->take();
+        const BufferPool::Buffer first = pool->take(), second = pool->take();
         ::setrlimit(RLIMIT_AS, &before);
         verifyIsDiscard(*pool, first);
         QCOMPARE(second.memory, first.memory);

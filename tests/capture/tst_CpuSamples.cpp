@@ -428,8 +428,7 @@ class tst_CpuSamples : public QObject {
         call.number = SYS_ioctl;
         QCOMPARE(sleepReason(call), ThreadState::Device);
         call.number = SYS_ppoll;
-        QCOMPARE(sleepReason(call), ThreadState::Poll);
-        QCOMPARE(nameOfCall(call.number), std::string_view("ppoll"));
+        QCOMPARE(test::listed(sleepReason(call), nameOfCall(call.number)), test::listed(ThreadState::Poll, "ppoll"));
         call.number = 100'000;
         QCOMPARE(sleepReason(call), ThreadState::Blocked);
         QVERIFY(nameOfCall(call.number).empty());

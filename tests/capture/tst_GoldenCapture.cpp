@@ -391,8 +391,7 @@ class tst_GoldenCapture : public QObject {
             QVERIFY2(file.open(QIODevice::ReadOnly),
                      qPrintable(name + " is missing: run the test once with "
                                        "LANESCOPE_UPDATE_GOLDEN=1 and read what it wrote."));
-            const QList<QByteArray> expectedLines = file.readAll().split('\n');
-            const QList<QByteArray> lines = actual.split('\n');
+            const QList<QByteArray> expectedLines = file.readAll().split('\n'), lines = actual.split('\n');
             for (int i = 0; i < std::min(lines.size(), expectedLines.size()); ++i)
                 QVERIFY2(lines[i] == expectedLines[i],
                          qPrintable(QString("%1, line %2:\n  golden  %3\n  printed %4")

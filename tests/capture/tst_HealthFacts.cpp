@@ -85,8 +85,7 @@ class tst_HealthFacts : public QObject {
         const TracePtr trace = load();
         const auto notes = notesOfCode(*trace, HealthCode::ProcessEndedAbnormally);
         const auto places = healthPlaces(*trace);
-        QCOMPARE(notes.size(), size_t{2});
-        QCOMPARE(places.size(), size_t{2});
+        QCOMPARE(test::listed(notes.size(), places.size()), "2 | 2");
         for (const HealthNote& note : notes) {
             const auto place = test::orFail(placeOf(*trace, places, note));
             QCOMPARE(trace->processes[place.process].globalPid, *note.globalPid);
@@ -115,7 +114,6 @@ class tst_HealthFacts : public QObject {
         add("no memory", Loss::CallsWithoutMemory, true, true);
         add("of a newer recorder", static_cast<Loss>(77), true, true);
     }
-
     void everyLossIsLoadedAndDrawn() {
         const auto [loss, isOfNvtx, isOfStream] = test::row<Loss, bool, bool>();
         TestLog log = logOf(4242);
@@ -259,8 +257,7 @@ class tst_HealthFacts : public QObject {
         const TracePtr trace = load();
         const auto notes = healthNotesOf(*trace);
         QCOMPARE(notes.size(), size_t{1});
-        QCOMPARE(notes[0].code, HealthCode::Unknown);
-        QCOMPARE(codeOf(notes[0]), std::string("brand-new"));
+        QCOMPARE(test::listed(notes[0].code, codeOf(notes[0])), test::listed(HealthCode::Unknown, "brand-new"));
         QCOMPARE(notes[0].timeNs, int64_t{10});
         const std::string shown = shownText(notes[0]);
         QVERIFY(shown.find(notes[0].sentence) != std::string::npos);

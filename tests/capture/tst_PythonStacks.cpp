@@ -395,8 +395,7 @@ for pid in children:
     void rangesAndMarksHaveTheirLine() {
         AgentRun run = calls("nvtx");
         run.succeed();
-        QCOMPARE(run.log().nvtx.size(), size_t{5});
-        QCOMPARE(placesOfNvtx(run.log()), placesOfCalls());
+        QCOMPARE(test::listed(run.log().nvtx.size(), placesOfNvtx(run.log())), test::listed(5, placesOfCalls()));
         // The end of a range has the place of its beginning.
         for (const ProcessLog::Nvtx& call : run.log().nvtx)
             if (call.record.event == log::NvtxEvent::Pop || call.record.event == log::NvtxEvent::End)

@@ -311,7 +311,6 @@ class tst_SampleTime : public QObject {
     void samplerWithoutMemoryEndsAlone_data() {
         test::rows<bool>("atOnce", {{"when it begins", true}, {"when it reads", false}});
     }
-
     void samplerWithoutMemoryEndsAlone() {
         QFETCH(bool, atOnce);
         const QTemporaryDir folder;

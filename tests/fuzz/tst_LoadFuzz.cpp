@@ -67,8 +67,7 @@ class tst_LoadFuzz : public QObject {
         const std::vector<size_t> positions = livePositions(bytes);
         std::mt19937 random(seed);
         std::uniform_int_distribution<size_t> position(0, positions.size() - 1);
-        std::uniform_int_distribution<int> value(0, 255);
-        std::uniform_int_distribution<int> count(1, 24);
+        std::uniform_int_distribution<int> value(0, 255), count(1, 24);
         for (int round = 0; round < rounds; ++round) {
             std::string broken = bytes;
             for (int i = count(random); i > 0; --i)
@@ -117,8 +116,7 @@ class tst_LoadFuzz : public QObject {
     void overwrittenRangesAreHarmless() {
         const std::string bytes = simulated();
         std::mt19937 random(2);
-        std::uniform_int_distribution<size_t> position(100, bytes.size() - 1);
-        std::uniform_int_distribution<size_t> length(1, 6000);
+        std::uniform_int_distribution<size_t> position(100, bytes.size() - 1), length(1, 6000);
         for (int round = 0; round < 100; ++round) {
             std::string broken = bytes;
             // Copies a part of the file over another.

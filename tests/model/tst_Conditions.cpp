@@ -133,7 +133,6 @@ class tst_Conditions : public QObject {
         row("MB/s", "collective AllReduce.bandwidth < 500MB/s", 0.5);
         row("TB/s", "copy DtoD.bandwidth < 1.5TB/s", 1500.0);
     }
-
     void unitsMatchTheMeasure() {
         const auto [text, number] = test::row<QString, double>();
         QCOMPARE(onlyTest(text.toStdString()).threshold.number, number);
@@ -211,7 +210,6 @@ class tst_Conditions : public QObject {
         row("characters count, not bytes", "range \u00fc > ?", 11, "found \"?\"");
         row("more than ASCII", "step > \u2265", 8, "found \"\u2265\"");
     }
-
     void nonsenseIsAnErrorWithPosition() {
         const auto [text, character, mentions] = test::row<QString, int, QString>();
         const Result<Condition> condition = parseCondition(text.toStdString());

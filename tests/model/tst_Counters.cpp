@@ -496,8 +496,7 @@ class tst_Counters : public QObject {
             const CounterValues again = counterValues(kept);
             CounterSeries read;
             read.set(again.timesNs, again.values, again.endNs);
-            QCOMPARE(again.unit, series.unit);
-            QCOMPARE(read.size(), series.size());
+            QCOMPARE(test::listed(again.unit, read.size()), test::listed(series.unit, series.size()));
             if (!series.isEmpty()) QCOMPARE(read.endNs(), series.endNs());
             for (uint32_t sample = 0; sample < series.size(); ++sample) {
                 QCOMPARE(read.timeNs(sample), series.timeNs(sample));

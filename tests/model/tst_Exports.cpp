@@ -47,8 +47,7 @@ void sameEvents(const Trace& first, const Trace& second) {
     const int64_t zeroOfFirst = firstNs(first), zeroOfSecond = firstNs(second);
     for (const EventKind kind :
          {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api, EventKind::Nvtx}) {
-        const Shown expected = shownOf(first, kind, zeroOfFirst);
-        const Shown found = shownOf(second, kind, zeroOfSecond);
+        const Shown expected = shownOf(first, kind, zeroOfFirst), found = shownOf(second, kind, zeroOfSecond);
         QCOMPARE(found.size(), expected.size());
         for (size_t at = 0; at < expected.size(); ++at)
             QVERIFY2(found[at] == expected[at], std::get<2>(expected[at]).c_str());

@@ -173,8 +173,7 @@ class tst_FindingEvidence : public QObject {
     /// A call with a pageable copy keeps the GPU idle before the copy, whatever another thread does meanwhile.
     void pageableCopiesAddUp() {
         SimulatedTrace made;
-        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
-        const uint32_t other = made.addThread(0, 4243);
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream(), other = made.addThread(0, 4243);
         for (uint32_t step = 0; step < 20; ++step) {
             const int64_t at = (step + 1) * 10 * ms;
             made.addNvtx(main, "step " + std::to_string(step), at, at + 9 * ms);
@@ -222,7 +221,6 @@ class tst_FindingEvidence : public QObject {
         collect(LANESCOPE_SOURCE_DIR "/../shared/data/recordings");
         collect(LANESCOPE_SOURCE_DIR "/../shared/data/nsys-exports");
     }
-
     void rowsAddUpToTheFinding() {
         QFETCH(QString, path);
         const auto trace = loadTrace(path.toStdString());

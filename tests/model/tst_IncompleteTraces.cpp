@@ -85,8 +85,7 @@ class tst_IncompleteTraces : public QObject {
         const TracePtr trace =
             written("harness.json", "{\"metadata\": {\"environment\": {" + metadata + "}}, \"traceEvents\": [" +
                                         joined(events) + "], \"schemaVersion\": 1}");
-        QCOMPARE(trace->kernels.size(), 50u);
-        QCOMPARE(kernelNs(*trace), int64_t{2'500'000});
+        QCOMPARE(test::listed(trace->kernels.size(), kernelNs(*trace)), "50 | 2500000");
         QVERIFY(trace->health.empty() || !hasNote(*trace, HealthCode::JsonDamaged));
     }
 
@@ -296,8 +295,7 @@ class tst_IncompleteTraces : public QObject {
             text += "{\"displayTimeUnit\": \"us\", \"traceEvents\": [" + joined(events) + "]}\n";
         }
         const TracePtr trace = written("proton.chrome_trace", text);
-        QCOMPARE(trace->kernels.size(), 200u);
-        QCOMPARE(kernelNs(*trace), int64_t{4'275'000});
+        QCOMPARE(test::listed(trace->kernels.size(), kernelNs(*trace)), "200 | 4275000");
         std::set<int64_t> streams;
         for (const uint32_t stream : trace->kernels.stream) streams.insert(trace->streams[stream].streamId);
         QCOMPARE(streams, (std::set<int64_t>{7, 13}));
@@ -314,8 +312,7 @@ class tst_IncompleteTraces : public QObject {
         const std::string before = "{\"schemaVersion\": 1, \"traceEvents\": [" + joined(events) + "], ";
         const TracePtr trace =
             loaded(before + "\"INFO\": [\"device = {\"event_id\": 5, \"correlation\": 12}\", \"INFO: done\"]}");
-        QCOMPARE(trace->kernels.size(), 50u);
-        QCOMPARE(kernelNs(*trace), int64_t{1'500'000});
+        QCOMPARE(test::listed(trace->kernels.size(), kernelNs(*trace)), "50 | 1500000");
         QVERIFY(!hasNote(*trace, HealthCode::FileCut));
         QVERIFY(sentenceOf(*trace, HealthCode::JsonDamaged).starts_with("Some metadata of the file is corrupt"));
         const TracePtr cut = loaded(before + "\"deviceProperties\": [{\"id\": 0, \"na");
@@ -340,8 +337,7 @@ class tst_IncompleteTraces : public QObject {
             "INSERT INTO COPY VALUES (1002000000, 1002000500, 0, 1, 'CopyHostToDevice', 77, 77, 50)");
         const TracePtr trace = opened(folder_ / "results.db");
         QCOMPARE(test::listed(trace->producer, trace->kernels.size()), "rocprof | 20");
-        QCOMPARE(kernelNs(*trace), int64_t{800'000});
-        QCOMPARE(trace->nameOf({EventKind::Kernel, 0}), std::string("bmm_kernel"));
+        QCOMPARE(test::listed(kernelNs(*trace), trace->nameOf({EventKind::Kernel, 0})), "800000 | bmm_kernel");
         const EventRef call = trace->launchingCall({EventKind::Kernel, 19});
         QVERIFY(call.isValid());
         QCOMPARE(test::listed(trace->rangeOf(call).startNs, trace->memcpys.size()), "1900000 | 1");

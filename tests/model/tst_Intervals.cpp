@@ -63,8 +63,7 @@ class tst_Intervals : public QObject {
             expected.push_back({wide(), wide(), static_cast<uint32_t>(random())});
             list.push_back(expected.back());
         }
-        const Intervals copy = list;
-        const Intervals moved = std::move(list);
+        const Intervals copy = list, moved = std::move(list);
         for (const Intervals* each : {&copy, &moved}) {
             QVERIFY(std::equal(each->begin(), each->end(), expected.begin(), expected.end()));
             for (const size_t first : {0, 1, 255, 256, 700, 1'279, 1'280, 1'499, 1'500}) {

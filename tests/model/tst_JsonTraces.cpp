@@ -159,8 +159,7 @@ class tst_JsonTraces : public QObject {
         QCOMPARE(trace->nccl.size(), 1u);
         const NcclFacts facts = trace->nccl.facts[0];
         QCOMPARE(test::listed(trace->strings.at(trace->nccl.operation[0]), trace->nccl.bytes[0]), "AllGather | 2000");
-        QCOMPARE(facts.count, int64_t{1000});
-        QCOMPARE(trace->strings.at(facts.datatype), std::string_view("bfloat16"));
+        QCOMPARE(test::listed(facts.count, trace->strings.at(facts.datatype)), "1000 | bfloat16");
         QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("tp"));
         QCOMPARE(test::listed(facts.rank, facts.rankCount, facts.sequence, facts.operationCount), "2 | 4 | 17 | 1");
         QCOMPARE(facts.gpu.durationNs(), int64_t{8000});
@@ -188,8 +187,7 @@ class tst_JsonTraces : public QObject {
         QCOMPARE(byName["Memory reserved by PyTorch"]->value(0), 4096.0);
         const CounterSeries* const change = byName["Memory allocated by PyTorch since the beginning on the CPU"];
         QVERIFY(change != nullptr);
-        QCOMPARE(change->value(1), 40.0);
-        QCOMPARE(byName["queue: depth"]->value(0), 2.5);
+        QCOMPARE(test::listed(change->value(1), byName["queue: depth"]->value(0)), "40 | 2.5");
     }
 
     void rangeEndsAreMatched() {
@@ -219,8 +217,7 @@ class tst_JsonTraces : public QObject {
         const uint32_t odd = rangeCalled(*trace, "odd");
         QCOMPARE(trace->strings.at(trace->nvtx.domain[odd]), std::string_view("mine"));
         const Thread& thread = trace->threads[trace->nvtx.thread[odd]];
-        QCOMPARE(thread.name, std::string("Thread -5"));
-        QCOMPARE(trace->processes[thread.process].name, std::string("main"));
+        QCOMPARE(test::listed(thread.name, trace->processes[thread.process].name), "Thread -5 | main");
         QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));  // an end without a beginning
         QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("2 events") != std::string::npos);
     }
@@ -408,8 +405,7 @@ class tst_JsonTraces : public QObject {
     }
 
     void deepAndLongValuesAreHarmless() {
-        const std::string deep = std::string(1'000'000, '['), longName(3'000'000, 'x');
-        const std::string manyDigits(1'000'000, '9');
+        const std::string deep = std::string(1'000'000, '['), longName(3'000'000, 'x'), manyDigits(1'000'000, '9');
         std::vector<std::string> events = smallRun();
         events.push_back(R"({"ph": "X", "name": "deep", "ts": 1, "dur": 1, "args": {"a": )" + deep + "}}");
         events.push_back(slice("cpu_op", longName, "4000", "4001", "1000", "1"));

@@ -83,8 +83,7 @@ RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) 
         int64_t stepNs = 0;
         for (const Launched& each : work) stepNs += each.isConcurrent ? 0 : each.us * 1'000;
         made.addNvtx(thread, "step " + std::to_string(number), atNs, atNs + stepNs);
-        int64_t callNs = atNs + 1'000;
-        int64_t kernelNs = atNs + 10'000;
+        int64_t callNs = atNs + 1'000, kernelNs = atNs + 10'000;
         for (const Launched& each : work) {
             uint32_t stack = noIndex;
             if (!each.file.empty()) stack = made.frame(each.function, each.file, 12);

@@ -146,8 +146,7 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
             return QString("the run of pixel %1").arg(p);
         const uint32_t widest = widestOf(lane, each);
         for (const uint32_t i : pixel.starting) {
-            const int64_t widestSliceNs = lane.durationNs[widest];
-            const int64_t durationNs = lane.endNs(i) - lane.startNs[i];
+            const int64_t widestSliceNs = lane.durationNs[widest], durationNs = lane.endNs(i) - lane.startNs[i];
             if (durationNs > widestSliceNs || (durationNs == widestSliceNs && i < widest))
                 return QString("the widest of pixel %1").arg(p);
         }

@@ -59,8 +59,7 @@ TracePtr randomTrace(uint32_t seed, uint32_t rows) {
 template <class Table>
 void plainLaunches(const Trace& trace, const Table& table, EventKind kind, std::vector<PlainLaunch>& launches) {
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const uint32_t process = trace.streams[table.stream[row]].process;
-        const uint32_t correlation = table.correlation[row];
+        const uint32_t process = trace.streams[table.stream[row]].process, correlation = table.correlation[row];
         for (uint32_t call = 0; correlation != 0 && call < trace.apiCalls.size(); ++call)
             if (trace.apiCalls.correlation[call] == correlation &&
                 trace.threads[trace.apiCalls.thread[call]].process == process) {

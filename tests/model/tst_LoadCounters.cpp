@@ -107,8 +107,7 @@ class tst_LoadCounters : public QObject {
         for (int link = 0; link < 40; ++link)
             sql += counter(link, "nvlink.tx", "B", 1, "0", QString::number(link)) + samples(link, {"0", "10"});
         const TracePtr trace = load(sql);
-        QCOMPARE(find(*trace, "nvlink.tx")->value(0), 400.0);
-        QCOMPARE(report(*trace, "nvlink").rows.size(), size_t{41});
+        QCOMPARE(test::listed(find(*trace, "nvlink.tx")->value(0), report(*trace, "nvlink").rows.size()), "400 | 41");
     }
 
     void lostLinkMakesTheSumUnknown() {
@@ -413,8 +412,7 @@ class tst_LoadCounters : public QObject {
                 QCOMPARE(listed(each.baseline.mean, each.candidate.mean), "2250 | 3000");
         }
         // Links of one GPU stay distinct.
-        QCOMPARE(names.size(), all.size());
-        QCOMPARE(all.size(), size_t{3});
+        QCOMPARE(test::listed(names.size(), all.size()), test::listed(all.size(), 3));
     }
 
     void hostsWithEqualProcessIdsAreDistinguished() {

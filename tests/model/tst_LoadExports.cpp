@@ -168,7 +168,6 @@ class tst_LoadExports : public QObject {
         if (files.isEmpty()) QSKIP("LANESCOPE_TEST_DATA holds no nsys-exports/*.sqlite.");
         for (const QFileInfo& file : files) QTest::newRow(qPrintable(file.fileName())) << file.absoluteFilePath();
     }
-
     void reportSumsMatchSqlToTheNanosecond() {
         QFETCH(QString, file);
         const std::filesystem::path path = file.toStdString();
@@ -203,8 +202,7 @@ class tst_LoadExports : public QObject {
         }
         const Totals all = bySql(path, "SELECT 'all', COUNT(*), SUM(\"end\" - start) FROM CUPTI_ACTIVITY_KIND_RUNTIME");
         const auto sum = all.empty() ? std::pair<int64_t, int64_t>{} : all.at("all");
-        QCOMPARE(calls, sum.first);
-        QCOMPARE(callNs, sum.second);
+        QCOMPARE(test::listed(calls, callNs), test::listed(sum.first, sum.second));
     }
 };
 

@@ -320,8 +320,7 @@ class tst_NcclPlugin : public QObject {
             const TracePtr trace = load(rows);
             QCOMPARE(trace->nccl.size(), uint32_t(made.size()));
             for (uint32_t row = 0; row < trace->nccl.size(); ++row) {
-                const uint32_t nvtx = trace->nccl.nvtx[row];
-                const uint32_t tid = trace->threads[trace->nvtx.thread[nvtx]].tid;
+                const uint32_t nvtx = trace->nccl.nvtx[row], tid = trace->threads[trace->nvtx.thread[nvtx]].tid;
                 const auto found = std::find_if(made.begin(), made.end(), [&](const Made& one) {
                     return one.thread == tid && one.startNs == trace->nvtx.startNs[nvtx];
                 });

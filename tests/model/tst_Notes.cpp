@@ -95,24 +95,21 @@ class tst_Notes : public QObject {
     }
 
     void removedMarkStaysRemoved() {
-        const Notes both{{mark("a", 1), mark("b", 2)}, {}};
-        const Notes without{{mark("b", 2)}, {}};
+        const Notes both{{mark("a", 1), mark("b", 2)}, {}}, without{{mark("b", 2)}, {}};
         QCOMPARE(mergeNotes(both, without, both).marks.size(), size_t(1));
         QCOMPARE(mergeNotes(both, both, without).marks.size(), size_t(1));
         QCOMPARE(mergeNotes(both, without, without).marks.size(), size_t(1));
     }
 
     void laterOfTwoChangesWins() {
-        const Notes base{{mark("a", 1)}, {}};
-        const Notes early{{mark("a", 1, "early", 5)}, {}};
+        const Notes base{{mark("a", 1)}, {}}, early{{mark("a", 1, "early", 5)}, {}};
         const Notes late{{mark("a", 1, "late", 6)}, {}};
         QCOMPARE(mergeNotes(base, early, late).marks[0].text, std::string("late"));
         QCOMPARE(mergeNotes(base, late, early).marks[0].text, std::string("late"));
     }
 
     void changeWinsOverRemoval() {
-        const Notes base{{mark("a", 1)}, {}};
-        const Notes changed{{mark("a", 1, "changed", 5)}, {}};
+        const Notes base{{mark("a", 1)}, {}}, changed{{mark("a", 1, "changed", 5)}, {}};
         QCOMPARE(mergeNotes(base, {}, changed).marks.size(), size_t(1));
         QCOMPARE(mergeNotes(base, changed, {}).marks.size(), size_t(1));
     }
@@ -157,8 +154,7 @@ class tst_Notes : public QObject {
     void twoViewersLoseNothing() {
         const Notes first = file().store({}, {{mark("a", 1)}, {}})->notes;
         // Both have read `first`; each adds its own, and the second removes the marks of the first.
-        const Notes one{{mark("a", 1), mark("b", 2)}, {}};
-        const Notes other{{mark("c", 3)}, {}};
+        const Notes one{{mark("a", 1), mark("b", 2)}, {}}, other{{mark("c", 3)}, {}};
         QVERIFY(file().store(first, one).has_value());
         QCOMPARE(test::orFail(file().store(first, other)).notes.marks.size(), size_t(2));
         QCOMPARE(test::listed(file().read()->notes.marks[0].id, file().read()->notes.marks[1].id), "b | c");
@@ -237,8 +233,7 @@ class tst_Notes : public QObject {
         QVERIFY(setOwner(65'530));
         const std::filesystem::path next = NotesFile::forTrace(*folder_ / "a.sqlite", {}).path();
         const std::string before = contentOf(next);
-        QCOMPARE(::chmod(next.c_str(), 0644), 0);
-        QCOMPARE(::chmod(folder_->path().c_str(), 0777), 0);
+        QCOMPARE(test::listed(::chmod(next.c_str(), 0644), ::chmod(folder_->path().c_str(), 0777)), "0 | 0");
         QVERIFY(!file().isNextToTrace());  // The owner could not read a private file of root.
         // A user who owns neither.
         QCOMPARE(::seteuid(65'531), 0);

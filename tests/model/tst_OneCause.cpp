@@ -367,8 +367,7 @@ class tst_OneCause : public QObject {
     void lineOfASingleStepIsNamedIfNoOtherHasIt() {
         for (const bool isElsewhere : {false, true}) {
             SimulatedTrace made;
-            const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t odd = made.frame("log", "/srv/own.py", 3);
+            const uint32_t main = made.addThread(0, 4242, "python3"), odd = made.frame("log", "/srv/own.py", 3);
             int64_t at = 1 * ms;
             for (int step = 0; step < 60; ++step) {
                 const int64_t startNs = at;

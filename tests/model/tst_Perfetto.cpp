@@ -329,8 +329,7 @@ class tst_Perfetto : public QObject {
                 if (field.number == 1) QVERIFY(field.bytes == texts[text++]);
                 if (field.number != 1) ++numbers;
             }
-            QCOMPARE(text, texts.size());
-            QCOMPARE(numbers, size_t{1000});
+            QCOMPARE(test::listed(text, numbers), test::listed(texts.size(), 1000));
             QVERIFY(stream.end() == ProtoStream::End::Complete);
             QCOMPARE(stream.bytesRead(), message.bytes().size());
         }

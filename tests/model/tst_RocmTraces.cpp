@@ -195,8 +195,7 @@ class tst_RocmTraces : public QObject {
         QVERIFY(std::ranges::any_of(trace->tracks, [](const Track& track) {
             return track.kind == TrackKind::ThreadApi && track.title == "HIP API";
         }));
-        QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
-        QCOMPARE(test::listed(trace->memcpys.bytes), "4096");
+        QCOMPARE(test::listed(trace->memcpys.kind[0], trace->memcpys.bytes), test::listed(MemcpyKind::HtoD, 4096));
         QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))), std::string("hipMemcpy"));
         QCOMPARE(trace->apiCalls.size(), 2u);
         // The marker by its message; an event that is neither is a range of its category.

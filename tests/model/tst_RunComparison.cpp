@@ -457,8 +457,7 @@ class tst_RunComparison : public QObject {
             };
             const RunComparison comparison = comparisonOf(trainingOf(1), trainingOf(2));
             for (size_t index = 0; index < comparison.workers.size(); ++index) {
-                const WorkerComparison& shown = comparison.workers[index];
-                const WorkerComparison& exact = comparison.exact[index];
+                const WorkerComparison &shown = comparison.workers[index], &exact = comparison.exact[index];
                 const int64_t quantumNs = shown.scale.quantumNs();
                 const auto isRounding = [quantumNs](int64_t rounded, int64_t ns) {
                     return rounded % quantumNs == 0 && std::abs(rounded - ns) < quantumNs;
@@ -522,8 +521,7 @@ class tst_RunComparison : public QObject {
 
     void equalInputGivesEqualAnswers() {
         const Training before{.ranks = 2}, after{.ranks = 2, .seed = 2, .kernelUs = 520};
-        const RunComparison first = comparisonOf(before, after);
-        const RunComparison second = comparisonOf(before, after);
+        const RunComparison first = comparisonOf(before, after), second = comparisonOf(before, after);
         QCOMPARE(first.answer.sentence, second.answer.sentence);
         QCOMPARE(first.answer.details, second.answer.details);
     }

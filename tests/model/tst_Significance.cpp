@@ -185,8 +185,7 @@ class tst_Significance : public QObject {
     }
 
     void intervalContainsTheDifferenceAndIsReproducible() {
-        const Values before = steadySteps(1, 40);
-        const Values after = steadySteps(2, 40, 11'000'000);
+        const Values before = steadySteps(1, 40), after = steadySteps(2, 40, 11'000'000);
         const Interval interval = medianDifferenceInterval(before, after);
         const double difference = quantileOf(after, 0.5) - quantileOf(before, 0.5);
         QVERIFY(interval.low <= difference && difference <= interval.high);
@@ -208,8 +207,7 @@ class tst_Significance : public QObject {
     }
 
     void manyStepsNeedNoMoreDraws() {
-        const Values before = steadySteps(1, 200'000);
-        const Values after = steadySteps(2, 200'000, 11'000'000);
+        const Values before = steadySteps(1, 200'000), after = steadySteps(2, 200'000, 11'000'000);
         const Interval interval = medianDifferenceInterval(before, after);
         QVERIFY(interval.low > 900'000 && interval.high < 1'100'000);
     }
@@ -293,8 +291,7 @@ class tst_Significance : public QObject {
             const int64_t limit = round % 2 ? 5 : int64_t{10'000'000'000};
             std::vector<int64_t> values(random() % 60);
             for (int64_t& value : values) value = static_cast<int64_t>(random() % limit);
-            const Statistics expected = plainly(values);
-            const Statistics actual = statisticsOf(values);
+            const Statistics expected = plainly(values), actual = statisticsOf(values);
             QCOMPARE(test::listed(actual.count, actual.total), test::listed(expected.count, expected.total));
             QCOMPARE(test::listed(actual.minimum, actual.maximum), test::listed(expected.minimum, expected.maximum));
             QVERIFY(isRelativelyNear(actual.average, expected.average));
@@ -384,7 +381,6 @@ class tst_Significance : public QObject {
             row(QString::asprintf("heavy tails, %d runs", runs), Draw(heavyTails), runs);
         }
     }
-
     void varyingRunsHaveNoChange() {
         const auto [draw, runs] = test::row<Draw, int>();
         std::mt19937 random(11);
@@ -439,7 +435,6 @@ class tst_Significance : public QObject {
         row("10 %, 3 of 21", 10, 3, 0.95);
         row("10 %, 10 of 21", 10, 10, 0.99);
     }
-
     void changesOfVaryingRunsAreFound() {
         const auto [percent, after, least] = test::row<int, int, double>();
         std::mt19937 random(12);

@@ -306,8 +306,7 @@ class tst_Sqlite : public QObject {
 
     void idsPackAndUnpack() {
         const int64_t tid = globalTid(4242, 4243, 3);
-        QCOMPARE(processIdOf(tid), 4242u);
-        QCOMPARE(threadIdOf(tid), 4243u);
+        QCOMPARE(test::listed(processIdOf(tid), threadIdOf(tid)), "4242 | 4243");
         QCOMPARE(processOf(tid), globalPid(4242, 3));
         // The formula in programs for Nsight Systems exports.
         QCOMPARE(test::listed(tid / 0x1000000 % 0x1000000, tid % 0x1000000), "4242 | 4243");
@@ -348,8 +347,7 @@ class tst_Sqlite : public QObject {
         QVERIFY(error_ && error_->sentence.find("trace") != std::string::npos);
         const std::string first = error_->sentence;
         insert(2);
-        QCOMPARE(error_->sentence, first);
-        QCOMPARE(database_->rowCount("StringIds"), int64_t{1});
+        QCOMPARE(test::listed(error_->sentence, database_->rowCount("StringIds")), test::listed(first, 1));
     }
 
     void columnNamesMatchTheFile() {

@@ -249,8 +249,7 @@ class tst_Steps : public QObject {
     void warmUpIsEqualForAllRanks() {
         SimulatedTrace builder;
         const uint32_t first = builder.defaultThread(), firstStream = builder.defaultStream();
-        const uint32_t process = builder.addProcess(4243, "python3", 1);
-        const uint32_t second = builder.addThread(process, 4243);
+        const uint32_t process = builder.addProcess(4243, "python3", 1), second = builder.addThread(process, 4243);
         const uint32_t secondStream = builder.addStream(process, builder.addGpu(), 7);
         int64_t at = 0;
         for (int step = 0; step < 6; ++step) {

@@ -226,8 +226,7 @@ class tst_Text : public QObject {
 
     void elisionKeepsBothEnds() {
         QCOMPARE(elideMiddle("abcdefghijklmnop", 11), std::string("abcdef…mnop"));
-        QCOMPARE(elideEnd("abcdefghijklmnop", 11), std::string("abcdefghij…"));
-        QCOMPARE(elideMiddle("训练步骤训练步骤", 7), std::string("训练…骤"));
+        QCOMPARE(test::listed(elideEnd("abcdefghijklmnop", 11), elideMiddle("训练步骤训练步骤", 7)), "abcdefghij… | 训练…骤");
     }
 
     void tablesOfWideCharactersAreAligned() {

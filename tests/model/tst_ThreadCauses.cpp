@@ -101,7 +101,6 @@ class tst_ThreadCauses : public QObject {
         row("waits", ThreadState::Lock, 0.01);
         row("alternates", ThreadState::Lock, 0.5);
     }
-
     void compilingIsOneFindingInWhateverState() {
         const auto [state, ranShare] = test::row<ThreadState, double>();
         const Explanation made =
@@ -171,12 +170,10 @@ class tst_ThreadCauses : public QObject {
         row("streams overlap", true, true);
         row("no default stream", false, false);
     }
-
     void defaultStreamOrdersOthers() {
         const auto [hasDefault, isOverlapping] = test::row<bool, bool>();
         SimulatedTrace made;
-        const uint32_t thread = made.defaultThread(), gpu = made.addGpu();
-        const uint32_t none = made.addStream(0, gpu, 7, true);
+        const uint32_t thread = made.defaultThread(), gpu = made.addGpu(), none = made.addStream(0, gpu, 7, true);
         const uint32_t streams[]{made.addStream(0, gpu, 13), made.addStream(0, gpu, 14)};
         std::vector<TimeRange> steps;
         for (int64_t step = 0; step < 20; ++step) {

@@ -620,8 +620,7 @@ class tst_ThreadStates : public QObject {
     /// The samples show the GIL holder, but not its place between them.
     void gilHolderIsNamedForAThreadThatAlsoRan() {
         SimulatedTrace simulated;
-        const uint32_t thread = simulated.addThread(0, 4242, "main");
-        const uint32_t tally = simulated.addThread(0, 4250, "tally");
+        const uint32_t thread = simulated.addThread(0, 4242, "main"), tally = simulated.addThread(0, 4250, "tally");
         const uint32_t nameless = simulated.addThread(0, 4260, "");
         int64_t atNs = 0;
         for (const uint32_t holder : {tally, nameless}) {

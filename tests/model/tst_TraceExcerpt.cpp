@@ -317,8 +317,7 @@ class tst_TraceExcerpt : public QObject {
             const uint32_t process = sim.addProcess(100 + rank, "python3", int(rank));
             sim.addKernel(sim.addStream(process, gpus[rank], 7), "gemm", 10, 20);
         }
-        LinkPeak pair{.kind = LinkKind::NvLink, .gpu = 0, .peer = 1, .bytesPerSecond = 400};
-        LinkPeak own = pair;
+        LinkPeak pair{.kind = LinkKind::NvLink, .gpu = 0, .peer = 1, .bytesPerSecond = 400}, own = pair;
         own.peer = noGpuId;
         own.bytesPerSecond = 478;
         sim.description().interconnect.peaks = {pair, own};

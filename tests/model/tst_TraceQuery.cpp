@@ -285,7 +285,6 @@ class tst_TraceQuery : public QObject {
                                 "REPLACE INTO t (a) VALUES (1)"})
             QTest::newRow(sql) << QString::fromUtf8(sql);
     }
-
     void writingStatementsAreRefused() {
         QFETCH(QString, sql);
         const auto result = open("plain.sqlite").run(sql.toStdString());
@@ -321,7 +320,6 @@ class tst_TraceQuery : public QObject {
                              {"groups", "SELECT i * 7919 % 80000009 AS x, count(DISTINCT i) FROM n GROUP BY x"},
                              {"a set", "SELECT DISTINCT i, hex(zeroblob(100)) FROM n"}});
     }
-
     void sortBeyondTheMemoryLimitIsStopped() {
         QFETCH(QString, select);
         constexpr int64_t workingBytes = 32 << 20, spare = 8 << 20;
@@ -345,7 +343,6 @@ class tst_TraceQuery : public QObject {
               "SELECT max(length(t)) FROM n"})
             QTest::newRow(sql) << QString::fromUtf8(sql);
     }
-
     void giganticCellsAreRefused() {
         QFETCH(QString, sql);
         const auto result = open("plain.sqlite").run(sql.toStdString());
@@ -507,7 +504,6 @@ class tst_TraceQuery : public QObject {
                                   {"a column named rowid", 7},
                                   {"empty", 8}});
     }
-
     void rowsAreReturnedInOrder() {
         QFETCH(int, shape);
         Kind kind;

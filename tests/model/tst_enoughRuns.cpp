@@ -84,7 +84,6 @@ class TestEnoughRuns : public QObject {
         add("a rare mode, 5 %", modes(0.05, 0.2, 0.003));
         add("heavy tails, 1 %", heavyTails(0.01));
     }
-
     void stoppingRuleMakesNoFalseClaims() {
         const auto [draw, most] = test::row<Draw, int>();
         std::mt19937 random(42);

@@ -604,8 +604,7 @@ class tst_explain : public QObject {
         // One thread until inside the first pause, one within it, one throughout the second and longer.
         const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
         QCOMPARE(test::listed(pauses.count, pauses.idleNs, pauses.longestStartNs), "2 | 30 | 200");
-        QCOMPARE(pauses.longestNs, int64_t{100});
-        QCOMPARE(pausesBetween(steps, work({})).idleNs, int64_t{200});
+        QCOMPARE(test::listed(pauses.longestNs, pausesBetween(steps, work({})).idleNs), "100 | 200");
 
         MadeRun made;
         made.run().workers[0].pauses = {2, 100 * ms, 5'000 * ms, 80 * ms};

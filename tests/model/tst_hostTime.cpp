@@ -135,8 +135,7 @@ class tst_hostTime : public QObject {
     void onlyLongPiecesAreHostWork() {
         for (const int64_t busyNs : {12 * ms, 100 * us}) {
             SimulatedTrace made;
-            const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t stack = made.frame("step", "/srv/own.py", 3);
+            const uint32_t main = made.addThread(0, 4242, "python3"), stack = made.frame("step", "/srv/own.py", 3);
             int64_t at = 1 * ms;
             for (int64_t step = 0; step < 30; ++step) {
                 const int64_t startNs = at;
@@ -166,8 +165,7 @@ class tst_hostTime : public QObject {
     void kernelCountDistinguishesRunningFromRunnable() {
         for (const ThreadState seen : {ThreadState::Running, ThreadState::Runnable}) {
             SimulatedTrace made;
-            const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t stack = made.frame("step", "/srv/own.py", 3);
+            const uint32_t main = made.addThread(0, 4242, "python3"), stack = made.frame("step", "/srv/own.py", 3);
             for (int64_t step = 0; step < 30; ++step) {
                 const int64_t at = 1 * ms + step * 60 * ms;
                 made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 50 * us);
@@ -190,8 +188,7 @@ class tst_hostTime : public QObject {
     void waitsThatLeaveNoLeadAreReported() {
         const auto sentenceOf = [](int waits) {
             SimulatedTrace made;
-            const uint32_t main = made.addThread(0, 4242, "python3");
-            const uint32_t stack = made.frame("step", "/srv/own.py", 3);
+            const uint32_t main = made.addThread(0, 4242, "python3"), stack = made.frame("step", "/srv/own.py", 3);
             int64_t at = 1 * ms;
             for (int64_t step = 0; step < 30; ++step) {
                 const int64_t startNs = at;

@@ -39,8 +39,7 @@ WorkerSummary runOf(const Program& program, double idleLog, std::mt19937& random
     WorkerSummary worker;
     int64_t idleNs = 0, extraNs = 0;
     for (int number = 0; number < steps; ++number) {
-        const int64_t idleStepNs = nsOf(program.idleMs * std::exp(idleLog + noise(random)));
-        const int64_t asleepNs = nsOf(sleep);
+        const int64_t idleStepNs = nsOf(program.idleMs * std::exp(idleLog + noise(random))), asleepNs = nsOf(sleep);
         StepSummary step;
         step.parts[StepPart::Compute] = nsOf(compute);
         step.parts[StepPart::LaunchBound] = idleStepNs + asleepNs;
@@ -110,8 +109,7 @@ class TestJudgeParts : public QObject {
     /// Computed by hand, and with R's `p.adjust(method = "holm")` for equal weights.
     void holmLevelsMatchR() {
         const std::vector<WeightedTest> equal{{0.01, 1}, {0.04, 1}, {0.03, 1}, {0.005, 1}};
-        const std::vector<double> found = holmAdjusted(equal);
-        const std::vector<double> expected{0.03, 0.06, 0.06, 0.02};
+        const std::vector<double> found = holmAdjusted(equal), expected{0.03, 0.06, 0.06, 0.02};
         for (size_t index = 0; index < expected.size(); ++index)
             QVERIFY(std::abs(found[index] - expected[index]) < 1e-12);
         const std::vector<WeightedTest> weighted{{0.02, 0.5}, {0.001, 0.25}, {0.9, 0.25}};

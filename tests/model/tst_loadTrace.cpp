@@ -75,8 +75,7 @@ class tst_loadTrace : public QObject {
         QVERIFY(isSameText(*read, read->nvtx.domain, *written, written->nvtx.domain));
         QCOMPARE(read->nccl.facts.size(), size_t{read->nccl.size()});
         for (uint32_t row = 0; row < read->nccl.size(); ++row) {
-            const NcclFacts& got = read->nccl.facts[row];
-            const NcclFacts& expected = written->nccl.facts[row];
+            const NcclFacts &got = read->nccl.facts[row], &expected = written->nccl.facts[row];
             QCOMPARE(test::listed(read->strings.at(got.datatype), read->strings.at(got.algorithm)), "bfloat16 | RING");
             QCOMPARE(test::listed(got.sequence, got.count, got.launch, got.gpu, got.operationCount),
                      test::listed(expected.sequence, expected.count, expected.launch, expected.gpu, 1));

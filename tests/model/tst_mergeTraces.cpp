@@ -40,8 +40,7 @@ TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectiv
     for (int each = 0; each < collectives; ++each) {
         const int64_t atNs = each * 20 * ms + offNs + 100 * ms;
         const int64_t begins[2] = {late(random), late(random)};
-        const int64_t endNs = atNs + std::max(begins[0], begins[1]) + 90 * us;
-        const int64_t beginNs = atNs + begins[rank % 2];
+        const int64_t endNs = atNs + std::max(begins[0], begins[1]) + 90 * us, beginNs = atNs + begins[rank % 2];
         NcclFacts facts{.rank = rank, .rankCount = 2};
         sim.addNccl(thread, "AllReduce", 4096, beginNs - 30 * us, beginNs - 5 * us, SimulatedTrace::someCommunicator,
                     facts);
@@ -226,8 +225,7 @@ class tst_mergeTraces : public QObject {
         std::vector<uint32_t> expected = rowsOf(*parts[0]);
         const std::vector<uint32_t> other = rowsOf(*parts[1]);
         for (size_t table = 0; table < expected.size(); ++table) expected[table] += other[table];
-        QCOMPARE(rowsOf(*whole), expected);
-        QCOMPARE(whole->processes.size(), size_t{2});
+        QCOMPARE(test::listed(rowsOf(*whole), whole->processes.size()), test::listed(expected, 2));
         QCOMPARE(test::listed(hostOf(whole->processes[0].globalPid), hostOf(whole->processes[1].globalPid)), "0 | 1");
         QCOMPARE(whole->processes[1].pid, 4242u);
         QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
@@ -262,16 +260,14 @@ class tst_mergeTraces : public QObject {
 
     void equalClocksStayUnchanged() {
         const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 0)});
-        QCOMPARE(maxSpreadNs(*whole), int64_t{0});
-        QCOMPARE(factOf(whole->processes[1], "clock.offsetNs"), std::string("0"));
+        QCOMPARE(test::listed(maxSpreadNs(*whole), factOf(whole->processes[1], "clock.offsetNs")), "0 | 0");
         QVERIFY(sentenceOf(*whole, HealthCode::ClocksAligned).starts_with("The clock of b agrees"));
     }
 
     void ranksOfOneHostShareItsClock() {
         const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "a", 5 * ms)});
         // The distance is then real, and the equal PID is that of two containers.
-        QCOMPARE(maxSpreadNs(*whole), 5 * ms);
-        QCOMPARE(whole->processes.size(), size_t{2});
+        QCOMPARE(test::listed(maxSpreadNs(*whole), whole->processes.size()), test::listed(5 * ms, 2));
         QVERIFY(whole->facts.hosts.empty());
         QVERIFY(!hasNote(*whole, HealthCode::ClocksNotAligned));
     }
@@ -343,8 +339,7 @@ class tst_mergeTraces : public QObject {
         QCOMPARE(rowsOf(*opened), rowsOf(*direct));
         QVERIFY(maxSpreadNs(*opened) <= 100);
         QCOMPARE(opened->facts.hosts.size(), size_t{2});
-        QCOMPARE(hostOf(opened->processes[1].globalPid), 1u);
-        QCOMPARE(opened->gpus.size(), size_t{2});
+        QCOMPARE(test::listed(hostOf(opened->processes[1].globalPid), opened->gpus.size()), "1 | 2");
         QCOMPARE(test::orFail(makeReport(*opened, "nccl_lateness")).rows.size(), size_t{2});
         // Never over another file, and never from a single one.
         QVERIFY(!mergeFiles(files, output) && !mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
@@ -421,8 +416,7 @@ class tst_mergeTraces : public QObject {
             named += note.sentence.starts_with("rank0.json: ") ? 1 : 0;
             named += note.sentence.starts_with("rank1.json: ") ? 1 : 0;
         }
-        QCOMPARE(rows, int64_t{6});
-        QCOMPARE(named, size_t{2});
+        QCOMPARE(test::listed(rows, named), "6 | 2");
     }
 
     void folderAndPatternSelectTheirTraces() {
@@ -532,8 +526,7 @@ class tst_mergeTraces : public QObject {
         const TracePtr whole = test::orFail(loadTrace(output));
         size_t events = 0;
         for (const fs::path& file : files) events += eventsIn(**loadTrace(file));
-        QCOMPARE(eventsIn(*whole), events);
-        QCOMPARE(whole->processes.size(), size_t{2});
+        QCOMPARE(test::listed(eventsIn(*whole), whole->processes.size()), test::listed(events, 2));
     }
 
     void clocksAreSynchronizedByMessages() {

@@ -206,7 +206,6 @@ class tst_stepPatterns : public QObject {
             row(QString::asprintf("heavy tails, %d", count), heavyTails(0.02), count, 0.01);
         }
     }
-
     void varyingStepsHaveNoPattern() {
         const auto [series, count, most] = test::row<Series, int, double>();
         Random random(5);

@@ -452,8 +452,7 @@ class tst_Commands : public QObject {
         const auto buttons = manual.findChildren<QToolButton*>();
         QVERIFY(buttons[0]->isEnabled() && !buttons[1]->isEnabled());
         QTest::mouseClick(buttons[0], Qt::LeftButton);
-        QCOMPARE(manual.page().source().fileName(), QString("README.md"));
-        QCOMPARE(contents.currentRow(), 0);
+        QCOMPARE(test::listed(manual.page().source().fileName(), contents.currentRow()), "README.md | 0");
         QTest::mouseClick(buttons[1], Qt::LeftButton);
         QCOMPARE(contents.currentRow(), 2);
     }

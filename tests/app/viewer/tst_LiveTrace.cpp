@@ -244,8 +244,7 @@ class tst_LiveTrace : public QObject {
     void endIsDetectedDuringALongPause() {
         LockedRecording recording;
         LiveFollower follower(recording.live);
-        QSignalSpy refreshed(&follower, &LiveFollower::refreshed);
-        QSignalSpy finished(&follower, &LiveFollower::finished);
+        QSignalSpy refreshed(&follower, &LiveFollower::refreshed), finished(&follower, &LiveFollower::finished);
         follower.start();
         QTRY_COMPARE_WITH_TIMEOUT(refreshed.size(), 1, patienceMs);
         // The display took so long that the next refresh is far away.

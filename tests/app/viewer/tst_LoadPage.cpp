@@ -139,8 +139,7 @@ class tst_LoadPage : public QObject {
 
     void cancelEndsLoadingAndNothingArrivesLater() {
         LoadPage page(paths("a", "b"));
-        QSignalSpy closed(&page, &LoadPage::closeRequested);
-        QSignalSpy answered(&page, &LoadPage::answered);
+        QSignalSpy closed(&page, &LoadPage::closeRequested), answered(&page, &LoadPage::answered);
         QSignalSpy loaded(&page, &LoadPage::loaded);
         page.show();
         page.start();
@@ -180,8 +179,7 @@ class tst_LoadPage : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(page->preview().isVisible(), patienceMs);
         const QString previewed = page->preview().headline().headline();
         QTRY_VERIFY_WITH_TIMEOUT(tabs.currentDocument(), patienceMs);
-        QCOMPARE(tabs.count(), 1);
-        QCOMPARE(early, previewed);
+        QCOMPARE(test::listed(tabs.count(), early), test::listed(1, previewed));
         auto* comparison = qobject_cast<ComparePage*>(tabs.currentDocument());
         QVERIFY(comparison);
         QTRY_VERIFY_WITH_TIMEOUT(!comparison->isBusy(), patienceMs);
@@ -195,12 +193,10 @@ class tst_LoadPage : public QObject {
         row("only the baseline", "a", "plain-b");
         row("only the candidate", "plain-a", "b");
     }
-
     void withoutStoredSummariesThereIsNoPreview() {
         const auto [baseline, candidate] = test::row<QString, QString>();
         LoadPage page({folder_.path() / baseline.toStdString(), folder_.path() / candidate.toStdString()});
-        QSignalSpy loaded(&page, &LoadPage::loaded);
-        QSignalSpy answered(&page, &LoadPage::answered);
+        QSignalSpy loaded(&page, &LoadPage::loaded), answered(&page, &LoadPage::answered);
         page.show();
         page.start();
         QVERIFY(loaded.wait(patienceMs));
@@ -287,8 +283,7 @@ class tst_LoadPage : public QObject {
 
     void deliversTheTraceOnThisThread() {
         TraceLoader loader(folder_ / "good.lanescope");
-        QSignalSpy loaded(&loader, &TraceLoader::loaded);
-        QSignalSpy progressed(&loader, &TraceLoader::progressed);
+        QSignalSpy loaded(&loader, &TraceLoader::loaded), progressed(&loader, &TraceLoader::progressed);
         loader.start();
         QVERIFY(loaded.wait());
         QCOMPARE(loaded.front().front().value<TracePtr>()->kernels.size(), trace_->kernels.size());
@@ -329,8 +324,7 @@ class tst_LoadPage : public QObject {
 
     void nothingArrivesAfterCancel() {
         TraceLoader loader(folder_ / "good.lanescope");
-        QSignalSpy loaded(&loader, &TraceLoader::loaded);
-        QSignalSpy failed(&loader, &TraceLoader::failed);
+        QSignalSpy loaded(&loader, &TraceLoader::loaded), failed(&loader, &TraceLoader::failed);
         loader.start();
         loader.cancel();
         test::settle();
@@ -375,8 +369,7 @@ class tst_LoadPage : public QObject {
 
     void pageShowsWhyAFileFailedAndCanBeClosed() {
         LoadPage page({folder_ / "bad.lanescope"});
-        QSignalSpy failed(&page, &LoadPage::failed);
-        QSignalSpy closed(&page, &LoadPage::closeRequested);
+        QSignalSpy failed(&page, &LoadPage::failed), closed(&page, &LoadPage::closeRequested);
         page.show();
         page.start();
         QVERIFY(failed.wait());

@@ -27,8 +27,7 @@ struct Still : ShownWindow {
     /// Shows `event` alone in the middle of its surroundings, at this share of the width.
     void showAt(EventRef event, double share) {
         const TimeRange range = timeline().trace()->rangeOf(event);
-        const int64_t width = range.durationNs() * 20;
-        const int64_t middle = range.startNs + range.durationNs() / 2;
+        const int64_t width = range.durationNs() * 20, middle = range.startNs + range.durationNs() / 2;
         const int64_t start = middle - static_cast<int64_t>(static_cast<double>(width) * share);
         state().range().setVisible({start, start + width});
         timeline().flashTrack(timeline().trace()->locate(event).track);

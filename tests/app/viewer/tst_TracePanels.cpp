@@ -467,8 +467,7 @@ class tst_TracePanels : public QObject {
         ShownTabs shown;
         QVERIFY(shown.wait());
         MarkStore& store = shown.page().marks().store();
-        Mark first = newMark(shown.someRange());
-        Mark second = newMark(shown.page().trace()->range);
+        Mark first = newMark(shown.someRange()), second = newMark(shown.page().trace()->range);
         store.add(first);
         store.add(second);
         store.select(first.id);

@@ -129,7 +129,6 @@ class tst_ViewerProgram : public QObject {
         row("outside", {"--visible", "100:200"}, "goes from 0.0");
         row("full disk", {"--render", "/dev/full"}, "No space left");
     }
-
     void unshowableTraceIsASentenceAndAStatus() {
         const auto [asked, mentions] = test::row<QStringList, QString>();
         QStringList arguments{baseline_};
@@ -192,7 +191,6 @@ class tst_ViewerProgram : public QObject {
         row("a line break", QString::fromStdString((folder_ / "a\nb.SVG").string()), "end in .png");
         row("JPEG", QString::fromStdString((folder_ / "v.jpg").string()), "end in .png");
     }
-
     void impossiblePictureIsAUsageError() {
         const auto [name, mentions] = test::row<QString, QString>();
         const Outcome outcome = runViewer({baseline_, "--render", name});

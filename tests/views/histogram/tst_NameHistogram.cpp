@@ -45,8 +45,7 @@ class TestNameHistogram : public QObject {
                 ++count;
                 totalNs += trace->rangeOf(other).durationNs();
             }
-            QCOMPARE(int64_t(found.events.size()), count);
-            QCOMPARE(found.totalNs, totalNs);
+            QCOMPARE(test::listed(int64_t(found.events.size()), found.totalNs), test::listed(count, totalNs));
             QVERIFY(std::is_sorted(found.startNs.begin(), found.startNs.end()));
             QCOMPARE(found.durationNs[found.longest()], found.maxNs);
         }
@@ -106,8 +105,7 @@ class TestNameHistogram : public QObject {
         const TimeRange whole{found->startNs.front(), found->startNs.back() + found->durationNs.back()};
         chart.setOccurrences(found, whole);
         chart.show();
-        QSignalSpy ranges(&chart, &NameHistogram::rangeActivated);
-        QSignalSpy events(&chart, &NameHistogram::eventActivated);
+        QSignalSpy ranges(&chart, &NameHistogram::rangeActivated), events(&chart, &NameHistogram::eventActivated);
         const auto drag = [&chart](int from, int to) {
             const int y = chart.timeArea().center().y();
             QTest::mousePress(&chart, Qt::LeftButton, {}, {from, y});

@@ -37,8 +37,7 @@ class tst_LatestJob : public QObject {
 
     void outOfMemoryIsReported() {
         LatestJob job;
-        QSignalSpy finished(&job, &LatestJob::finished);
-        QSignalSpy lost(&job, &LatestJob::ranOutOfMemory);
+        QSignalSpy finished(&job, &LatestJob::finished), lost(&job, &LatestJob::ranOutOfMemory);
         job.start([]() -> LatestJob::Publish { throw std::bad_alloc(); });
         QVERIFY(finished.wait());
         QCOMPARE(lost.count(), 1);
@@ -52,8 +51,7 @@ class tst_LatestJob : public QObject {
     void invalidatedAnswerIsNotLost() {
         LatestJob job;
         QSemaphore gate;
-        QSignalSpy finished(&job, &LatestJob::finished);
-        QSignalSpy lost(&job, &LatestJob::ranOutOfMemory);
+        QSignalSpy finished(&job, &LatestJob::finished), lost(&job, &LatestJob::ranOutOfMemory);
         job.start([&]() -> LatestJob::Publish {
             gate.acquire();
             throw std::bad_alloc();

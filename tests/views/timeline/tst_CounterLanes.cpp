@@ -322,8 +322,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void adjacentCountersShareTheirScale() {
-        const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200);
-        const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);
+        const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200), idle = shareOf({0, 100}, {3, 6}, 200);
         const std::array both{ScaledCounter{&busy, {0, 200 * ms}}, ScaledCounter{&idle, {0, 200 * ms}}};
         QCOMPARE(test::listed(scaleOf(idle).maxValue, views::scaleOf(both).maxValue), "10 | 50");
         // An invisible peak does not count.

@@ -373,8 +373,7 @@ class tst_PairedRows : public QObject {
             QApplication::processEvents();
             return timeline.canvas()->grab().toImage();
         };
-        const QImage whisker = picture(shown, ranks.firsts[0]);
-        const QImage plain = picture(certain, ofOneClock.firsts[0]);
+        const QImage whisker = picture(shown, ranks.firsts[0]), plain = picture(certain, ofOneClock.firsts[0]);
         // Next to the arrowhead, within the error of 30 us, and beyond it.
         const int head = int(shown.toX(400 * us)), edge = int(shown.toX(430 * us));
         const int y = shown.middleOf(ranks.firsts[0]).y();

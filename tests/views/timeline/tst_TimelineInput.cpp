@@ -93,8 +93,7 @@ class tst_TimelineInput : public QObject {
         shown.wheel(shown.labels(), {40, 40}, {0, 120}, Qt::ControlModifier);
         QCOMPARE(bar->value(), std::min(60, bar->maximum()));
         shown.wheel(shown.labels(), {40, 40}, {0, 1200});
-        QCOMPARE(bar->value(), 0);
-        QCOMPARE(shown.visible(), before);
+        QCOMPARE(test::listed(bar->value(), shown.visible()), test::listed(0, before));
     }
 
     void draggingTheCanvasPans_data() {

@@ -300,8 +300,7 @@ class tst_TrackLayout : public QObject {
         SimulatedTrace builder;
         const uint32_t process = builder.addProcess(100, "/usr/bin/python3", {});
         const uint32_t waits = builder.addThread(process, 100), works = builder.addThread(process, 101);
-        const uint32_t main = builder.frame("main", "a.py", 1);
-        const uint32_t load = builder.frame("load", "a.py", 9, main);
+        const uint32_t main = builder.frame("main", "a.py", 1), load = builder.frame("load", "a.py", 9, main);
         kinds::CpuState::Row row{.endNs = 100'000'000, .thread = waits, .state = ThreadState::Lock, .stack = main};
         builder.add<kinds::CpuState>(row);
         row.stack = load;
