@@ -23,15 +23,13 @@ struct StackLog : TestLog {
         add(record);
     }
     void call(uint32_t correlation, uint32_t stackNumber) {
-        ApiRecord record{};
-        record.startNs = startNs + correlation * 100;
-        record.endNs = record.startNs + 10;
-        record.name = string("cuLaunchKernel");
-        record.threadId = 4242;
-        record.correlationId = correlation;
-        record.isDriver = 1;
-        record.stack = stackNumber;
-        add(record);
+        add(ApiRecord{.startNs = startNs + correlation * 100,
+                      .endNs = startNs + correlation * 100 + 10,
+                      .name = string("cuLaunchKernel"),
+                      .threadId = 4242,
+                      .correlationId = correlation,
+                      .isDriver = 1,
+                      .stack = stackNumber});
     }
     void range(NvtxEvent event, std::string_view text, int64_t afterNs, int32_t level, uint32_t stackNumber = 0,
                uint32_t threadId = 4242) {
@@ -45,24 +43,20 @@ struct StackLog : TestLog {
         add(WindowRecord{.timestampNs = startNs + afterNs, .index = index, .isBegin = isBegin ? 1u : 0u});
     }
     void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber, uint32_t threadId = 4242) {
-        GraphNodeRecord record{};
-        record.timestampNs = startNs + afterNs;
-        record.node = number;
-        record.original = original;
-        record.threadId = threadId;
-        record.stack = stackNumber;
-        add(record);
+        add(GraphNodeRecord{.timestampNs = startNs + afterNs,
+                            .node = number,
+                            .original = original,
+                            .threadId = threadId,
+                            .stack = stackNumber});
     }
     void kernel(uint32_t correlation, uint64_t graphNode) {
-        KernelRecord record{};
-        record.startNs = startNs + correlation * 100 + 50;
-        record.endNs = record.startNs + 10;
-        record.name = string("gemm");
-        record.contextId = 1;
-        record.streamId = 7;
-        record.correlationId = correlation;
-        record.graphNodeId = graphNode;
-        add(record);
+        add(KernelRecord{.startNs = startNs + correlation * 100 + 50,
+                         .endNs = startNs + correlation * 100 + 50 + 10,
+                         .graphNodeId = graphNode,
+                         .name = string("gemm"),
+                         .contextId = 1,
+                         .streamId = 7,
+                         .correlationId = correlation});
     }
 };
 
@@ -83,15 +77,13 @@ class tst_CollectMemory : public QObject {
 
     void writesGraphLaunches() {
         TestLog log;
-        GraphRecord graph{};
-        graph.startNs = startNs + 100;
-        graph.endNs = startNs + 900;
-        graph.graphId = 5;
-        graph.deviceId = 1;
-        graph.contextId = 2;
-        graph.streamId = 7;
-        graph.correlationId = 55;
-        log.add(graph);
+        log.add(GraphRecord{.startNs = startNs + 100,
+                            .endNs = startNs + 900,
+                            .graphId = 5,
+                            .deviceId = 1,
+                            .contextId = 2,
+                            .streamId = 7,
+                            .correlationId = 55});
         QCOMPARE(collect(log).counts.of(ImportedKind::Graph), 1);
         QCOMPARE(row("SELECT start, \"end\", deviceId, contextId, streamId, correlationId, graphId,"
                      " graphExecId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
@@ -100,16 +92,15 @@ class tst_CollectMemory : public QObject {
 
     void writesAllocationsAndPools() {
         TestLog log;
-        DeviceMemoryRecord memory{};
-        memory.timestampNs = startNs + 10;
-        memory.address = 0x7f0000000000;
-        memory.bytes = 1 << 20;
-        memory.memoryKind = 3;
-        memory.operation = 1;
-        memory.deviceId = 1;
-        memory.contextId = 2;
-        memory.streamId = 7;
-        memory.correlationId = 9;
+        DeviceMemoryRecord memory{.timestampNs = startNs + 10,
+                                  .address = 0x7f0000000000,
+                                  .bytes = 1 << 20,
+                                  .deviceId = 1,
+                                  .contextId = 2,
+                                  .streamId = 7,
+                                  .correlationId = 9,
+                                  .operation = 1,
+                                  .memoryKind = 3};
         log.add(memory);
         memory.timestampNs = startNs + 20;
         memory.operation = 2;
@@ -164,15 +155,13 @@ class tst_CollectMemory : public QObject {
         QFETCH(bool, isFaultThere);
         TestLog log;
         const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination) {
-            UnifiedMemoryRecord record{};
-            record.startNs = startNs + 10;
-            record.endNs = startNs + 500;
-            record.value = value;
-            record.counterKind = kind;
-            record.sourceId = source;
-            record.destinationId = destination;
-            record.flags = 2;
-            log.add(record);
+            log.add(UnifiedMemoryRecord{.startNs = startNs + 10,
+                                        .endNs = startNs + 500,
+                                        .value = value,
+                                        .counterKind = kind,
+                                        .sourceId = source,
+                                        .destinationId = destination,
+                                        .flags = 2});
         };
         add(1, 65536, 0xffffffff, 0);  // to the GPU, after a page fault
         if (isFaultThere) add(4, 12, 0, 0);
@@ -186,16 +175,14 @@ class tst_CollectMemory : public QObject {
         TestLog log;
         const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination, uint32_t flags,
                              int64_t endNs) {
-            UnifiedMemoryRecord record{};
-            record.startNs = startNs + 10 * kind;
-            record.endNs = endNs == 0 ? 0 : startNs + endNs;
-            record.value = value;
-            record.address = 0x1000 * kind;
-            record.counterKind = kind;
-            record.sourceId = source;
-            record.destinationId = destination;
-            record.flags = flags;
-            log.add(record);
+            log.add(UnifiedMemoryRecord{.startNs = startNs + 10 * kind,
+                                        .endNs = endNs == 0 ? 0 : startNs + endNs,
+                                        .value = value,
+                                        .address = 0x1000 * kind,
+                                        .counterKind = kind,
+                                        .sourceId = source,
+                                        .destinationId = destination,
+                                        .flags = flags});
         };
         add(1, 65536, cpu, 1, 2, 500);
         add(2, 4096, 1, cpu, 4, 600);
@@ -233,13 +220,11 @@ class tst_CollectMemory : public QObject {
             log.add(record);
         };
         const auto call = [&](int64_t atNs, uint32_t correlation) {
-            ApiRecord record{};
-            record.startNs = startNs + atNs;
-            record.endNs = record.startNs + 5;
-            record.name = log.string("cudaLaunchKernel");
-            record.threadId = 4242;
-            record.correlationId = correlation;
-            log.add(record);
+            log.add(ApiRecord{.startNs = startNs + atNs,
+                              .endNs = startNs + atNs + 5,
+                              .name = log.string("cudaLaunchKernel"),
+                              .threadId = 4242,
+                              .correlationId = correlation});
         };
         log.window(1000, true, 0);
         work(900, 1);   // Was running when the window began.

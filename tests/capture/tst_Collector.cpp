@@ -17,13 +17,12 @@ struct Nccl {
     TestLog& log;
 
     NcclOperationRecord start(NcclEvent event, uint64_t id, int64_t atNs, uint64_t parent = 0) {
-        NcclOperationRecord record{};
-        record.event = event;
-        record.id = id;
-        record.parent = parent;
-        record.timestampNs = startNs + atNs;
-        record.threadId = 4242;
-        record.communicator = 0xabc;
+        NcclOperationRecord record{.timestampNs = startNs + atNs,
+                                   .id = id,
+                                   .parent = parent,
+                                   .communicator = 0xabc,
+                                   .threadId = 4242,
+                                   .event = event};
         record.sequence = record.root = record.peer = -1;
         record.rank = 1;
         return record;
@@ -84,21 +83,17 @@ class tst_Collector : public QObject {
         log.add(ContextRecord{.contextId = 1, .deviceId = 2});
         log.add(kernel(100, log.string("_ZN2at6native4fillIfEEvi")));
         log.add(kernel(0, log.string("gemm")));
-        MemcpyRecord copy{};
-        copy.startNs = startNs + 200;
-        copy.endNs = startNs + 300;
-        copy.bytes = 4096;
-        copy.copyKind = 1;
-        copy.sourceKind = 1;
-        copy.destinationKind = 3;
-        log.add(copy);
-        ApiRecord api{};
-        api.startNs = startNs + 50;
-        api.endNs = startNs + 60;
-        api.name = log.string("cudaLaunchKernel_v7000");
-        api.threadId = 4243;
-        api.correlationId = 55;
-        log.add(api);
+        log.add(MemcpyRecord{.startNs = startNs + 200,
+                             .endNs = startNs + 300,
+                             .bytes = 4096,
+                             .copyKind = 1,
+                             .sourceKind = 1,
+                             .destinationKind = 3});
+        log.add(ApiRecord{.startNs = startNs + 50,
+                          .endNs = startNs + 60,
+                          .name = log.string("cudaLaunchKernel_v7000"),
+                          .threadId = 4243,
+                          .correlationId = 55});
         log.add(SyncRecord{.startNs = startNs + 400, .endNs = startNs + 500, .type = 3, .contextId = 1});
         log.end(startNs + 600);
         log.flush(startNs + 50, startNs + 600);
@@ -405,12 +400,8 @@ class tst_Collector : public QObject {
         const uint32_t name = log.string("cudaLaunchKernel"), kernelName = log.string("_Z6kernelPf");
         constexpr int pairs = 100'000;
         for (int at = 1; at <= pairs; ++at) {
-            ApiRecord api{};
-            api.startNs = startNs + at * 10;
-            api.endNs = api.startNs + 5;
-            api.name = name;
-            api.threadId = 4242;
-            log.add(api);
+            log.add(ApiRecord{
+                .startNs = startNs + at * 10, .endNs = startNs + at * 10 + 5, .name = name, .threadId = 4242});
             log.add(kernel(at * 10, kernelName));
         }
         QElapsedTimer timer;
@@ -481,9 +472,8 @@ class tst_Collector : public QObject {
             TestLog log(pid);
             log.add(nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
             for (int second = 1; second <= 5; ++second) {
-                ClockRecord clock{};
-                clock.monotonicNs = 5'000'000 + second * int64_t{1'000'000'000};
-                clock.realtimeNs = startNs + second * int64_t{1'000'000'000} + 400'000 * second;
+                ClockRecord clock{.realtimeNs = startNs + second * int64_t{1'000'000'000} + 400'000 * second,
+                                  .monotonicNs = 5'000'000 + second * int64_t{1'000'000'000}};
                 if (second >= 4) clock.realtimeNs -= 20'000'000'000;
                 log.add(clock);
             }
@@ -500,13 +490,12 @@ class tst_Collector : public QObject {
     void writesOperationsAndCommunicators() {
         TestLog log;
         Nccl nccl{log};
-        NcclCommunicatorRecord made{};
-        made.hash = 0xabc;
-        made.name = log.string("data parallel");
-        made.rank = 1;
-        made.rankCount = 8;
-        made.nodeCount = 2;
-        made.interfaceVersion = 5;
+        NcclCommunicatorRecord made{.hash = 0xabc,
+                                    .name = log.string("data parallel"),
+                                    .rank = 1,
+                                    .rankCount = 8,
+                                    .nodeCount = 2,
+                                    .interfaceVersion = 5};
         log.add(made);
         log.add(made);  // Repeated, as in a log's next file.
         // NCCL gathers bytes, whatever the program's type.

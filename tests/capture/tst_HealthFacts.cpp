@@ -230,12 +230,10 @@ class tst_HealthFacts : public QObject {
     void equalNotesOfSeveralProcessesAreShownOnce() {
         for (const uint32_t pid : {11, 12}) {
             TestLog log = logOf(pid);
-            NoteRecord note{};
-            note.timestampNs = startNs + 10;
-            note.severity = Severity::Warning;
-            note.code = log.string(identifier(HealthCode::Cupti1300));
-            note.sentence = log.string("The same for both.");
-            log.add(note);
+            log.add(NoteRecord{.timestampNs = startNs + 10,
+                               .severity = Severity::Warning,
+                               .code = log.string(identifier(HealthCode::Cupti1300)),
+                               .sentence = log.string("The same for both.")});
             log.end(startNs + 1000);
             add(log, pid);
         }
@@ -246,12 +244,10 @@ class tst_HealthFacts : public QObject {
 
     void codeOfANewerAgentIsKeptAndShown() {
         TestLog log = logOf(4242);
-        NoteRecord note{};
-        note.timestampNs = startNs + 10;
-        note.severity = Severity::Warning;
-        note.code = log.string("brand-new");
-        note.sentence = log.string("Something new happened.");
-        log.add(note);
+        log.add(NoteRecord{.timestampNs = startNs + 10,
+                           .severity = Severity::Warning,
+                           .code = log.string("brand-new"),
+                           .sentence = log.string("Something new happened.")});
         log.end(startNs + 1000);
         add(log, 4242);
         const TracePtr trace = load();

@@ -220,13 +220,12 @@ class tst_SamplerParts : public QObject {
     }
 
     void optionsRoundTrip() {
-        SamplerOptions options;
-        options.runFolder = "/tmp/a folder=with signs";
-        options.host = "node-1.example";
-        options.recorder = 4242;
-        options.counterHz = 2.5;
-        options.usesGpm = true;
-        options.program = "/venv/bin/python = 3";
+        SamplerOptions options{.runFolder = "/tmp/a folder=with signs",
+                               .host = "node-1.example",
+                               .recorder = 4242,
+                               .counterHz = 2.5,
+                               .usesGpm = true,
+                               .program = "/venv/bin/python = 3"};
         const auto again = SamplerOptions::fromWords(options.words());
         QVERIFY(again.has_value() && again->words() == options.words());
         QVERIFY(!SamplerOptions::fromWords({}).has_value());

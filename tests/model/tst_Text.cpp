@@ -226,7 +226,8 @@ class tst_Text : public QObject {
 
     void elisionKeepsBothEnds() {
         QCOMPARE(elideMiddle("abcdefghijklmnop", 11), std::string("abcdef…mnop"));
-        QCOMPARE(test::listed(elideEnd("abcdefghijklmnop", 11), elideMiddle("训练步骤训练步骤", 7)), "abcdefghij… | 训练…骤");
+        QCOMPARE(test::listed(elideEnd("abcdefghijklmnop", 11), elideMiddle("训练步骤训练步骤", 7)),
+                 "abcdefghij… | 训练…骤");
     }
 
     void tablesOfWideCharactersAreAligned() {
