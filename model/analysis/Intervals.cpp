@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "model/numbers/groups.h"
+
 namespace lanescope::analysis {
 
 size_t countStarted(const Intervals& intervals, int64_t timeNs, size_t guess) {
@@ -17,11 +19,7 @@ size_t countStarted(const Intervals& intervals, int64_t timeNs, size_t guess) {
         high = low - 1;
         low -= std::min(low, width);
     }
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        isStarted(middle) ? low = middle + 1 : high = middle;
-    }
-    return low;
+    return firstNotBefore(low, high, isStarted);
 }
 
 size_t countUntil(const Intervals& intervals, int64_t timeNs) {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "model/numbers/Statistics.h"
+#include "model/numbers/groups.h"
 
 namespace lanescope {
 
@@ -369,15 +370,8 @@ CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uin
     };
     const auto rateAt = [&](size_t place) {
         // This many of the added ones are among the `place` slowest of all.
-        size_t low = place > kept ? place - kept : 0;
-        size_t high = std::min(place, added.size());
-        while (low < high) {
-            const size_t middle = (low + high) / 2;
-            if (added[middle] < keptRate(place - middle - 1))
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        const size_t low = firstNotBefore(place > kept ? place - kept : 0, std::min(place, added.size()),
+                                          [&](size_t among) { return added[among] < keptRate(place - among - 1); });
         if (place - low >= kept) return added[low];
         const double rate = keptRate(place - low);
         return low < added.size() ? std::min(rate, added[low]) : rate;
@@ -403,9 +397,8 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
         fromLeft = endingAfter(range->startNs, 0, from.count, lookup);
         toRight = endingAfter(range->endNs, from.count, to.count, lookup);
     }
-    CopyStatistics sum;
-    sum.group = group_;
-    sum.count = int64_t{to.count} - from.count + static_cast<int64_t>(fromLeft.size());
+    CopyStatistics sum{.group = group_,
+                       .count = int64_t{to.count} - from.count + static_cast<int64_t>(fromLeft.size())};
     if (sum.count == 0) return std::nullopt;
     sum.clippedCount = static_cast<int64_t>(fromLeft.size() + toRight.size());
     sum.bytes = to.bytes - from.bytes;

@@ -72,16 +72,16 @@ struct CopyStatistics {
     CopyGroup group;
     int64_t count = 0;
     int64_t bytes = 0;
-    int64_t busyNs = 0;              ///< Time in which at least one of them ran, on any GPU.
-    int64_t summedNs = 0;            ///< Sum of their durations, including overlaps.
-    int64_t gpuBusyNs = 0;           ///< As `busyNs`, but per GPU, summed over the GPUs.
-    int64_t overlappedNs = 0;        ///< Part of `gpuBusyNs` overlapped with a kernel on the same GPU.
-    int64_t unratedCount = 0;        ///< Copies without bytes or time: in the counts, not in the rates.
-    int64_t ratedBytes = 0;          ///< Bytes of the others.
-    int64_t ratedNs = 0;             ///< Summed durations of the others.
-    int64_t clippedCount = 0;        ///< Clipped by an edge of the range.
-    std::optional<CopyRates> rates;  ///< Nullopt if no copy has a rate.
-    std::optional<CopyPeak> peak;    ///< Nullopt if unknown, or not the same for all GPUs.
+    int64_t busyNs = 0;                   ///< Time in which at least one of them ran, on any GPU.
+    int64_t summedNs = 0;                 ///< Sum of their durations, including overlaps.
+    int64_t gpuBusyNs = 0;                ///< As `busyNs`, but per GPU, summed over the GPUs.
+    int64_t overlappedNs = 0;             ///< Part of `gpuBusyNs` overlapped with a kernel on the same GPU.
+    int64_t unratedCount = 0;             ///< Copies without bytes or time: in the counts, not in the rates.
+    int64_t ratedBytes = 0;               ///< Bytes of the others.
+    int64_t ratedNs = 0;                  ///< Summed durations of the others.
+    int64_t clippedCount = 0;             ///< Clipped by an edge of the range.
+    std::optional<CopyRates> rates = {};  ///< Nullopt if no copy has a rate.
+    std::optional<CopyPeak> peak = {};    ///< Nullopt if unknown, or not the same for all GPUs.
 
     /// Returns `bytes`; nullopt if that is 0 only because none of their sizes is known.
     std::optional<int64_t> knownBytes() const;

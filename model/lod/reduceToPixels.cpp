@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/numbers/groups.h"
 #include "model/trace/counterReadings.h"
 
 namespace lanescope {
@@ -214,11 +215,7 @@ LaneEdge LaneEdges::at(int64_t timeNs) {
         high = step < count - high ? high + step : count;
         step *= 2;
     }
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        startNs(middle) < timeNs ? low = middle + 1 : high = middle;
-    }
-    moveTo(low);
+    moveTo(firstNotBefore(low, high, [&](uint32_t slice) { return startNs(slice) < timeNs; }));
     if (slice_ == 0) return {};
     const uint32_t last = slice_ - 1;
     const int64_t overhangNs = std::max<int64_t>(0, startNs(last) + durationNs(last) - timeNs);

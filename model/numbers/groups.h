@@ -20,4 +20,15 @@ void forEachGroup(auto&& items, auto keyOf, auto visit) {
     }
 }
 
+/// Returns the first number of `[low, high)` for which `isBefore` is false; `high` if none. The numbers for which it is
+/// true precede all others. O(log n).
+template <class Number>
+Number firstNotBefore(Number low, Number high, const auto& isBefore) {
+    while (low < high) {
+        const Number middle = low + (high - low) / 2;
+        isBefore(middle) ? low = middle + 1 : high = middle;
+    }
+    return low;
+}
+
 }  // namespace lanescope

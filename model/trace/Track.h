@@ -11,6 +11,7 @@
 #include "model/format/Memory.h"
 #include "model/format/TimeRange.h"
 #include "model/numbers/MixedMap.h"
+#include "model/numbers/groups.h"
 #include "model/trace/Column.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/StringTable.h"
@@ -154,13 +155,7 @@ struct Lane {
     int64_t endNs(size_t slice) const { return startNs[slice] + durationNs[slice]; }
     /// Returns the first slice that ends at `timeNs` or later. O(log n).
     uint32_t firstEndingAt(int64_t timeNs) const {
-        uint32_t low = 0;
-        uint32_t high = size();
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            endNs(middle) < timeNs ? low = middle + 1 : high = middle;
-        }
-        return low;
+        return firstNotBefore(0u, size(), [&](uint32_t slice) { return endNs(slice) < timeNs; });
     }
     /// Returns the total duration of the first `slice` slices, so that any range of slices needs one subtraction. O(1).
     int64_t busyBefore(uint32_t slice) const {
@@ -199,9 +194,9 @@ struct Track {
     /// the GPU, or `noIndex` for the host.
     uint32_t subject = 0;
     bool isInitiallyFolded = false;
-    std::vector<Lane> lanes;
+    std::vector<Lane> lanes = {};
     /// Intervals without recording for this track, and intervals with losses; each sorted, without overlaps.
-    Rare<std::vector<TimeRange>> unrecorded, lossy;
+    Rare<std::vector<TimeRange>> unrecorded = {}, lossy = {};
 };
 
 /// Returns the category of an API call by its name: launch, memory transfer or allocation, wait, other.

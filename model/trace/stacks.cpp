@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "model/numbers/groups.h"
+
 namespace lanescope {
 
 uint32_t outerStack(const Trace& trace, uint32_t stack) {
@@ -56,14 +58,8 @@ uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {
     const auto keyOf = [&](uint32_t row) {
         return std::pair(trace.threads[nodes.thread[row]].process, nodes.node[row]);
     };
-    uint32_t first = 0, last = nodes.size();
-    while (first < last) {
-        const uint32_t middle = first + (last - first) / 2;
-        if (keyOf(middle) < std::pair(process, node))
-            first = middle + 1;
-        else
-            last = middle;
-    }
+    const uint32_t first =
+        firstNotBefore(0u, nodes.size(), [&](uint32_t row) { return keyOf(row) < std::pair(process, node); });
     return first < nodes.size() && keyOf(first) == std::pair(process, node) ? first : noIndex;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/numbers/groups.h"
 #include "model/trace/kinds/flows.h"
 
 namespace lanescope::views {
@@ -82,16 +83,8 @@ uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int d
     const TimeRange from = state_.lanes().sliceRange(lane, slice);
     /// Returns the first slice that begins at or after a time; `count` if there is none.
     const auto firstFrom = [&](int64_t timeNs) {
-        uint32_t low = 0, high = count;
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            if (state_.lanes().sliceRange(lane, middle).startNs < timeNs) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return low;
+        return firstNotBefore(0u, count,
+                              [&](uint32_t each) { return state_.lanes().sliceRange(lane, each).startNs < timeNs; });
     };
     if (!from.overlaps(visible)) {
         const uint32_t after = firstFrom(visible.startNs);
