@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 
-#include "model/text/kernelNames.h"
 #include "model/trace/Column.h"
 #include "model/trace/Track.h"
 #include "model/trace/kinds/workModules.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/numbers/Statistics.h"
-#include "model/text/apiCalls.h"
 #include "model/trace/Column.h"
 
 namespace lanescope::causality {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QAbstractScrollArea>
-#include <QColor>
 #include <QPixmap>
 #include <QRect>
 #include <QString>

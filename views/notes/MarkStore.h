@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QObject>
-#include <QString>
 #include <QUndoStack>
 
 #include "model/notes/NotesFile.h"
