@@ -40,6 +40,39 @@ bool liesWithin(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
     return offset <= bytes.size() && length <= bytes.size() - offset;
 }
 
+constexpr size_t maxChanges = 2'000'000, maxFiles = 100'000;
+
+constexpr size_t maxOpenSpaces = 256, maxKnown = 1'000'000, maxOpenFiles = 20'000;
+constexpr std::string_view kernelName = "[kernel]", vdsoName = "[vdso]";
+
+/// Returns the vDSO of this process, which the kernel maps into every process for fast clock reads.
+/// It is the same for all.
+std::span<const std::byte> ownVdso() {
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    while (std::getline(maps, line)) {
+        unsigned long from = 0, until = 0;
+        if (line.ends_with(vdsoName) && std::sscanf(line.c_str(), "%lx-%lx", &from, &until) == 2)
+            return {reinterpret_cast<const std::byte*>(from), until - from};
+    }
+    return {};
+}
+
+int vdsoFile() {
+    const auto bytes = ownVdso();
+    if (bytes.empty()) return -1;
+    UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
+    if (file < 0 || !writeAll(file, bytes.data(), bytes.size())) return -1;
+    return file.release();
+}
+
+/// Returns true for `_start` and for the thread starters of C libraries, but not for every function that clones.
+bool beginsThread(std::string_view function) {
+    if (function == "_start" || function == "thread_start") return true;
+    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
+    return function == "clone" || function == "clone3" || function == "clone_internal";
+}
+
 }  // namespace
 
 std::optional<ElfFile> ElfFile::open(const std::string& path) {
@@ -158,43 +191,6 @@ std::string_view ElfFile::nameAt(uint64_t address) {
     const auto* const text = reinterpret_cast<const char*>(bytes_.data()) + symbol.name;
     return {text, ::strnlen(text, std::min<size_t>(bytes_.size() - symbol.name, maxNameBytes))};
 }
-
-namespace {
-
-constexpr size_t maxChanges = 2'000'000, maxFiles = 100'000;
-
-constexpr size_t maxOpenSpaces = 256, maxKnown = 1'000'000, maxOpenFiles = 20'000;
-constexpr std::string_view kernelName = "[kernel]", vdsoName = "[vdso]";
-
-/// Returns the vDSO of this process, which the kernel maps into every process for fast clock reads.
-/// It is the same for all.
-std::span<const std::byte> ownVdso() {
-    std::ifstream maps("/proc/self/maps");
-    std::string line;
-    while (std::getline(maps, line)) {
-        unsigned long from = 0, until = 0;
-        if (line.ends_with(vdsoName) && std::sscanf(line.c_str(), "%lx-%lx", &from, &until) == 2)
-            return {reinterpret_cast<const std::byte*>(from), until - from};
-    }
-    return {};
-}
-
-int vdsoFile() {
-    const auto bytes = ownVdso();
-    if (bytes.empty()) return -1;
-    UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
-    if (file < 0 || !writeAll(file, bytes.data(), bytes.size())) return -1;
-    return file.release();
-}
-
-/// Returns true for `_start` and for the thread starters of C libraries, but not for every function that clones.
-bool beginsThread(std::string_view function) {
-    if (function == "_start" || function == "thread_start") return true;
-    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
-    return function == "clone" || function == "clone3" || function == "clone_internal";
-}
-
-}  // namespace
 
 void AddressSpace::add(Mapping mapping) {
     if (mapping.end <= mapping.start) return;

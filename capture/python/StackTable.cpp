@@ -32,6 +32,41 @@ std::string privateLibrary() {
     return found;
 }
 
+/// Returns the hash of a frame at `depth` frames from the counted end, which calls `module` or none. The sum over a
+/// stack is its key; two different stacks have equal keys with a probability of 2^-63.
+uint64_t share(const Frame& frame, uint64_t depth, uint64_t module) {
+    __extension__ using Product = unsigned __int128;
+    const uint64_t where = frame.code ^ (depth + 1) * 0x9e3779b97f4a7c15;
+    const uint64_t which = frame.instruction ^ (frame.identity ^ module << 16) * 0xd6e8feb86659fd93;
+    const Product product = Product{where} * which;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+/// Returns the module that a frame calls, given the code that calls modules; 0 for most frames.
+inline uint64_t moduleOf(const FrameLayout& layout, const Frame& frame, uint64_t moduleCall) {
+    uint64_t self = 0;
+    if (frame.code == moduleCall) [[unlikely]]
+        PlainMemory::get(frame.at + layout.firstLocal, self);
+    return self & ~uint64_t{7};
+}
+
+/// Returns the identity of a module: its address and class, which a later module at the address may not share, and the
+/// number of times that modules were made.
+inline uint64_t identityOf(const FrameLayout& layout, uint64_t module, uint32_t generation) {
+    uint64_t type = 0;
+    if (isPlausible(module)) PlainMemory::get(module + layout.type, type);
+    return module ^ type * 0x9e3779b97f4a7c15 ^ uint64_t { generation } << 32;
+}
+
+constexpr uint64_t noModuleCall = 1;
+constexpr uint64_t seed = 0x2545f4914f6cdd1d, truncationSeed = 0x9fb21c651e98df25;
+
+/// Returns a reserved unused number, else a new one.
+uint32_t take(uint32_t& spare, std::atomic<uint32_t>& last) {
+    if (spare == 0) spare = last.fetch_add(1, std::memory_order_relaxed) + 1;
+    return spare;
+}
+
 }  // namespace
 
 struct Interpreter::Names {
@@ -126,45 +161,6 @@ void Interpreter::refuse(Refusal why) {
     refusal_.compare_exchange_strong(none, why);
     state_.store(State::Refused, std::memory_order_release);
 }
-
-namespace {
-
-/// Returns the hash of a frame at `depth` frames from the counted end, which calls `module` or none. The sum over a
-/// stack is its key; two different stacks have equal keys with a probability of 2^-63.
-uint64_t share(const Frame& frame, uint64_t depth, uint64_t module) {
-    __extension__ using Product = unsigned __int128;
-    const uint64_t where = frame.code ^ (depth + 1) * 0x9e3779b97f4a7c15;
-    const uint64_t which = frame.instruction ^ (frame.identity ^ module << 16) * 0xd6e8feb86659fd93;
-    const Product product = Product{where} * which;
-    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-/// Returns the module that a frame calls, given the code that calls modules; 0 for most frames.
-inline uint64_t moduleOf(const FrameLayout& layout, const Frame& frame, uint64_t moduleCall) {
-    uint64_t self = 0;
-    if (frame.code == moduleCall) [[unlikely]]
-        PlainMemory::get(frame.at + layout.firstLocal, self);
-    return self & ~uint64_t{7};
-}
-
-/// Returns the identity of a module: its address and class, which a later module at the address may not share, and the
-/// number of times that modules were made.
-inline uint64_t identityOf(const FrameLayout& layout, uint64_t module, uint32_t generation) {
-    uint64_t type = 0;
-    if (isPlausible(module)) PlainMemory::get(module + layout.type, type);
-    return module ^ type * 0x9e3779b97f4a7c15 ^ uint64_t { generation } << 32;
-}
-
-constexpr uint64_t noModuleCall = 1;
-constexpr uint64_t seed = 0x2545f4914f6cdd1d, truncationSeed = 0x9fb21c651e98df25;
-
-/// Returns a reserved unused number, else a new one.
-uint32_t take(uint32_t& spare, std::atomic<uint32_t>& last) {
-    if (spare == 0) spare = last.fetch_add(1, std::memory_order_relaxed) + 1;
-    return spare;
-}
-
-}  // namespace
 
 template <size_t capacity>
 const StackTable::Entry* StackTable::Map<capacity>::find(uint64_t key) const {

@@ -18,7 +18,6 @@
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/collectiveKernels.h"
-#include "model/text/kernelNames.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Track.h"
 #include "model/trace/kinds/allKinds.h"
@@ -347,38 +346,6 @@ class OuterRepetition {
     const LargeVector<uint32_t>& places_;
 };
 
-}  // namespace
-
-bool isOptimizerKernel(std::string_view name) {
-    return !contains(name, normKernel) && containsAny(name, optimizerKernels);
-}
-
-KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows, const LaunchRows& calls,
-                                RepetitionSize size) {
-    const LaunchedWorkList work = workOf(trace, rows, calls);
-    KernelPattern pattern;
-    for (const size_t part : {1, 2, 4}) {
-        const Sequence sequence = sequenceFrom(work.items, work.items.size() - work.items.size() / part);
-        const std::optional<Key> key = bestDivider(sequence);
-        if (!key) continue;
-        const LargeVector<uint32_t>& found = sequence.places.at(*key);
-        LargeVector<uint32_t> places = withoutBeginning(found, typicalLengthOf(sequence, found));
-        pattern.kernel = nameOf(trace, work, *key);
-        const OuterRepetition larger(trace, rows, work, sequence, places);
-        if (const auto outer = size == RepetitionSize::Steps ? larger.find() : std::nullopt) {
-            pattern.part = std::exchange(pattern.kernel, nameOf(trace, work, outer->first));
-            pattern.partsPerStep = outer->piecesPerStep;
-            places.assign(outer->places.begin(), outer->places.end());
-        }
-        for (const uint32_t place : places) pattern.startsNs.push_back(sequence.items[place].startNs);
-        pattern.endNs = endOfLast(sequence, places);
-        break;
-    }
-    return pattern;
-}
-
-namespace {
-
 constexpr std::array<std::string_view, 5> batchWords{"batch", "minibatch", "microbatch", "micro", "accumulation"};
 constexpr std::array<std::string_view, 3> microWords{"microbatch", "micro", "accumulation"};
 constexpr size_t minUpdates = 3;
@@ -699,6 +666,34 @@ class RequestTeller {
 };
 
 }  // namespace
+
+bool isOptimizerKernel(std::string_view name) {
+    return !contains(name, normKernel) && containsAny(name, optimizerKernels);
+}
+
+KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows, const LaunchRows& calls,
+                                RepetitionSize size) {
+    const LaunchedWorkList work = workOf(trace, rows, calls);
+    KernelPattern pattern;
+    for (const size_t part : {1, 2, 4}) {
+        const Sequence sequence = sequenceFrom(work.items, work.items.size() - work.items.size() / part);
+        const std::optional<Key> key = bestDivider(sequence);
+        if (!key) continue;
+        const LargeVector<uint32_t>& found = sequence.places.at(*key);
+        LargeVector<uint32_t> places = withoutBeginning(found, typicalLengthOf(sequence, found));
+        pattern.kernel = nameOf(trace, work, *key);
+        const OuterRepetition larger(trace, rows, work, sequence, places);
+        if (const auto outer = size == RepetitionSize::Steps ? larger.find() : std::nullopt) {
+            pattern.part = std::exchange(pattern.kernel, nameOf(trace, work, outer->first));
+            pattern.partsPerStep = outer->piecesPerStep;
+            places.assign(outer->places.begin(), outer->places.end());
+        }
+        for (const uint32_t place : places) pattern.startsNs.push_back(sequence.items[place].startNs);
+        pattern.endNs = endOfLast(sequence, places);
+        break;
+    }
+    return pattern;
+}
 
 void groupParts(const Trace& trace, RunSteps& run) {
     if (run.workers.empty() || !canBeParts(run)) return;

@@ -132,6 +132,36 @@ class Selector {
     std::vector<bool> isOfRank_;
 };
 
+using Node = CausalGraph::Node;
+
+size_t countWithin(const Column<int64_t>& starts, TimeRange range) {
+    const auto at = [&](int64_t timeNs) { return std::ranges::lower_bound(starts, timeNs); };
+    return static_cast<size_t>(at(range.endNs) - at(range.startNs));
+}
+
+size_t eventsWithin(const Trace& trace, TimeRange range) {
+    return countWithin(trace.apiCalls.startNs, range) + countWithin(trace.kernels.startNs, range) +
+           countWithin(trace.memcpys.startNs, range) + countWithin(trace.memsets.startNs, range) +
+           countWithin(trace.graphs.startNs, range);
+}
+
+/// Minimum number of replayed steps. Fewer steps begin and end in the middle of work.
+constexpr size_t minSteps = 6;
+
+/// Returns the steps around the middle one with at most that many events, at least one step.
+std::vector<TimeRange> middleSteps(const Trace& trace, const std::vector<TimeRange>& steps, size_t maxEvents) {
+    if (steps.empty()) return {};
+    size_t first = steps.size() / 2, end = first + 1, events = eventsWithin(trace, steps[first]);
+    while (first > 0 || end < steps.size()) {
+        const bool isBefore = end == steps.size() || (first > 0 && steps.size() / 2 - first < end - steps.size() / 2);
+        const size_t next = isBefore ? first - 1 : end;
+        events += eventsWithin(trace, steps[next]);
+        if (events > maxEvents) break;
+        isBefore ? --first : ++end;
+    }
+    return {steps.begin() + static_cast<std::ptrdiff_t>(first), steps.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
 }  // namespace
 
 std::string_view identifier(Subject subject) { return subjects[static_cast<size_t>(subject)].identifier; }
@@ -203,40 +233,6 @@ Scales scalesOf(const Trace& trace, const CausalGraph& graph, std::span<const Ch
     }
     return scales;
 }
-
-namespace {
-
-using Node = CausalGraph::Node;
-
-size_t countWithin(const Column<int64_t>& starts, TimeRange range) {
-    const auto at = [&](int64_t timeNs) { return std::ranges::lower_bound(starts, timeNs); };
-    return static_cast<size_t>(at(range.endNs) - at(range.startNs));
-}
-
-size_t eventsWithin(const Trace& trace, TimeRange range) {
-    return countWithin(trace.apiCalls.startNs, range) + countWithin(trace.kernels.startNs, range) +
-           countWithin(trace.memcpys.startNs, range) + countWithin(trace.memsets.startNs, range) +
-           countWithin(trace.graphs.startNs, range);
-}
-
-/// Minimum number of replayed steps. Fewer steps begin and end in the middle of work.
-constexpr size_t minSteps = 6;
-
-/// Returns the steps around the middle one with at most that many events, at least one step.
-std::vector<TimeRange> middleSteps(const Trace& trace, const std::vector<TimeRange>& steps, size_t maxEvents) {
-    if (steps.empty()) return {};
-    size_t first = steps.size() / 2, end = first + 1, events = eventsWithin(trace, steps[first]);
-    while (first > 0 || end < steps.size()) {
-        const bool isBefore = end == steps.size() || (first > 0 && steps.size() / 2 - first < end - steps.size() / 2);
-        const size_t next = isBefore ? first - 1 : end;
-        events += eventsWithin(trace, steps[next]);
-        if (events > maxEvents) break;
-        isBefore ? --first : ++end;
-    }
-    return {steps.begin() + static_cast<std::ptrdiff_t>(first), steps.begin() + static_cast<std::ptrdiff_t>(end)};
-}
-
-}  // namespace
 
 StepReplay::StepReplay(const CausalInput& input, const ReplayedWorker& worker, size_t maxEvents)
     : trace_(input.trace), selectedSteps_(worker.steps.size()) {
