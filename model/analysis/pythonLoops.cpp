@@ -418,9 +418,8 @@ class LoopSearch {
     bool addLoop(const std::vector<Visit>& visits, const TotalsOf& totals, FrameTree::Id repeated) {
         const auto anchor = repeated != FrameTree::root
                                 ? totals.find(repeated)
-                                : std::ranges::max_element(totals, [](const auto& a, const auto& b) {
-                                      return std::pair(a.second.visits >= minIterations, a.second.launches) <
-                                             std::pair(b.second.visits >= minIterations, b.second.launches);
+                                : std::ranges::max_element(totals, {}, [](const auto& each) {
+                                      return std::pair(each.second.visits >= minIterations, each.second.launches);
                                   });
         if (anchor == totals.end() || anchor->second.visits < minIterations) return false;
         const auto iterations = static_cast<double>(anchor->second.visits);

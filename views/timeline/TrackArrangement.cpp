@@ -214,9 +214,7 @@ TrackArrangement firstArrangement(const Trace& trace) {
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
         if (trace.tracks[track].parent < 0) top.push_back(track);
     if (areMany)
-        std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
-            return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
-        });
+        std::ranges::stable_sort(top, {}, [&](uint32_t track) { return ranks.placeOf(trace.tracks[track]); });
     else if (isSorted)
         std::ranges::stable_partition(top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
     if (areMany) arrangement.height = RowHeight::Fitted;
