@@ -177,10 +177,9 @@ class BisectAnswer {
                 "By their own runs the two {}s differ only by {}. The machine may have become slower during "
                 "the search.",
                 history_.noun(), changeText(*own)));
-        ComparisonRequest request;
-        request.baseline = bisect_.traces(place_->before);
-        request.candidates = {bisect_.traces(place_->state)};
-        request.selection = options_.selection;
+        ComparisonRequest request{.baseline = bisect_.traces(place_->before),
+                                  .candidates = {bisect_.traces(place_->state)},
+                                  .selection = options_.selection};
         command_ = fmt::format("lanescope compare --baseline {} --candidate {}", fmt::join(request.baseline, " "),
                                fmt::join(request.candidates.front(), " "));
         const Result<report::ComparisonReport> report = makeComparison(request, loadForCommand);

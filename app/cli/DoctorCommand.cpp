@@ -38,7 +38,7 @@ constexpr double maxNominalShare = 1.2;
 struct Row {
     const capture::MeasuredPeak* peak = nullptr;
     std::string gpu;
-    std::string copy;
+    std::string copy = {};
     double nominalBytesPerSecond = 0;  ///< 0 if unknown.
 };
 
@@ -68,9 +68,7 @@ std::string numberOf(const capture::Machine& machine, const std::vector<capture:
 }
 
 Row rowOf(const capture::Machine& machine, const capture::Measurement& measured, const capture::MeasuredPeak& peak) {
-    Row row;
-    row.peak = &peak;
-    row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
+    Row row{.peak = &peak, .gpu = numberOf(machine, measured.gpus, peak.gpuUuid)};
     const capture::MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
     const auto pcie = static_cast<double>(gpu ? pcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : int64_t{0});
     if (peak.kind == "host-copy") {
@@ -92,12 +90,11 @@ Row rowOf(const capture::Machine& machine, const capture::Measurement& measured,
 }
 
 ReportTable tableOf(const capture::Machine& machine, const capture::Measurement& measured) {
-    ReportTable table;
-    table.columns = {{"GPU", Unit::Text},
-                     {"Copy", Unit::Text},
-                     {"Measured", Unit::GigabytesPerSecond},
-                     {"Nominal", Unit::GigabytesPerSecond},
-                     {"Of Nominal", Unit::Percent}};
+    ReportTable table{.columns = {{"GPU", Unit::Text},
+                                  {"Copy", Unit::Text},
+                                  {"Measured", Unit::GigabytesPerSecond},
+                                  {"Nominal", Unit::GigabytesPerSecond},
+                                  {"Of Nominal", Unit::Percent}}};
     for (const capture::MeasuredPeak& peak : measured.peaks) {
         const Row row = rowOf(machine, measured, peak);
         const auto rate = static_cast<double>(peak.bytesPerSecond);
@@ -109,16 +106,15 @@ ReportTable tableOf(const capture::Machine& machine, const capture::Measurement&
 }
 
 ReportTable roofTable(const capture::Machine& machine, const capture::Measurement& measured) {
-    ReportTable table;
-    table.columns = {{"GPU", Unit::Text},
-                     {"Operation", Unit::Text},
-                     {"Size", Unit::Text},
-                     {"Bandwidth", Unit::GigabytesPerSecond},
-                     {"Compute", Unit::TeraflopsPerSecond},
-                     {"Of Data Sheet", Unit::Percent},
-                     {"SM Clock", Unit::Text},
-                     {"Power, 1 s Mean", Unit::Text},
-                     {"Temperature", Unit::Text}};
+    ReportTable table{.columns = {{"GPU", Unit::Text},
+                                  {"Operation", Unit::Text},
+                                  {"Size", Unit::Text},
+                                  {"Bandwidth", Unit::GigabytesPerSecond},
+                                  {"Compute", Unit::TeraflopsPerSecond},
+                                  {"Of Data Sheet", Unit::Percent},
+                                  {"SM Clock", Unit::Text},
+                                  {"Power, 1 s Mean", Unit::Text},
+                                  {"Temperature", Unit::Text}}};
     for (const capture::MeasuredRoof& roof : measured.roofs) {
         const auto gpu = std::ranges::find(measured.gpus, roof.gpuUuid, &capture::MeasuredGpu::uuid);
         const bool isProduct = roof.kind == "gemm";
@@ -241,8 +237,7 @@ int measureMachine(const DoctorWords& words) {
     if (!products && !words.products.empty()) return reportFailure(products.error());
     if (!products) reportWarning("Matrix products are not measured. " + products.error().sentence);
     const capture::Machine machine = capture::queryMachine();
-    capture::MeasureOptions options;
-    options.isForced = words.isForced;
+    capture::MeasureOptions options{.isForced = words.isForced};
     options.utilization = capture::gpuUtilization;
     options.state = capture::gpuState;
     options.products = products ? products->get() : nullptr;

@@ -170,8 +170,7 @@ void addOutputFile(CLI::App& command, std::string& path) {
 }
 
 MergeOptions MergeArguments::options() const {
-    MergeOptions options;
-    options.cut = cut;
+    MergeOptions options{.cut = cut};
     constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives, ClockMethod::Steps,
                                  ClockMethod::Start};
     for (const ClockMethod each : methods)

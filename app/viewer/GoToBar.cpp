@@ -18,8 +18,7 @@ namespace {
 /// Returns the GPU time of the step, for the rank with the largest number of steps; the slowest
 /// step of all ranks, excluding warm-up.
 Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
-    StepSelection selection;
-    selection.keepsWarmUp = !target.isSlowestStep;
+    StepSelection selection{.keepsWarmUp = !target.isSlowestStep};
     // The typed word is ignored for detected steps.
     if (target.stepName != "step" && !target.stepName.empty())
         selection.rangeName = target.stepName + (target.stepName.back() == '#' ? "" : " #");

@@ -36,8 +36,7 @@ Result<TracePtr> openOne(const Paths& paths, const TraceExcerpt& cut, const Load
     const auto files = filesMeantBy(words, &skippedFiles);
     if (!files) return fail(files.error());
     if (files->size() == 1 && cut.isWhole()) return openTrace(files->front(), {}, progress);
-    MergeOptions options;
-    options.cut = cut;
+    MergeOptions options{.cut = cut};
     // Loading a part of a trace must not write files next to it.
     options.mayWriteIndexes = cut.isWhole();
     const auto merged = openableMerge(*files, options, partOf(progress, 0, merging));

@@ -216,8 +216,7 @@ void RunGuide::chooseUnit(const std::string& pattern) {
     showPath_->setChecked(false);
     unitError_.clear();
     mayMove_ = false;
-    StepSelection selection;
-    selection.rangeName = pattern;
+    StepSelection selection{.rangeName = pattern};
     job_->start(trace_, selection);
 }
 
@@ -379,8 +378,7 @@ void RunGuide::showFinding(const explain::Finding& finding) {
 void RunGuide::showCriticalPath(bool isOn) {
     pathJob_->cancel();
     if (!isOn) return timeline_.state().selection().setPath(nullptr);
-    StepSelection selection;
-    selection.rangeName = chosenUnit_;
+    StepSelection selection{.rangeName = chosenUnit_};
     pathJob_->start([this, trace = trace_, run = run_, selection]() -> LatestJob::Publish {
         const auto replayed = analysis::replayRun(*trace, selection, &run->summary);
         std::shared_ptr<CriticalPath> path;

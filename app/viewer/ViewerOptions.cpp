@@ -108,9 +108,8 @@ void declare(CLI::App& app, RawOptions& raw) {
 }
 
 ViewerOptions toOptions(const RawOptions& raw) {
-    ViewerOptions options;
-    options.isComparison = !raw.compare.empty() || !raw.baselineRuns.empty();
-    options.baselineRuns = raw.baselineRuns.size();
+    ViewerOptions options{.isComparison = !raw.compare.empty() || !raw.baselineRuns.empty(),
+                          .baselineRuns = raw.baselineRuns.size()};
     for (const auto* names : {&raw.files, &raw.compare, &raw.baselineRuns, &raw.candidateRuns})
         options.files.insert(options.files.end(), names->begin(), names->end());
     std::istringstream words(raw.ssh);

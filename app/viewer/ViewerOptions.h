@@ -42,14 +42,14 @@ struct RenderOptions {
 
 /// The options on the command line of `lanescope-viewer`.
 struct ViewerOptions {
-    std::vector<std::filesystem::path> files;  ///< Each in a separate tab.
-    bool isComparison = false;                 ///< `files` are the baseline and its candidates.
-    ViewOptions view;
-    std::optional<RenderOptions> render;
+    std::vector<std::filesystem::path> files = {};  ///< Each in a separate tab.
+    bool isComparison = false;                      ///< `files` are the baseline and its candidates.
+    ViewOptions view = {};
+    std::optional<RenderOptions> render = {};
     /// In a comparison, the number of `files` that are runs of the baseline's program; the others
     /// are the candidate's. 0 if each is a separate program.
     size_t baselineRuns = 0;
-    std::vector<std::string> ssh;  ///< `RemoteSource::ssh`.
+    std::vector<std::string> ssh = {};  ///< `RemoteSource::ssh`.
 };
 
 /// Parses the command line. On `--help`, `--version` and errors, prints to stdout or stderr and

@@ -87,10 +87,8 @@ class ShareDialog : public QDialog {
     }
 
     report::TimelineRequest request() const {
-        report::TimelineRequest request;
-        request.time = ranges_[static_cast<size_t>(std::max(0, parts_->currentIndex()))];
-        request.isAnonymous = anonymous_->isChecked();
-        return request;
+        return report::TimelineRequest{.time = ranges_[static_cast<size_t>(std::max(0, parts_->currentIndex()))],
+                                       .isAnonymous = anonymous_->isChecked()};
     }
 
   private:
@@ -127,8 +125,7 @@ Result<std::string> reportOf(const DocumentPage& page) {
     if (const auto* comparison = qobject_cast<const ComparePage*>(&page)) {
         const views::ComparedRunsPtr& runs = comparison->view().runs();
         if (!runs) return fail("The runs are not compared yet.");
-        report::ComparisonReport report;
-        report.baseline = runs->baseline.summary;
+        report::ComparisonReport report{.baseline = runs->baseline.summary};
         for (size_t index = 0; index < runs->comparisons.size(); ++index)
             report.candidates.push_back({runs->candidates[index].summary, runs->comparisons[index], {}});
         report.top = defaultHtmlTop;

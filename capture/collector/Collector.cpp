@@ -325,9 +325,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
 
 Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess, bool overwrite,
                                          const ClosingSteps& closing) {
-    CollectedRun run;
-    run.trace = presentOutput();
-    run.logs = logCount();
+    CollectedRun run{.trace = presentOutput(), .logs = logCount()};
     int64_t durationNs = 0;
     const LogImporter* lastOfMain = nullptr;  // A program that ran another by exec leaves several.
     for (const auto& [name, log] : logs_)

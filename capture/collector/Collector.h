@@ -71,15 +71,15 @@ struct WindowProgress {
 struct CollectedRun {
     std::filesystem::path trace;
     size_t logs = 0;  ///< Processes that loaded the agent and left a log.
-    ImportCounts counts;
-    int processes = 0;                        ///< Processes with content.
-    int processesTruncated = 0;               ///< Processes among these without a proper end.
-    size_t logsNotAllRead = 0;                ///< Corrupt or unreadable logs, not all in the trace.
-    size_t processesWithoutLog = 0;           ///< Had something to record and could not write it.
-    int64_t threadStates = 0;                 ///< States of all threads; not counted as events of the program.
-    std::vector<TraceWriter::Note> warnings;  ///< Of the trace's health, most severe first.
+    ImportCounts counts = {};
+    int processes = 0;                             ///< Processes with content.
+    int processesTruncated = 0;                    ///< Processes among these without a proper end.
+    size_t logsNotAllRead = 0;                     ///< Corrupt or unreadable logs, not all in the trace.
+    size_t processesWithoutLog = 0;                ///< Had something to record and could not write it.
+    int64_t threadStates = 0;                      ///< States of all threads; not counted as events of the program.
+    std::vector<TraceWriter::Note> warnings = {};  ///< Of the trace's health, most severe first.
     /// Unread bytes of the logs at the end of the program; nullopt if the end was not observed.
-    std::optional<int64_t> logBytesUnreadAtExit;
+    std::optional<int64_t> logBytesUnreadAtExit = {};
     /// Time from the end of the last process to the naming of the trace; 0 if the end was not observed.
     int64_t closingNs = 0;
 };

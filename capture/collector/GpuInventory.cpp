@@ -53,8 +53,7 @@ int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name
     const auto isTaken = [&](int64_t index) {
         return std::any_of(gpus_.begin(), gpus_.end(), [&](const Gpu& gpu) { return gpu.machine.index == index; });
     };
-    MachineGpu gpu;
-    gpu.index = device.deviceId;
+    MachineGpu gpu{.index = device.deviceId};
     while (isTaken(gpu.index)) ++gpu.index;
     gpu.name = name;
     gpu.uuid = uuid;

@@ -341,8 +341,7 @@ std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEn
 
 NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId, std::span<const std::byte> payload,
                         const std::optional<Json>& decoded) {
-    NcclCall call;
-    call.operation = ncclOperationOf(functionName);
+    NcclCall call{.operation = std::string(ncclOperationOf(functionName))};
     if (decoded && decoded->is_object()) {
         for (const auto& [name, value] : decoded->items()) readField(call, name, value);
     } else if (schemaId >= staticSchemaStart && isKnownLayout(schemaId - staticSchemaStart)) {

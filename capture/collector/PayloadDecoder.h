@@ -79,10 +79,10 @@ class PayloadDecoder {
 /// Facts about a NCCL call. Numbers are NCCL's.
 struct NcclCall {
     std::string operation;  ///< "AllReduce"; empty for calls that move nothing.
-    std::optional<uint64_t> communicator;
-    std::optional<int64_t> bytes;
-    std::optional<int64_t> reduction, root, peer;
-    std::optional<int64_t> rank, rankCount, cudaDevice;  ///< Set when a communicator is made.
+    std::optional<uint64_t> communicator = {};
+    std::optional<int64_t> bytes = {};
+    std::optional<int64_t> reduction = {}, root = {}, peer = {};
+    std::optional<int64_t> rank = {}, rankCount = {}, cudaDevice = {};  ///< Set when a communicator is made.
 
     bool describesCommunicator() const { return communicator && rank && rankCount; }
 };

@@ -495,14 +495,13 @@ std::vector<MeasuredRoof> measureProducts(const RoofPlace& place, CublasLt& libr
             const std::unique_ptr<CublasLt::Gemm> gemm = library.makeGemm(precision, shape, buffers);
             const std::optional<size_t> algorithm = gemm ? fastest(place, *gemm, end) : std::nullopt;
             if (!algorithm) continue;
-            MeasuredRoof roof;
-            roof.kind = "gemm";
-            roof.gpuUuid = place.uuid;
-            roof.operation = name(precision);
-            roof.m = shape.m;
-            roof.n = shape.n;
-            roof.k = shape.k;
-            roof.software = library.version();
+            MeasuredRoof roof{.kind = "gemm",
+                              .gpuUuid = place.uuid,
+                              .operation = std::string(name(precision)),
+                              .m = shape.m,
+                              .n = shape.n,
+                              .k = shape.k,
+                              .software = library.version()};
             measure(place, end, roof, shape.flops(), [&] { return gemm->run(*algorithm, place.gpu.stream()); });
             if (roof.perSecond > 0) roofs.push_back(std::move(roof));
         }
@@ -591,8 +590,7 @@ class Measurer {
 
   private:
     MeasuredGpu describe(int ordinal) const {
-        MeasuredGpu gpu;
-        gpu.ordinal = ordinal;
+        MeasuredGpu gpu{.ordinal = ordinal};
         int device = 0;
         char name[128] = {};
         unsigned char uuid[16] = {};

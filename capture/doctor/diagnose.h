@@ -65,23 +65,23 @@ struct MeasureOptions {
     /// Library of matrix products; null to measure none.
     CublasLt* products = nullptr;
     /// Reads the state of a GPU, by UUID; empty function if unknown.
-    std::function<GpuState(const std::string& uuid)> state;
+    std::function<GpuState(const std::string& uuid)> state = {};
     /// Returns the utilization of a GPU, in percent, by UUID; nullopt if unknown.
-    std::function<std::optional<unsigned>(const std::string& uuid)> utilization;
+    std::function<std::optional<unsigned>(const std::string& uuid)> utilization = {};
     /// Called before each kind of copy, "GPU 0: HtoD pinned"; false ends the measurement.
-    std::function<bool(const std::string& what)> progress;
+    std::function<bool(const std::string& what)> progress = {};
 };
 
 /// A GPU by CUDA's number, and the reason if it was not measured.
 struct MeasuredGpu {
     int ordinal = 0;
-    std::string name;
-    std::string uuid;  ///< "GPU-...", as NVML reports it.
+    std::string name = {};
+    std::string uuid = {};  ///< "GPU-...", as NVML reports it.
     /// Memory bandwidth by clock and width, in bytes per second; 0 if the driver does not report it.
     int64_t nominalMemoryBytesPerSecond = 0;
     int computeMajor = 0, computeMinor = 0, smCount = 0;  ///< 0 if the driver does not report it.
-    std::string refusal;                                  ///< Reason why it was not measured; empty if it was.
-    std::vector<std::string> notes;                       ///< Parts that were not measured as meant, as sentences.
+    std::string refusal = {};                             ///< Reason why it was not measured; empty if it was.
+    std::vector<std::string> notes = {};                  ///< Parts that were not measured as meant, as sentences.
 };
 
 struct Measurement {

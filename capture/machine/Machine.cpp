@@ -74,10 +74,7 @@ int numaNodeOf(const std::string& busLocation) {
 }
 
 MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigned index) {
-    MachineGpu gpu;
-    gpu.index = index;
-    gpu.name = askText(nvml.deviceName, device);
-    gpu.uuid = askText(nvml.deviceUuid, device);
+    MachineGpu gpu{.index = index, .name = askText(nvml.deviceName, device), .uuid = askText(nvml.deviceUuid, device)};
     NvmlPciInfo pci{};
     if (ask(nvml.devicePciInfo, device, &pci)) gpu.busLocation = busLocation(pci);
     NvmlMemory memory{};
@@ -164,9 +161,8 @@ MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const M
 }  // namespace
 
 HostFacts queryHostFacts() {
-    HostFacts facts;
-    facts.operatingSystem = valueOf("/etc/os-release", "PRETTY_NAME");
-    facts.cpu = valueOf("/proc/cpuinfo", "model name");
+    HostFacts facts{.operatingSystem = valueOf("/etc/os-release", "PRETTY_NAME"),
+                    .cpu = valueOf("/proc/cpuinfo", "model name")};
     utsname system{};
     if (::uname(&system) == 0) facts.kernel = system.release;
     cpu_set_t allowed;

@@ -12,9 +12,9 @@ namespace lanescope::capture {
 /// A GPU by the driver's number. Zero and empty mean that the driver did not report the value.
 struct MachineGpu {
     int64_t index = 0;  ///< NVML's number, as in nvidia-smi.
-    std::string name;
-    std::string uuid;  ///< "GPU-" and 32 hexadecimal digits in groups.
-    std::string busLocation;
+    std::string name = {};
+    std::string uuid = {};  ///< "GPU-" and 32 hexadecimal digits in groups.
+    std::string busLocation = {};
     int64_t memoryBytes = 0;
     int computeMajor = 0;
     int computeMinor = 0;
@@ -24,8 +24,8 @@ struct MachineGpu {
     int64_t nvlinkBytesPerSecond = 0;  ///< Rate of one link in one direction.
     int memoryClockMhz = 0;            ///< Maximum clock; memory transfers on both clock edges.
     int memoryBusBits = 0;
-    std::string cpus;   ///< Processors near it: "0-31,64-95".
-    int numaNode = -1;  ///< -1: unknown, or there is only one.
+    std::string cpus = {};  ///< Processors near it: "0-31,64-95".
+    int numaNode = -1;      ///< -1: unknown, or there is only one.
 };
 
 /// Connection of two GPUs.
@@ -50,7 +50,7 @@ struct Machine {
 /// The machine of a recording, except its GPUs. Unknown values are empty or 0.
 struct HostFacts {
     std::string operatingSystem;  ///< "Debian GNU/Linux 12 (bookworm)".
-    std::string kernel;           ///< "6.1.0-18-amd64".
+    std::string kernel = {};      ///< "6.1.0-18-amd64".
     std::string cpu;              ///< "AMD EPYC 9354 32-Core Processor".
     int cpuCount = 0;             ///< Logical processors that the process may use.
     int64_t memoryBytes = 0;

@@ -50,8 +50,7 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     const auto peaks = json.is_object() ? json.find("peaks") : json.end();
     if (!json.is_object() || peaks == json.end() || !peaks->is_array() || numberIn(json, "version") != version)
         return fail("{}: no measured peaks in it. Remove it and measure again.", file.string());
-    MeasuredPeaks result;
-    result.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs");
+    MeasuredPeaks result{.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs")};
     for (const Json& each : *peaks) {
         if (!each.is_object() || result.peaks.size() >= maxPeaks) continue;
         MeasuredPeak peak{textIn(each, "kind"),      textIn(each, "gpuUuid"), textIn(each, "peerUuid"),

@@ -38,8 +38,8 @@ struct MeasuredRoof {
 /// Results of `lanescope doctor --measure`, by GPU.
 struct MeasuredPeaks {
     int64_t measuredAtUtcNs = 0;
-    std::vector<MeasuredPeak> peaks;
-    std::vector<MeasuredRoof> roofs;
+    std::vector<MeasuredPeak> peaks = {};
+    std::vector<MeasuredRoof> roofs = {};
 
     /// Returns the default file: `$XDG_STATE_HOME/lanescope/peaks.json`, in `~/.local/state`
     /// without that variable. Fails if there is neither.

@@ -92,10 +92,9 @@ class Fields {
 constexpr size_t placeBytes = 24;
 
 PerfPlace takePlace(Fields& fields) {
-    PerfPlace place;
-    place.process = fields.take<uint32_t>();
-    place.thread = fields.take<uint32_t>();
-    place.timeNs = static_cast<int64_t>(fields.take<uint64_t>());
+    PerfPlace place{.process = fields.take<uint32_t>(),
+                    .thread = fields.take<uint32_t>(),
+                    .timeNs = static_cast<int64_t>(fields.take<uint64_t>())};
     place.core = fields.take<uint32_t>();
     fields.take<uint32_t>();
     return place;

@@ -130,8 +130,7 @@ Result<void> PerfWatch::check(const RecordOptions& options) {
 Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program, const Folder& runFolder) {
     PerfWatch watch;
     if (options.cpuSamplesHz <= 0) return watch;
-    PerfSettings settings;
-    settings.hz = options.cpuSamplesHz;
+    PerfSettings settings{.hz = options.cpuSamplesHz};
     auto events = PerfEvents::open(program, settings);
     if (!events) return fail(without(events.error()));
     auto log = PerfLog::create(runFolder, fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
@@ -227,14 +226,13 @@ RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::pa
         otherRank_ = place.localRank;
         return;
     }
-    SamplerOptions common;
-    common.ringNs = options.agentOptions.ringNs;
-    common.ringBytes = options.agentOptions.ringBytes;
-    common.runFolder = runFolder;
-    common.session = session;
-    common.host = hostName();
-    common.recorder = ::getpid();
-    common.eventOffsetNs = log::eventOffsetNs();
+    SamplerOptions common{.runFolder = runFolder,
+                          .host = hostName(),
+                          .recorder = ::getpid(),
+                          .session = session,
+                          .eventOffsetNs = log::eventOffsetNs(),
+                          .ringNs = options.agentOptions.ringNs,
+                          .ringBytes = options.agentOptions.ringBytes};
     if (options.counterHz > 0) {
         SamplerOptions counters = common;
         counters.counterHz = options.counterHz;

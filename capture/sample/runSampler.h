@@ -24,9 +24,9 @@ struct SamplerOptions {
     pid_t recorder = 0;               ///< Ancestor of the recorded processes.
     double counterHz = 0;             ///< NVML, /proc and, if `usesGpm`, GPM; 0: none of them.
     bool usesGpm = false;
-    double metricsHz = 0;  ///< CUPTI PM sampling, or GPM in its place; 0: off.
-    std::string program;   ///< The recorded program, whose Python may have a CUPTI.
-    std::string session;   ///< Of the run folder; see `log::LogFolder`.
+    double metricsHz = 0;      ///< CUPTI PM sampling, or GPM in its place; 0: off.
+    std::string program = {};  ///< The recorded program, whose Python may have a CUPTI.
+    std::string session;       ///< Of the run folder; see `log::LogFolder`.
     /// `log::eventOffsetNs` of the recorder, so that samples have the time of events.
     int64_t eventOffsetNs = 0;
     int64_t ringNs = 0;  ///< Whole seconds; 0: the log is no ring.

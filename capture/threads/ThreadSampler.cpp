@@ -131,8 +131,7 @@ bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, RemoteMemory& m
 
 ThreadSample WatchedThread::sampleOf(const SystemCall& call, int64_t passedNs, const Times& since,
                                      PythonProcess* python, std::vector<char>& buffer) {
-    ThreadSample seen;
-    seen.stack = stack_;
+    ThreadSample seen{.stack = stack_};
     if (call.isRunning) {
         // A running thread is counted at each tick; a runnable thread without counted time waits
         // for a core. The duration of that wait is counted when it has got one.

@@ -45,9 +45,8 @@ double medianOfAll(std::vector<double>& values, size_t instanceCount) {
 }  // namespace
 
 std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view name) {
-    StepSelection selection;
-    selection.rangeName = name.empty() ? findStepPattern(trace) : std::string(name);
-    selection.keepsWarmUp = true;
+    StepSelection selection{.rangeName = name.empty() ? findStepPattern(trace) : std::string(name),
+                            .keepsWarmUp = true};
     std::vector<RangeInstance> instances;
     if (selection.rangeName.empty()) return instances;
     const Result<RunSteps> steps = findSteps(trace, selection);

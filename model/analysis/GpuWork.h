@@ -26,12 +26,7 @@ class ContributorTable {
         const Key key{static_cast<uint64_t>(nameKey) << 32 | path, part, kind};
         const auto [known, isNew] = ids_.try_emplace(key, static_cast<Id>(contributors_.size()));
         if (isNew) {
-            Contributor contributor;
-            contributor.part = part;
-            contributor.kind = kind;
-            contributor.name = makeName();
-            contributor.path = paths.text(path);
-            contributors_.push_back(std::move(contributor));
+            contributors_.push_back({.part = part, .kind = kind, .name = makeName(), .path = paths.text(path)});
         }
         return known->second;
     }

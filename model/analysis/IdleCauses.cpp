@@ -61,20 +61,16 @@ std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) c
     const size_t first = threads.size();
     for (const uint32_t thread : loaders_)
         if (thread != awaited) add(thread);
-    std::stable_sort(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
-                     [](const ThreadInGap& a, const ThreadInGap& b) {
-                         return a.times.of(ThreadState::Running) > b.times.of(ThreadState::Running);
-                     });
+    std::ranges::stable_sort(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
+                             std::ranges::greater(),
+                             [](const ThreadInGap& each) { return each.times.of(ThreadState::Running); });
     if (threads.size() > first + maxLoaders) threads.resize(first + maxLoaders);
     return threads;
 }
 
 IdleGaps::Worker IdleGaps::madeOf(const RunWorkers& run, const WorkerSteps& worker) {
     const WorkerTimeline timeline = run.timelineOf(worker);
-    Worker made;
-    made.id = workerOf(worker);
-    made.steps = rangesOf(worker);
-    made.gaps = gapsBetween(timeline.work());
+    Worker made{.id = workerOf(worker), .steps = rangesOf(worker), .gaps = gapsBetween(timeline.work())};
     // The first may have no length of its own.
     TimeRange worked;
     if (!timeline.work().empty()) worked = {timeline.work().front().startNs, timeline.work().front().endNs};

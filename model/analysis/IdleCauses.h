@@ -101,9 +101,9 @@ class IdleGaps {
         WorkerId id;
         std::vector<TimeRange> steps;
         std::vector<IdleGap> gaps;
-        PartTimeline parts;
-        std::vector<GapCause> causes;
-        std::vector<Likes> likes;  ///< By cause.
+        PartTimeline parts = {};
+        std::vector<GapCause> causes = {};
+        std::vector<Likes> likes = {};  ///< By cause.
     };
 
     explicit IdleGaps(const Trace& trace);

@@ -88,9 +88,7 @@ bool isHeavier(const Contributor& a, const Contributor& b) {
 }
 
 Contributor otherContributors(StepPart part) {
-    Contributor others;
-    others.part = part;
-    others.kind = ContributorKind::Others;
+    Contributor others{.part = part, .kind = ContributorKind::Others};
     others.name = "others";
     return others;
 }
@@ -141,11 +139,7 @@ int64_t medianOfPart(const WorkerSummary& worker, StepPart part) {
 }
 
 OutlierStep describe(const WorkerSummary& worker, const StepSummary& step) {
-    OutlierStep outlier;
-    outlier.number = step.number;
-    outlier.name = step.name;
-    outlier.startNs = step.startNs;
-    outlier.wallNs = step.wallNs;
+    OutlierStep outlier{.number = step.number, .name = step.name, .startNs = step.startNs, .wallNs = step.wallNs};
     std::vector<int64_t> wallNs = worker.wallTimes();
     outlier.excessNs = step.wallNs - static_cast<int64_t>(medianOf(wallNs));
     for (const StepPart part : allStepParts) {
@@ -285,10 +279,7 @@ std::string_view precisionOfKernels(std::span<const Contributor> contributors) {
 
 void addUse(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps,
             std::span<const TimeRange> windows, std::span<const Contributor> contributors, WorkerSummary& worker) {
-    UseQuery query;
-    query.process = steps.process;
-    query.gpu = steps.gpu;
-    query.steps = windows;
+    UseQuery query{.process = steps.process, .gpu = steps.gpu, .steps = windows};
     query.stepOf = [&steps](int64_t startNs, int64_t launchedNs) { return steps.stepOf(startNs, launchedNs); };
     query.precision = precisionOfKernels(contributors);
     query.isShared = sources.sharedGpus.contains(steps.gpu);
@@ -358,11 +349,8 @@ NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
 }
 
 void sortWorkers(std::vector<WorkerSummary>& workers) {
-    std::ranges::stable_sort(workers, [](const auto& a, const auto& b) {
-        const auto key = [](const WorkerSummary& each) {
-            return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
-        };
-        return key(a) < key(b);
+    std::ranges::stable_sort(workers, {}, [](const WorkerSummary& each) {
+        return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
     });
 }
 
@@ -381,10 +369,8 @@ SummarySources::SummarySources(const Trace& trace)
 /// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller sets the identity of
 /// the worker (`pid`, `rank` ...). O(n log n) in its work, and in the states of its launching threads.
 WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources, const WorkerSteps& steps) {
-    WorkerSummary worker;
-    worker.foundSteps = steps.foundCount;
-    worker.warmUpSteps = steps.warmUpCount;
-    worker.isLastLeftOut = steps.isLastLeftOut;
+    WorkerSummary worker{
+        .foundSteps = steps.foundCount, .warmUpSteps = steps.warmUpCount, .isLastLeftOut = steps.isLastLeftOut};
     std::vector<TimeRange> windows;
     for (const StepSpan& step : steps.steps) {
         StepSummary& summary = worker.steps.emplace_back();
@@ -663,8 +649,7 @@ void addForecasts(const RunContext& run, std::span<const uint32_t> places, const
 
 Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection, const SummaryProgress& progress) {
     const auto isCancelled = [&](double fraction) { return progress && !progress(fraction); };
-    RunSummary summary;
-    summary.facts = factsOf(trace);
+    RunSummary summary{.facts = factsOf(trace)};
     if (trace.isEmpty()) return summary;
     const Result<RunSteps> steps = findSteps(trace, selection);
     if (!steps) return fail(steps.error());

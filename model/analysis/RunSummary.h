@@ -66,10 +66,10 @@ struct Contributor {
     ContributorTrait trait = ContributorTrait::None;
     /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset", "CUDA graphs" (recorded as a whole). For idle time
     /// the activity of the CPU. For `Others` the contributors too small to be listed.
-    ContributorName name;
+    ContributorName name = {};
     /// NVTX ranges around the launching call within the step, outermost first, digits as '#': "backward/layer #". A
     /// thread without ranges of its own uses those of the step thread. Empty outside any range.
-    std::string path;
+    std::string path = {};
     int64_t count = 0;      ///< Kernels, copies ...; for idle time, intervals.
     int64_t exposedNs = 0;  ///< Part of the steps' wall time.
     int64_t totalNs = 0;    ///< Summed durations of the work launched in the steps, including overlapped time.
@@ -90,7 +90,7 @@ struct Contributor {
     /// a thread without Python, "captured at" for a CUDA graph. For idle time in which a thread alternately ran and
     /// waited, so that its place is unknown: "seen mostly at serve.py:42 in collect". For a thread without Python:
     /// "while the main thread was at ...". For a known line: "called at ...". Empty if there is no such line.
-    CodePlace launched;
+    CodePlace launched = {};
     /// `launched` is the line of a call for which a thread without Python worked, such as that of a backward pass.
     bool isOfCaller = false;
 
@@ -110,8 +110,8 @@ struct OutlierStep {
     StepPart part = StepPart::Compute;  ///< The part that grew most.
     int64_t partExcessNs = 0;           ///< Over the median of that part.
     /// The contributor of that part that grew most over its mean; empty if unknown.
-    ContributorName contributor;
-    std::string path;
+    ContributorName contributor = {};
+    std::string path = {};
     /// For pooled runs the run of the step: "PID 4242, GPU 0 of run3.sqlite"; else empty.
     std::string run = {};
     bool operator==(const OutlierStep&) const = default;
@@ -254,10 +254,10 @@ struct PathTime {
     PathPart part = PathPart::Host;
     std::optional<int> rank;
     int64_t pid = 0;
-    std::string name;  ///< Kernel family, call, copy kind or collective; empty for other parts.
-    std::string line;  ///< "train.py:212"; empty if unknown.
-    int64_t ns = 0;    ///< Per step.
-    double count = 0;  ///< Per step.
+    std::string name = {};  ///< Kernel family, call, copy kind or collective; empty for other parts.
+    std::string line = {};  ///< "train.py:212"; empty if unknown.
+    int64_t ns = 0;         ///< Per step.
+    double count = 0;       ///< Per step.
 
     /// Returns its name, or that of its kind of delay.
     std::string_view shownName() const;
@@ -269,52 +269,53 @@ struct PathTime {
 /// One process on one GPU, the unit of analysis.
 struct WorkerSummary {
     uint32_t pid = 0;
-    std::optional<int> rank;
-    std::string processName;
+    std::optional<int> rank = {};
+    std::string processName = {};
     int64_t gpuId = 0;
-    std::string gpuName;
+    std::string gpuName = {};
     bool endedAbnormally = false;
     int64_t foundSteps = 0;      ///< Steps in the run.
     int64_t warmUpSteps = 0;     ///< Steps skipped at the beginning.
     bool isLastLeftOut = false;  ///< The last step was skipped, since no next step ends it.
     /// From the start of its first GPU work to the end of its last, inside or outside steps.
     int64_t workNs = 0;
-    std::vector<StepSummary> steps;
-    std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, largest first.
-    std::vector<OutlierStep> outliers;      ///< Longest first; at most `maxOutliers`.
-    std::vector<Distinction> distinctions;  ///< Causes that only some steps or only this worker has; at most one each.
-    StepPauses pauses;
-    RestBetween rest;  ///< Part of `pauses`; empty for steps that are not requests.
+    std::vector<StepSummary> steps = {};
+    std::vector<Contributor> contributors = {};  ///< By part, then by `exposedNs`, largest first.
+    std::vector<OutlierStep> outliers = {};      ///< Longest first; at most `maxOutliers`.
+    /// Causes that only some steps or only this worker has; at most one each.
+    std::vector<Distinction> distinctions = {};
+    StepPauses pauses = {};
+    RestBetween rest = {};  ///< Part of `pauses`; empty for steps that are not requests.
     /// By reasons, each once; empty if throttle reasons were not recorded.
-    std::vector<ClockState> clocks;
+    std::vector<ClockState> clocks = {};
     int64_t highestSmClockHz = 0;  ///< Highest clock of its GPU in the whole run; 0 if unknown.
     /// Processor time withheld in the steps by the limit of its control group; nullopt if unknown.
-    std::optional<int64_t> heldBackNs;
-    LoaderTimes loaders;
-    LaunchTimes launches;
-    AllocationTimes allocations;
-    std::string recompiled;    ///< XLA program that was compiled again after the first step; empty without any.
-    int64_t compilations = 0;  ///< Its compilations in the whole run.
+    std::optional<int64_t> heldBackNs = {};
+    LoaderTimes loaders = {};
+    LaunchTimes launches = {};
+    AllocationTimes allocations = {};
+    std::string recompiled = {};  ///< XLA program that was compiled again after the first step; empty without any.
+    int64_t compilations = 0;     ///< Its compilations in the whole run.
     /// In order; without empty ones. Empty for runs without steps.
-    std::vector<PhaseSummary> phases;
-    StreamOrder streams;
-    HostCopies hostCopies;
+    std::vector<PhaseSummary> phases = {};
+    StreamOrder streams = {};
+    HostCopies hostCopies = {};
     bool hasTensorFloat = false;  ///< Its GPU can multiply matrices of fp32 as TF32 on tensor cores.
     int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
-    std::vector<KernelGroup>
-        kernels;                  ///< Its compute kernels, largest `exposedNs` first; they sum to at most the part.
+    /// Its compute kernels, largest `exposedNs` first; they sum to at most the part.
+    std::vector<KernelGroup> kernels = {};
     int64_t usedMemoryBytes = 0;  ///< Maximum of its GPU, other processes included; 0 if unknown.
     int64_t memoryBytes = 0;      ///< Memory of its GPU; 0 if unknown.
     /// Measured rates of products in the trace, operations per second; 0 without.
     int64_t singleRate = 0, tensorFloatRate = 0;
     /// Core waits in its steps; nullopt if unknown for all threads of its process.
-    std::optional<CoreWaits> coreWaits;
+    std::optional<CoreWaits> coreWaits = {};
     /// Each subject at most once; empty unless it is the critical worker and its recorded causes explain its steps.
-    std::vector<StepForecast> forecasts;
+    std::vector<StepForecast> forecasts = {};
     /// Critical path of its mean step, largest first, at most `maxPathTimes`; empty as `forecasts`.
-    std::vector<PathTime> path;
-    ComputeUse use;
-    std::vector<ShapedWork> shaped;  ///< As `UseInSteps::shaped`.
+    std::vector<PathTime> path = {};
+    ComputeUse use = {};
+    std::vector<ShapedWork> shaped = {};  ///< As `UseInSteps::shaped`.
 
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;
@@ -346,19 +347,19 @@ struct SummaryFacts {
     std::string title;
     std::string producer;
     ProducerKind producerKind = ProducerKind::Other;
-    std::string driver;
-    std::string cuda;
-    std::string commandLine;
-    std::string host;                   ///< Host of the run; with several hosts that of the recorder.
-    int64_t startUtcNs = 0;             ///< Start of the run, since 1970; 0 if unknown.
-    std::string recordOptions;          ///< Options of the recorder, as stored by it.
-    std::vector<std::string> gpuNames;  ///< GPUs with work, by id.
+    std::string driver = {};
+    std::string cuda = {};
+    std::string commandLine = {};
+    std::string host = {};                   ///< Host of the run; with several hosts that of the recorder.
+    int64_t startUtcNs = 0;                  ///< Start of the run, since 1970; 0 if unknown.
+    std::string recordOptions = {};          ///< Options of the recorder, as stored by it.
+    std::vector<std::string> gpuNames = {};  ///< GPUs with work, by id.
     /// Mean SM clock of these GPUs from the first kernel to the last; 0 if unknown.
     int64_t smClockHz = 0;
     /// Processor time allowed by the control group of the run, 100 for one core; 0 if unlimited or unknown.
     int64_t cpuLimitPercent = 0;
     /// Names of processes that held memory of these GPUs and were not recorded, each once.
-    std::vector<std::string> otherGpuProcesses;
+    std::vector<std::string> otherGpuProcesses = {};
     bool isNvlinkPresent = false;  ///< NVLink connects some pair of GPUs.
     int64_t worldSize = 0;         ///< Processes that work on a GPU, or ranks if more.
     int64_t kernelCount = 0;
@@ -367,7 +368,7 @@ struct SummaryFacts {
     /// It was still being recorded: this is the run so far.
     bool isStillRecorded = false;
     /// Drops, untimed events, corruption ...: the warnings of the trace, most severe first, without times.
-    std::vector<HealthNote> healthWarnings;
+    std::vector<HealthNote> healthWarnings = {};
     uint64_t contentHash = 0;  ///< Equal for equal content; 0 for pooled runs (`isSameRecording`).
 
     /// Returns true if `healthWarnings` report the abnormal end of a process.
@@ -394,13 +395,13 @@ struct RunSummary {
     SummaryFacts facts;
     StepSource source = StepSource::WholeRun;
     StepKind kind = StepKind::Step;
-    int64_t rangesPerStep = 1;           ///< As `RunSteps::rangesPerStep`.
-    std::string pattern;                 ///< Pattern of the steps: "step #".
-    std::vector<StepUnit> units;         ///< As `RunSteps::units`.
-    std::string onlyCall;                ///< As `RunSteps::onlyCall`.
-    std::string deferred;                ///< As `RunSteps::deferred`.
-    std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
-    NvlinkTraffic nvlink;
+    int64_t rangesPerStep = 1;                ///< As `RunSteps::rangesPerStep`.
+    std::string pattern = {};                 ///< Pattern of the steps: "step #".
+    std::vector<StepUnit> units = {};         ///< As `RunSteps::units`.
+    std::string onlyCall = {};                ///< As `RunSteps::onlyCall`.
+    std::string deferred = {};                ///< As `RunSteps::deferred`.
+    std::vector<WorkerSummary> workers = {};  ///< By rank, process id and GPU.
+    NvlinkTraffic nvlink = {};
 
     bool isEmpty() const;
     /// Returns true if the file lacks some of the worker's NCCL operations, so that its times in NCCL mean nothing.

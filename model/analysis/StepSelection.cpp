@@ -131,9 +131,7 @@ class StepMaker {
 };
 
 WorkerSteps fromPattern(const KernelPattern& pattern, const WorkerLaunches& launches) {
-    WorkerSteps result;
-    result.process = launches.process();
-    result.gpu = launches.gpu();
+    WorkerSteps result{.process = launches.process(), .gpu = launches.gpu()};
     // The end of the last one is a guess.
     for (size_t index = 0; index + 1 < pattern.startsNs.size(); ++index)
         result.steps.push_back(
@@ -144,9 +142,7 @@ WorkerSteps fromPattern(const KernelPattern& pattern, const WorkerLaunches& laun
 }
 
 WorkerSteps oneStep(const WorkerLaunches& launches, TimeRange range) {
-    WorkerSteps result;
-    result.process = launches.process();
-    result.gpu = launches.gpu();
+    WorkerSteps result{.process = launches.process(), .gpu = launches.gpu()};
     if (!range.isEmpty()) result.steps.push_back({0, range, {}, {}, {}});
     result.foundCount = static_cast<int64_t>(result.steps.size());
     return result;
@@ -175,9 +171,7 @@ void addMarked(const Run& run, const std::vector<StepMarks>& processes, MarkUse 
 }
 
 RunSteps rangeSteps(const Run& run, const std::string& pattern, MarkUse use) {
-    RunSteps result;
-    result.source = StepSource::NvtxRange;
-    result.pattern = pattern;
+    RunSteps result{.source = StepSource::NvtxRange, .pattern = pattern};
     if (areRequestsNamed(run.trace, pattern)) result.kind = StepKind::Request;
     std::vector<StepMarks> processes;
     for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern))
@@ -187,17 +181,14 @@ RunSteps rangeSteps(const Run& run, const std::string& pattern, MarkUse use) {
 }
 
 RunSteps loopSteps(const Run& run, const PythonLoop& loop) {
-    RunSteps result;
-    result.source = StepSource::PythonLoop;
-    result.pattern = loop.line;
+    RunSteps result{.source = StepSource::PythonLoop, .pattern = loop.line};
     addMarked(run, loop.processes, MarkUse::Found, result);
     return result;
 }
 
 /// Steps by the period of the kernels, and the parts of these steps, if they have any, as a unit.
 RunSteps repeatedKernels(const Run& run, RepetitionSize size = RepetitionSize::Steps) {
-    RunSteps result;
-    result.source = StepSource::KernelPattern;
+    RunSteps result{.source = StepSource::KernelPattern};
     const WorkRows rows(run.trace);
     const LaunchRows calls(run.trace);
     for (const WorkerLaunches& launches : run.launches) {
@@ -221,8 +212,7 @@ RunSteps wholeRun(const Run& run) {
 }
 
 RunSteps chosenInterval(const Run& run, TimeRange stretch) {
-    RunSteps result;
-    result.source = StepSource::Chosen;
+    RunSteps result{.source = StepSource::Chosen};
     for (const WorkerLaunches& launches : run.launches) result.workers.push_back(oneStep(launches, stretch));
     return result;
 }

@@ -18,11 +18,11 @@ namespace lanescope {
 struct StepSelection {
     /// NVTX ranges that are the steps; '#' matches any number ("step #"). Empty to detect. Named ranges are compared
     /// without time between them. Without such ranges the name of another unit of the run (`RunSteps::units`).
-    std::string rangeName;
+    std::string rangeName = {};
     /// Only steps number `first` to `last` (`StepSpan::number`), inclusive. Warm-up is not skipped then.
-    std::optional<StepRange> numbers;
+    std::optional<StepRange> numbers = {};
     /// Exactly this range of time as the only step, whatever the NVTX ranges: a slice, a selection.
-    std::optional<TimeRange> stretch;
+    std::optional<TimeRange> stretch = {};
     bool keepsWarmUp = false;
 
     bool isDefault() const { return *this == StepSelection{}; }
@@ -68,12 +68,12 @@ struct StepSpan {
 /// The steps of one worker, which is one process on one GPU, by start, without overlaps.
 struct WorkerSteps {
     uint32_t process = 0;
-    uint32_t gpu = 0;               ///< Index into `Trace::gpus`.
-    uint32_t stepThread = noIndex;  ///< The thread with the ranges, if they are NVTX ranges.
-    std::vector<StepSpan> steps;    ///< The compared steps.
-    int64_t foundCount = 0;         ///< Number before warm-up and unselected steps were removed.
-    int64_t warmUpCount = 0;        ///< Skipped at the beginning.
-    bool isLastLeftOut = false;     ///< The last step is omitted, because no next step ends it.
+    uint32_t gpu = 0;                  ///< Index into `Trace::gpus`.
+    uint32_t stepThread = noIndex;     ///< The thread with the ranges, if they are NVTX ranges.
+    std::vector<StepSpan> steps = {};  ///< The compared steps.
+    int64_t foundCount = 0;            ///< Number before warm-up and unselected steps were removed.
+    int64_t warmUpCount = 0;           ///< Skipped at the beginning.
+    bool isLastLeftOut = false;        ///< The last step is omitted, because no next step ends it.
 
     /// Returns the index in `steps` of the step that launched the work, however late it ran. If the launch is unknown
     /// or steps are no ranges: the step in which it starts. `noIndex` if there is none. O(log n).
@@ -95,14 +95,14 @@ struct RunSteps {
     /// Units of the pattern per step: more than one if weights are updated, or numbers in names restart, after so many.
     int64_t rangesPerStep = 1;
     /// "step #", the first kernel of a step, or the line of a loop: "train.py:33 in train".
-    std::string pattern;
+    std::string pattern = {};
     /// Units that can be chosen instead of the steps (`StepSelection::rangeName`), the most similar to steps first.
-    std::vector<StepUnit> units;
+    std::vector<StepUnit> units = {};
     /// For `WholeRun`: the single call that launched the work, such as "GPT.forward"; empty if unknown.
-    std::string onlyCall;
+    std::string onlyCall = {};
     /// For `WholeRun`: ranges like steps whose work ran long after them in one piece and shows no steps: "step #".
-    std::string deferred;
-    std::vector<WorkerSteps> workers;  ///< Workers with steps, by process and GPU.
+    std::string deferred = {};
+    std::vector<WorkerSteps> workers = {};  ///< Workers with steps, by process and GPU.
 };
 
 /// Finds the steps of every process on every GPU that it uses. The unit is the largest that repeats often enough:

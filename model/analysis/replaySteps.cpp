@@ -80,9 +80,7 @@ PathPart partOf(EdgeKind delay) {
 }
 
 PathTime timeOf(const Trace& trace, const causality::NodeGroup& group, const causality::PathShare& share) {
-    PathTime time;
-    time.rank = trace.processes[group.process].rank;
-    time.pid = trace.processes[group.process].pid;
+    PathTime time{.rank = trace.processes[group.process].rank, .pid = trace.processes[group.process].pid};
     if (group.stack != noIndex) time.line = placeText(trace, group.stack);
     if (share.delay) {
         time.part = partOf(*share.delay);

@@ -166,51 +166,6 @@ void addShapes(const Trace& trace, const ShapedCalls& calls, const UseQuery& que
     if (made.shaped.size() > maxShapedWorks) made.shaped.resize(maxShapedWorks);
 }
 
-}  // namespace
-
-ShapedWork describe(const Trace& trace, const ShapedGroup& group) {
-    ShapedWork work;
-    work.kind = group.work.kind;
-    work.operation = group.work.operation;
-    work.shape = group.work.shape;
-    work.precision = group.precision;
-    work.place = placeOf(trace, group);
-    work.kernel = trace.strings.at(trace.launchConfigs.demangledName(trace.kernels.config[group.kernel.row()]));
-    work.isRecomputed = group.isRecomputed;
-    work.flops = rounded(group.executedFlops());
-    work.bytes = rounded(group.work.bytes);
-    const RoofTime roof = roofTime(group.work, group.executedFlops(), computeRoof(trace, group.gpu, group.precision),
-                                   memoryRoof(trace, group.gpu));
-    work.roofNs = rounded(roof.ns);
-    work.isMemoryBound = roof.isMemoryBound;
-    work.isMeasured = roof.isMeasured;
-    return work;
-}
-
-UseInSteps computeUse(const Trace& trace, const ShapedCalls& calls, const UseQuery& query) {
-    UseInSteps made;
-    ComputeUse& use = made.use;
-    use.precision = precisionOfMost(calls, query);
-    if (use.precision.empty()) use.precision = query.precision;
-    if (use.precision.empty()) use.precision = "bf16";
-    const Gpu& gpu = trace.gpus[query.gpu];
-    use.sheetPerSecond =
-        rounded(datasheetFlopsPerSecond(gpu.name, gpu.computeMajor, gpu.computeMinor, gpu.smCount, use.precision));
-    if (const RoofRate roof = computeRoof(trace, query.gpu, use.precision); roof.isMeasured)
-        use.measuredPerSecond = rounded(roof.perSecond);
-    addShapes(trace, calls, query, made);
-    // Tensor cores work for none of the others.
-    const bool isOfTensorCores = use.precision != "fp32" && use.precision != "fp64";
-    if (isOfTensorCores)
-        addCounters(trace, query, made);
-    else
-        made.activePerSecond.resize(query.steps.size());
-    if (use.source() == MfuSource::None && made.shaped.empty()) use = {};
-    return made;
-}
-
-namespace {
-
 double perSecond(int64_t each, int64_t count, int64_t ns) {
     return ns > 0 ? static_cast<double>(each) * static_cast<double>(count) * 1e9 / static_cast<double>(ns) : 0;
 }
@@ -252,12 +207,9 @@ class RowMaker {
             }
             made.rows.push_back(std::move(sum.row));
         }
-        std::ranges::stable_sort(made.rows, [](const RooflineRow& a, const RooflineRow& b) {
-            const auto key = [](const RooflineRow& row) {
-                return std::tuple(row.work.roofNs > 0, row.aboveRoofPerStepNs.value_or(0), row.work.aboveRoofNs(),
-                                  row.work.kernelNs);
-            };
-            return key(a) > key(b);
+        std::ranges::stable_sort(made.rows, std::ranges::greater(), [](const RooflineRow& row) {
+            return std::tuple(row.work.roofNs > 0, row.aboveRoofPerStepNs.value_or(0), row.work.aboveRoofNs(),
+                              row.work.kernelNs);
         });
         addRoofs(made);
         addKernels(made);
@@ -330,6 +282,47 @@ class RowMaker {
 };
 
 }  // namespace
+
+ShapedWork describe(const Trace& trace, const ShapedGroup& group) {
+    ShapedWork work;
+    work.kind = group.work.kind;
+    work.operation = group.work.operation;
+    work.shape = group.work.shape;
+    work.precision = group.precision;
+    work.place = placeOf(trace, group);
+    work.kernel = trace.strings.at(trace.launchConfigs.demangledName(trace.kernels.config[group.kernel.row()]));
+    work.isRecomputed = group.isRecomputed;
+    work.flops = rounded(group.executedFlops());
+    work.bytes = rounded(group.work.bytes);
+    const RoofTime roof = roofTime(group.work, group.executedFlops(), computeRoof(trace, group.gpu, group.precision),
+                                   memoryRoof(trace, group.gpu));
+    work.roofNs = rounded(roof.ns);
+    work.isMemoryBound = roof.isMemoryBound;
+    work.isMeasured = roof.isMeasured;
+    return work;
+}
+
+UseInSteps computeUse(const Trace& trace, const ShapedCalls& calls, const UseQuery& query) {
+    UseInSteps made;
+    ComputeUse& use = made.use;
+    use.precision = precisionOfMost(calls, query);
+    if (use.precision.empty()) use.precision = query.precision;
+    if (use.precision.empty()) use.precision = "bf16";
+    const Gpu& gpu = trace.gpus[query.gpu];
+    use.sheetPerSecond =
+        rounded(datasheetFlopsPerSecond(gpu.name, gpu.computeMajor, gpu.computeMinor, gpu.smCount, use.precision));
+    if (const RoofRate roof = computeRoof(trace, query.gpu, use.precision); roof.isMeasured)
+        use.measuredPerSecond = rounded(roof.perSecond);
+    addShapes(trace, calls, query, made);
+    // Tensor cores work for none of the others.
+    const bool isOfTensorCores = use.precision != "fp32" && use.precision != "fp64";
+    if (isOfTensorCores)
+        addCounters(trace, query, made);
+    else
+        made.activePerSecond.resize(query.steps.size());
+    if (use.source() == MfuSource::None && made.shaped.empty()) use = {};
+    return made;
+}
 
 double RooflineRow::flopsPerSecond() const { return perSecond(work.flops, work.count, work.kernelNs); }
 

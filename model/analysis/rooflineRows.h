@@ -24,8 +24,8 @@ struct UseQuery {
     uint32_t process = 0, gpu = 0;
     std::span<const TimeRange> steps;  ///< On the GPU; in order, without overlaps.
     /// Returns the step of work by its start on the GPU and of its launch; `noIndex` if none.
-    std::function<uint32_t(int64_t startNs, int64_t launchedNs)> stepOf;
-    std::string_view precision;  ///< Precision by names of kernels, for runs without shapes; may be empty.
+    std::function<uint32_t(int64_t startNs, int64_t launchedNs)> stepOf = {};
+    std::string_view precision = {};  ///< Precision by names of kernels, for runs without shapes; may be empty.
     bool isShared = false;
 };
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/runConditions.h"
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -272,10 +270,7 @@ std::vector<HealthNote> warningsOf(const Trace& trace) {
 }
 
 SummaryFacts factsOf(const Trace& trace) {
-    SummaryFacts facts;
-    facts.title = trace.title;
-    facts.producer = trace.producer;
-    facts.producerKind = trace.producerKind;
+    SummaryFacts facts{.title = trace.title, .producer = trace.producer, .producerKind = trace.producerKind};
     facts.driver = trace.facts.driverVersion;
     facts.cuda = trace.facts.driverCudaVersion;
     facts.commandLine = commandLineOf(trace);

@@ -38,8 +38,7 @@ double medianOf(std::span<const int64_t> values) { return quantileOf(values, 0.5
 
 /// Returns the pattern that these steps are longer, or shorter, than the others.
 StepPattern patternAbout(PatternKind kind, std::span<const int64_t> wallNs, const std::vector<bool>& isAffected) {
-    StepPattern pattern;
-    pattern.kind = kind;
+    StepPattern pattern{.kind = kind};
     Times affected, others;
     for (uint32_t step = 0; step < wallNs.size(); ++step) {
         (isAffected[step] ? affected : others).push_back(wallNs[step]);

@@ -31,8 +31,8 @@ struct StepPattern {
     int64_t excessNs = 0;
     int64_t costNs = 0;  ///< Time that the mean step would save without the pattern.
     StepPart part = StepPart::Compute;
-    int64_t partExcessNs = 0;        ///< Mean of `part` in the affected steps minus the others.
-    std::vector<uint32_t> affected;  ///< Indices of the affected steps in the series; for `Drift` its end.
+    int64_t partExcessNs = 0;             ///< Mean of `part` in the affected steps minus the others.
+    std::vector<uint32_t> affected = {};  ///< Indices of the affected steps in the series; for `Drift` its end.
     bool operator==(const StepPattern&) const = default;
 };
 

@@ -414,8 +414,7 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
                 {trace.nvtx.startNs[row], trace.nvtx.endNs[row]});
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
         if (hasWord(pattern, preparingWords) || rangeAuthor(pattern) == RangeAuthor::Library) continue;
-        Likeness likeness;
-        likeness.naming = stepNamingOf(pattern);
+        Likeness likeness{.naming = stepNamingOf(pattern)};
         if (likeness.naming == StepNaming::Requests) {
             if (!trains) trains = isTraining(trace);
             if (*trains) likeness.naming = StepNaming::Nothing;

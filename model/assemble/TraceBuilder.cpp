@@ -213,10 +213,7 @@ uint32_t TraceBuilder::thread(int64_t globalTid) {
     if (found == threads_.end()) {
         const uint32_t owner = process(globalTid);
         if (owner == noIndex || trace_->threads.size() >= maxThreads || !reserveRoom(threadBytes)) return noIndex;
-        Thread& thread = trace_->threads.emplace_back();
-        thread.globalTid = globalTid;
-        thread.tid = threadIdOf(globalTid);
-        thread.process = owner;
+        trace_->threads.push_back({.globalTid = globalTid, .tid = threadIdOf(globalTid), .process = owner});
         const auto index = static_cast<uint32_t>(trace_->threads.size() - 1);
         found = threads_.emplace(globalTid, index).first;
     }

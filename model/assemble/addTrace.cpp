@@ -193,9 +193,9 @@ bool WindowedRows::isCallTaken(uint32_t process, uint32_t correlation) const {
 
 /// The row of the whole for each row of a part.
 struct PartRows {
-    std::vector<uint32_t> strings, threads, streams, processes, gpus, launchConfigs;
+    std::vector<uint32_t> strings = {}, threads = {}, streams = {}, processes = {}, gpus = {}, launchConfigs = {};
     uint32_t firstStack = 0, firstMemcpy = 0, firstRange = 0;  ///< First rows of appended tables.
-    std::vector<uint32_t> memcpys, ranges;                     ///< By row, if only some rows are merged.
+    std::vector<uint32_t> memcpys = {}, ranges = {};           ///< By row, if only some rows are merged.
     bool isWindowed = false;
 
     uint32_t of(RowsOf what, uint32_t row) const {
@@ -522,10 +522,8 @@ void clipProcess(Process& process, TimeRange whole, TimeRange window) {
 }  // namespace
 
 bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
-    PartRows rows;
-    rows.firstStack = trace_->stacks.size();
-    rows.firstMemcpy = trace_->memcpys.size();
-    rows.firstRange = trace_->nvtx.size();
+    PartRows rows{
+        .firstStack = trace_->stacks.size(), .firstMemcpy = trace_->memcpys.size(), .firstRange = trace_->nvtx.size()};
     // Merged window of each process of the part, from the windows known in the whole so far.
     std::vector<TimeRange> windows(part.processes.size());
     for (size_t index = 0; index < windows.size(); ++index) {

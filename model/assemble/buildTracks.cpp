@@ -185,8 +185,7 @@ DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
 
 ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states, StringIndex busy,
                     const std::stop_token& stop) {
-    ThreadLanes lanes;
-    lanes.count = work.count;
+    ThreadLanes lanes{.count = work.count};
     std::vector<StringIndex> domains;
     for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
     std::ranges::stable_sort(domains, {}, [&](StringIndex domain) {
@@ -428,9 +427,7 @@ StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const 
     for (const uint32_t row : rows)
         if (!isStopped(stop, row)) take(trace, row, names, busy, work);
     if (!stop.stop_requested()) takeStacks(trace, rows, work.flame);
-    StateLanes lanes;
-    lanes.isWorthShowing = work.hasStack || work.ranNs >= minWorkNs;
-    lanes.states = work.states.build();
+    StateLanes lanes{.states = work.states.build(), .isWorthShowing = work.hasStack || work.ranNs >= minWorkNs};
     for (Lane& lane : work.calls.build()) lanes.states.push_back(std::move(lane));
     lanes.droppedCalls = work.states.droppedCount() + work.calls.droppedCount();
     lanes.stacks = work.flame.build();
@@ -472,11 +469,7 @@ bool TrackSources::hasAny(Owner owner) const {
 
 uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
                   std::string subtitle) {
-    Track track;
-    track.kind = kind;
-    track.title = std::move(title);
-    track.subtitle = std::move(subtitle);
-    track.parent = parent;
+    Track track{.kind = kind, .title = std::move(title), .subtitle = std::move(subtitle), .parent = parent};
     track.depth =
         parent < 0 ? uint16_t{0} : static_cast<uint16_t>(trace.tracks[static_cast<uint32_t>(parent)].depth + 1);
     track.subject = subject;

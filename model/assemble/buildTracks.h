@@ -25,21 +25,21 @@ struct DomainLanes {
 
 /// The recorded states and stacks of a thread.
 struct StateLanes {
-    std::vector<Lane> states;   ///< States, and below them the calls in which it waited.
-    std::vector<Lane> stacks;   ///< A flame graph: callees below callers.
-    std::vector<Lane> running;  ///< Running time in one lane, or none if it never ran.
+    std::vector<Lane> states;        ///< States, and below them the calls in which it waited.
+    std::vector<Lane> stacks = {};   ///< A flame graph: callees below callers.
+    std::vector<Lane> running = {};  ///< Running time in one lane, or none if it never ran.
     uint32_t droppedCalls = 0, droppedFrames = 0;
     bool isWorthShowing = false;  ///< The thread ran, or was in a function.
 };
 
 struct ThreadLanes {
-    std::vector<DomainLanes> domains;  ///< The default domain first, then by number of ranges, code last.
-    std::vector<Lane> calls;
+    std::vector<DomainLanes> domains = {};  ///< The default domain first, then by number of ranges, code last.
+    std::vector<Lane> calls = {};
     uint32_t droppedCalls = 0;
-    Rare<StateLanes> states;
+    Rare<StateLanes> states = {};
     uint64_t count = 0;  ///< Number of calls and ranges.
     /// One lane of the times in the CUDA API. Without calls: in a range of its last domain. Without either: running.
-    std::vector<Lane> busy;
+    std::vector<Lane> busy = {};
 };
 
 /// The names of state slices. Made before the lanes, since strings must not grow while threads read them.

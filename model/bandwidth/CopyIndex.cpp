@@ -61,6 +61,64 @@ CopyGroup reduced(CopyGroup group, CopyGrouping grouping) {
     return group;
 }
 
+constexpr double logarithmicFrom = 30;
+constexpr int maxPlaces = 1 << 11;
+
+/// Range of a chart's copies, found in a first pass: keeping ten million copies would take more memory than the trace.
+struct Extent {
+    std::vector<CopyGroup> groups;
+    RateExtent rates;
+    int64_t minBytes = 0, maxBytes = 0, count = 0;
+};
+
+Extent extentOf(const CopyIndex& index, const CopyIndex::Query& query) {
+    Extent all;
+    index.visitRated(query, all.groups, [&all](std::span<const CopyPoint> points) {
+        for (const CopyPoint& point : points) {
+            const bool isFirst = all.count++ == 0;
+            const double rate = point.gigabytesPerSecond;
+            all.rates.minGBps = isFirst ? rate : std::min(all.rates.minGBps, rate);
+            all.rates.maxGBps = std::max(all.rates.maxGBps, rate);
+            all.minBytes = isFirst ? point.bytes : std::min(all.minBytes, point.bytes);
+            all.maxBytes = std::max(all.maxBytes, point.bytes);
+        }
+    });
+    return all;
+}
+
+/// Returns the position of `share` in [0, 1] among `count`.
+int placeOf(double share, int count) { return std::clamp(static_cast<int>(share * count), 0, count - 1); }
+
+/// Maps values to the interval from the minimum (0) to the maximum (1).
+class Scale {
+  public:
+    Scale(double least, double most, bool isLogarithmic)
+        : min_(least), whole_(isLogarithmic ? std::log(most / least) : most), isLogarithmic_(isLogarithmic) {}
+    double shareOf(double value) const {
+        if (!(whole_ > 0)) return 0;
+        return isLogarithmic_ ? std::log(value / min_) / whole_ : value / whole_;
+    }
+
+  private:
+    double min_, whole_;
+    bool isLogarithmic_;
+};
+
+Scale scaleOf(const RateExtent& rates) { return {rates.minGBps, rates.maxGBps, rates.isLogarithmic()}; }
+
+double shareOfTime(int64_t timeNs, const TimeRange& range) {
+    if (range.endNs <= range.startNs || timeNs <= range.startNs) return 0;
+    const auto distance = [&](int64_t to) {
+        return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(range.startNs));
+    };
+    return distance(timeNs) / distance(range.endNs);
+}
+
+bool isLarger(const CopyPoint& a, const CopyPoint& b) {
+    if (a.bytes != b.bytes) return a.bytes > b.bytes;
+    return a.startNs < b.startNs;
+}
+
 }  // namespace
 
 bool CopyAdviser::isWorthIt(int64_t gainNs, double share) const {
@@ -467,8 +525,7 @@ TalliedCopy CopyIndex::talliedAt(uint32_t memcpy, const Row& row) const {
 void CopyIndex::addTallies() {
     for (uint32_t from = 0; from < memcpyCount_; from += talliedTogether) {
         CopyTallies tallies{};
-        TallyBlock block;
-        block.latestEndNs = std::numeric_limits<int64_t>::min();
+        TallyBlock block{.latestEndNs = std::numeric_limits<int64_t>::min()};
         forEachRow(trace_->memcpys, {from, std::min(memcpyCount_, from + talliedTogether)}, {},
                    [&](uint32_t copy, const Row& row) {
                        const CopyGroup& group = classes_[classOf_[copy]].group;
@@ -524,68 +581,6 @@ void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,
     if (count > 0) visit(std::span(points).first(count));
 }
 
-namespace {
-
-constexpr double logarithmicFrom = 30;
-constexpr int maxPlaces = 1 << 11;
-
-/// Range of a chart's copies, found in a first pass: keeping ten million copies would take more memory than the trace.
-struct Extent {
-    std::vector<CopyGroup> groups;
-    RateExtent rates;
-    int64_t minBytes = 0, maxBytes = 0, count = 0;
-};
-
-Extent extentOf(const CopyIndex& index, const CopyIndex::Query& query) {
-    Extent all;
-    index.visitRated(query, all.groups, [&all](std::span<const CopyPoint> points) {
-        for (const CopyPoint& point : points) {
-            const bool isFirst = all.count++ == 0;
-            const double rate = point.gigabytesPerSecond;
-            all.rates.minGBps = isFirst ? rate : std::min(all.rates.minGBps, rate);
-            all.rates.maxGBps = std::max(all.rates.maxGBps, rate);
-            all.minBytes = isFirst ? point.bytes : std::min(all.minBytes, point.bytes);
-            all.maxBytes = std::max(all.maxBytes, point.bytes);
-        }
-    });
-    return all;
-}
-
-/// Returns the position of `share` in [0, 1] among `count`.
-int placeOf(double share, int count) { return std::clamp(static_cast<int>(share * count), 0, count - 1); }
-
-/// Maps values to the interval from the minimum (0) to the maximum (1).
-class Scale {
-  public:
-    Scale(double least, double most, bool isLogarithmic)
-        : min_(least), whole_(isLogarithmic ? std::log(most / least) : most), isLogarithmic_(isLogarithmic) {}
-    double shareOf(double value) const {
-        if (!(whole_ > 0)) return 0;
-        return isLogarithmic_ ? std::log(value / min_) / whole_ : value / whole_;
-    }
-
-  private:
-    double min_, whole_;
-    bool isLogarithmic_;
-};
-
-Scale scaleOf(const RateExtent& rates) { return {rates.minGBps, rates.maxGBps, rates.isLogarithmic()}; }
-
-double shareOfTime(int64_t timeNs, const TimeRange& range) {
-    if (range.endNs <= range.startNs || timeNs <= range.startNs) return 0;
-    const auto distance = [&](int64_t to) {
-        return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(range.startNs));
-    };
-    return distance(timeNs) / distance(range.endNs);
-}
-
-bool isLarger(const CopyPoint& a, const CopyPoint& b) {
-    if (a.bytes != b.bytes) return a.bytes > b.bytes;
-    return a.startNs < b.startNs;
-}
-
-}  // namespace
-
 bool RateExtent::isLogarithmic() const { return minGBps > 0 && maxGBps / minGBps > logarithmicFrom; }
 
 double RateExtent::shareOf(double gigabytesPerSecond) const { return scaleOf(*this).shareOf(gigabytesPerSecond); }
@@ -621,12 +616,11 @@ CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const
             ++cell.count;
         }
     });
-    CopyCells result;
-    result.groups = std::move(all.groups);
-    result.rates = all.rates;
-    result.minBytes = all.minBytes;
-    result.maxBytes = all.maxBytes;
-    result.copyCount = all.count;
+    CopyCells result{.groups = std::move(all.groups),
+                     .rates = all.rates,
+                     .minBytes = all.minBytes,
+                     .maxBytes = all.maxBytes,
+                     .copyCount = all.count};
     result.cells.reserve(cells.size());
     for (const std::vector<uint32_t>& plane : numbers)
         for (const uint32_t number : plane)
@@ -643,9 +637,7 @@ double RateHistogram::binStart(int bin) const {
 
 RateHistogram rateHistogram(const CopyIndex& index, const CopyIndex::Query& query, int binCount) {
     Extent all = extentOf(index, query);
-    RateHistogram result;
-    result.rates = all.rates;
-    result.binCount = std::clamp(binCount, 1, maxPlaces);
+    RateHistogram result{.rates = all.rates, .binCount = std::clamp(binCount, 1, maxPlaces)};
     const size_t groupCount = all.groups.size();
     const Scale rates = scaleOf(all.rates);
     std::vector<RateBin> bins(groupCount * static_cast<size_t>(result.binCount));

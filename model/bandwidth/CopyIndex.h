@@ -152,7 +152,7 @@ class CopyIndex {
     /// Tallies of a block of memcpys, and the end of the last of them.
     struct TallyBlock {
         int64_t latestEndNs = 0;
-        std::vector<std::pair<MemcpyKind, CopyTally>> tallies;
+        std::vector<std::pair<MemcpyKind, CopyTally>> tallies = {};
     };
     std::vector<TallyBlock> tallyBlocks_;
     uint32_t minCopiesForSums_;
@@ -185,8 +185,8 @@ struct RateExtent {
 };
 
 struct CopyCells {
-    std::vector<CopyGroup> groups;  ///< Indexed by `CopyPoint::group`.
-    std::vector<CopyCell> cells;    ///< By group, then from left to right.
+    std::vector<CopyGroup> groups;     ///< Indexed by `CopyPoint::group`.
+    std::vector<CopyCell> cells = {};  ///< By group, then from left to right.
     RateExtent rates;
     int64_t minBytes = 0, maxBytes = 0;
     int64_t copyCount = 0;  ///< Number of copies with a rate.
@@ -207,10 +207,10 @@ struct RateBin {
 };
 
 struct RateHistogram {
-    std::vector<CopyGroup> groups;
+    std::vector<CopyGroup> groups = {};
     RateExtent rates;
     int binCount = 0;
-    std::vector<RateBin> bins;  ///< By bin, then by group; without empty ones.
+    std::vector<RateBin> bins = {};  ///< By bin, then by group; without empty ones.
     /// Returns the rate at the start of a bin; for `binCount` the end of the last.
     double binStart(int bin) const;
 };

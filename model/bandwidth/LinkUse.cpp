@@ -197,8 +197,7 @@ std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t readin
 }
 
 CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {
-    CounterIntegral result;
-    result.wholeNs = std::max<int64_t>(0, range.durationNs());
+    CounterIntegral result{.wholeNs = std::max<int64_t>(0, range.durationNs())};
     if (range.isEmpty() || series.isEmpty()) return result;
     const uint32_t first = firstInEffectAfter(series, range.startNs);
     long double sum = 0;

@@ -203,8 +203,7 @@ void addMfuCounters(Trace& trace) {
 std::optional<TensorUse> tensorUseOf(const Trace& trace, uint32_t gpu, TimeRange range) {
     const CounterSeries* const tensor = counterOf(trace, gpu, isTensorActivity);
     if (tensor == nullptr || integralOf(*tensor, range).isUnread) return std::nullopt;
-    TensorUse use;
-    use.wholeNs = range.durationNs();
+    TensorUse use{.wholeNs = range.durationNs()};
     double cycles = 0, activeCycles = 0;
     for (const TensorReading& each : tensorReadings(trace, gpu, range).readings) {
         const double here = each.clockHz * static_cast<double>(each.knownNs) / 1e9;

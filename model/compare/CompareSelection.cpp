@@ -54,9 +54,7 @@ Result<StepSelection> selectionFromRange(const Trace& trace, const CompareSelect
     if (!timeNs)
         return fail("No process of {} has as many NVTX ranges \"{}\": number {} was asked for, counted from 0.",
                     printable(trace.title), printable(selection.alignedRange), selection.occurrence);
-    StepSelection result;
-    result.rangeName = selection.range;
-    result.keepsWarmUp = true;
+    StepSelection result{.rangeName = selection.range, .keepsWarmUp = true};
     const Result<RunSteps> steps = findSteps(trace, result);
     if (!steps) return fail(steps.error());
     if (steps->source == StepSource::WholeRun) {
@@ -118,11 +116,9 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection) 
 
 Result<StepSelection> stepSelectionFor(const Trace& trace, const CompareSelection& selection) {
     if (selection.alignment == CompareSelection::Alignment::Occurrence) return selectionFromRange(trace, selection);
-    StepSelection result;
-    result.rangeName = selection.range;
-    result.numbers = selection.numbers;
-    result.keepsWarmUp = selection.alignment == CompareSelection::Alignment::Start;
-    return result;
+    return StepSelection{.rangeName = selection.range,
+                         .numbers = selection.numbers,
+                         .keepsWarmUp = selection.alignment == CompareSelection::Alignment::Start};
 }
 
 }  // namespace lanescope

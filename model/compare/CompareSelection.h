@@ -13,12 +13,12 @@ namespace lanescope {
 /// Steps of every run that `lanescope compare` uses, as set by its options.
 struct CompareSelection {
     std::string range;  ///< NVTX ranges that are the steps; empty to detect them.
-    std::optional<StepRange> numbers;
+    std::optional<StepRange> numbers = {};
     /// First step of a run: with `Warmed` the first after warm-up, with `Start` that of the run,
     /// with `Occurrence` the first that begins with or after an NVTX range.
     enum class Alignment : uint8_t { Warmed, Start, Occurrence };
     Alignment alignment = Alignment::Warmed;
-    std::string alignedRange;
+    std::string alignedRange = {};
     int occurrence = 0;  ///< Occurrence of the range; 0 is its first.
 
     /// Returns "steps 5-20, from the first \"epoch\" on" for the screen; empty for the default.

@@ -225,17 +225,14 @@ std::string ComparisonTable::text(size_t row, size_t column) const {
 }
 
 ReportTable ComparisonTable::asReport() const {
-    ReportTable table;
-    table.name = name;
+    ReportTable table{.name = name};
     for (const ComparisonColumn& column : columns) table.columns.push_back({column.name, entryOf(column.form).unit});
     table.rows = rows;
     return table;
 }
 
 ComparisonTable ComparisonTable::withColumns(std::initializer_list<size_t> wanted) const {
-    ComparisonTable table;
-    table.name = name;
-    table.scale = scale;
+    ComparisonTable table{.name = name, .scale = scale};
     for (const size_t column : wanted) table.columns.push_back(columns[column]);
     for (size_t row = 0; row < rows.size(); ++row) {
         std::vector<Cell> cells;
@@ -247,8 +244,7 @@ ComparisonTable ComparisonTable::withColumns(std::initializer_list<size_t> wante
 
 ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows, const Layout& layout,
                         Wording wording) {
-    ComparisonTable table;
-    table.scale = view.scale();
+    ComparisonTable table{.scale = view.scale()};
     const std::vector<Place> places = placesOf(view, layout, wording);
     for (const Place& place : places)
         table.columns.push_back(
@@ -353,8 +349,7 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
     const std::vector<StepDifference> steps = stepDifferences(baseline, candidate);
     for (size_t index = 0; index < steps.size(); ++index) {
         const StepDifference& step = steps[index];
-        RowLead lead;
-        lead.step = static_cast<int>(index);
+        RowLead lead{.step = static_cast<int>(index)};
         table.add({step.number, step.name, step.baselineNs, step.candidateNs, step.lostNs(), step.lostInAllNs,
                    partWithLargestLoss(baseline.steps[index].parts, candidate.steps[index].parts)},
                   std::move(lead));

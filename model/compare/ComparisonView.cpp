@@ -253,9 +253,7 @@ RowSide sideOf(const ContributorDifference& difference, MatchKind unless, const 
 
 /// Returns a row of something that every run has, if only for no time.
 ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t baselineNs, size_t candidateCount) {
-    ComparisonRow row;
-    row.part = part;
-    row.name = name;
+    ComparisonRow row{.part = part, .name = std::string(name)};
     row.baseline.ns = baselineNs;
     row.candidates.resize(candidateCount);
     row.lead.part = part;
@@ -263,13 +261,12 @@ ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t
 }
 
 ComparisonRow rowOf(const ContributorDifference& difference, size_t candidateCount) {
-    ComparisonRow row;
-    row.part = difference.part;
-    row.kind = difference.kind;
-    row.match = difference.match;
-    row.path = difference.path;
-    row.name = difference.name().text();
-    row.baseline = sideOf(difference, MatchKind::OnlyCandidate, difference.baseline);
+    ComparisonRow row{.part = difference.part,
+                      .kind = difference.kind,
+                      .match = difference.match,
+                      .path = difference.path,
+                      .name = difference.name().text(),
+                      .baseline = sideOf(difference, MatchKind::OnlyCandidate, difference.baseline)};
     row.candidates.resize(candidateCount);
     row.lead = leadTo(difference);
     return row;

@@ -157,12 +157,12 @@ struct ComparisonRow {
     std::optional<analysis::StepPart> part;  ///< Nullopt for the whole step.
     analysis::ContributorKind kind = analysis::ContributorKind::Others;
     MatchKind match = MatchKind::SameName;  ///< "Only in the baseline" means that no candidate has it.
-    std::string path;
-    std::string name;        ///< Name of the part, range or contributor in the candidates.
-    std::string formerName;  ///< Name of the contributor in the baseline, if different.
-    RowSide baseline;
-    std::vector<RowSide> candidates;  ///< As many as the view has.
-    RowLead lead;
+    std::string path = {};
+    std::string name;             ///< Name of the part, range or contributor in the candidates.
+    std::string formerName = {};  ///< Name of the contributor in the baseline, if different.
+    RowSide baseline = {};
+    std::vector<RowSide> candidates = {};  ///< As many as the view has.
+    RowLead lead = {};
 
     /// Returns the candidates' loss farthest from 0.
     int64_t maxAbsoluteLossNs() const;

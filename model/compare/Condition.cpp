@@ -267,8 +267,7 @@ class ConditionParser {
             return scanner_.failExpecting(
                 alternatives(subjectList, [](const SubjectEntry& each) { return each.name; }));
         scanner_.takeWord();
-        ConditionTest test;
-        test.subject = subject->subject;
+        ConditionTest test{.subject = subject->subject};
         Result<void> done;
         if (subject->measures.empty()) {
             done = parseScope(test);

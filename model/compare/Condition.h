@@ -69,11 +69,11 @@ struct Threshold {
 /// One comparison with a number: "copy HtoD.bandwidth < 40 GB/s".
 struct ConditionTest {
     Subject subject = Subject::Step;
-    std::string name;                         ///< Name, for subjects with many: a kernel, a part. '*' matches any text.
+    std::string name = {};                    ///< Name, for subjects with many: a kernel, a part. '*' matches any text.
     VerdictScope scope = VerdictScope::Step;  ///< For a verdict; `name` is the part or range.
     Measure measure = Measure::Median;
     Relation relation = Relation::Greater;
-    Threshold threshold;
+    Threshold threshold = {};
 };
 
 /// A `--fail-if` condition: met if all of its tests hold.

@@ -65,8 +65,7 @@ CounterAmount amountIn(const Trace& trace, uint32_t counter, TimeRange range) {
 int64_t countOf(const WorkerSummary& worker) { return static_cast<int64_t>(worker.steps.size()); }
 
 ContributorShare shareOf(const Contributor& contributor, int64_t steps) {
-    ContributorShare share;
-    share.name = contributor.name;
+    ContributorShare share{.name = contributor.name};
     if (steps <= 0) return share;
     share.totalNs = contributor.totalNs / steps;
     share.count = static_cast<double>(contributor.count) / static_cast<double>(steps);
@@ -97,8 +96,7 @@ std::vector<ContributorDifference> contributorDifferences(const WorkerSummary& b
         return share;
     };
     for (const ContributorMatch& match : matches) {
-        ContributorDifference difference;
-        difference.match = match.kind;
+        ContributorDifference difference{.match = match.kind};
         const Contributor& known = match.candidate != noIndex ? candidate.contributors[match.candidate]
                                                               : baseline.contributors[match.baseline];
         difference.part = known.part;
@@ -381,10 +379,7 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
     std::vector<bool> isTaken(candidate.counters.size());
     for (uint32_t index = 0; index < baseline.counters.size(); ++index) {
         const CounterSeries& series = baseline.counters[index];
-        CounterDifference difference;
-        difference.name = series.name;
-        difference.owner = ownerOf(baseline, series);
-        difference.unit = series.unit;
+        CounterDifference difference{.name = series.name, .owner = ownerOf(baseline, series), .unit = series.unit};
         for (uint32_t other = 0; other < candidate.counters.size(); ++other) {
             const CounterSeries& counterpart = candidate.counters[other];
             if (isTaken[other] || counterpart.name != series.name || counterpart.source != series.source ||
@@ -428,9 +423,7 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
     const WorkerSummary baseline = withOneOfEach(causes, ofBaseline);
     const WorkerSummary candidate = withOneOfEach(causes, ofCandidate);
-    WorkerComparison pair;
-    pair.baselineLabel = baseline.label();
-    pair.candidateLabel = candidate.label();
+    WorkerComparison pair{.baselineLabel = baseline.label(), .candidateLabel = candidate.label()};
     const std::vector<int64_t> before = baseline.wallTimes();
     const std::vector<int64_t> after = candidate.wallTimes();
     pair.baseline = distributionOf(before);
@@ -465,11 +458,10 @@ std::vector<PatternDifference> patternDifferences(const std::vector<WorkerCompar
         const auto tell = [&](const std::optional<StepPattern>& own, const std::optional<StepPattern>& other,
                               bool isCandidate) {
             if (!own) return;
-            PatternDifference one;
-            one.isCandidate = isCandidate;
-            one.pair = index;
-            one.worker = isCandidate ? pair.candidateLabel : pair.baselineLabel;
-            one.pattern = *own;
+            PatternDifference one{.isCandidate = isCandidate,
+                                  .pair = index,
+                                  .worker = isCandidate ? pair.candidateLabel : pair.baselineLabel,
+                                  .pattern = *own};
             if (other && isSame(*own, *other)) one.otherExcessNs = other->excessNs;
             if (2 * std::abs(one.otherExcessNs) >= std::abs(own->excessNs)) return;
             blame(one, isCandidate ? after : before, pair);
@@ -539,13 +531,12 @@ void answer(RunComparison& comparison, const RunSummary& baseline, const RunSumm
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
     const RunSummary& before = baseline.summary;
     const RunSummary& after = candidate.summary;
-    RunComparison comparison;
-    comparison.baseline = before.facts;
-    comparison.candidate = after.facts;
-    comparison.baselineSource = before.source;
-    comparison.candidateSource = after.source;
-    comparison.baselinePattern = before.pattern;
-    comparison.candidatePattern = after.pattern;
+    RunComparison comparison{.baseline = before.facts,
+                             .candidate = after.facts,
+                             .baselineSource = before.source,
+                             .candidateSource = after.source,
+                             .baselinePattern = before.pattern,
+                             .candidatePattern = after.pattern};
     for (const WorkerPair& pair : workerPairs(before, after)) {
         ComparedWorkers workers = compareWorkers(before.workers[pair.baseline], after.workers[pair.candidate]);
         for (WorkerComparison* each : {&workers.shown, &workers.exact}) {

@@ -45,7 +45,7 @@ struct CounterDifference {
     std::string name;   ///< "Device memory".
     std::string owner;  ///< "GPU 0", "rank 1", "GPU 0, link 3"; empty for the machine.
     CounterUnit unit = CounterUnit::Count;
-    CounterAmount baseline, candidate;
+    CounterAmount baseline = {}, candidate = {};
     /// Percent of the baseline's mean; 0 if that is 0 or a side has no value.
     double changePercent() const;
 };
@@ -60,9 +60,9 @@ std::vector<CounterDifference> counterDifferences(const Trace& baseline, TimeRan
 struct InstanceQuery {
     analysis::StepPart part = analysis::StepPart::Compute;
     analysis::ContributorKind kind = analysis::ContributorKind::Kernel;
-    analysis::ContributorName baselineName,
-        candidateName;  ///< Empty if that run has nothing like it.
-    std::string baselinePath, candidatePath;
+    /// Empty if that run has nothing like it.
+    analysis::ContributorName baselineName = {}, candidateName = {};
+    std::string baselinePath = {}, candidatePath = {};
 };
 
 /// Kind of a fact, which determines its evidence.
@@ -157,7 +157,7 @@ struct Claim {
     int64_t spreadRuns = 0;     ///< Earlier runs used to estimate the spread between runs.
     double visiblePercent = 0;  ///< The smallest change that four of five such tests detect; for runs.
     /// Largest distance between runs of one side, relative to the lowest; nullopt for one run per side.
-    std::optional<double> spreadPercent;
+    std::optional<double> spreadPercent = {};
     bool areAlternating = false;  ///< A drift over the order of the runs was tested for (`judgeRuns`).
 };
 
@@ -226,9 +226,9 @@ struct ContributorDifference {
     analysis::StepPart part = analysis::StepPart::Compute;
     analysis::ContributorKind kind = analysis::ContributorKind::Kernel;
     MatchKind match = MatchKind::SameName;
-    std::string path;  ///< Surrounding NVTX ranges: "step #/backward".
-    ContributorShare baseline;
-    ContributorShare candidate;
+    std::string path = {};  ///< Surrounding NVTX ranges: "step #/backward".
+    ContributorShare baseline = {};
+    ContributorShare candidate = {};
     int64_t lostNs() const { return candidate.exposedNs - baseline.exposedNs; }
     /// Returns the candidate's name, or the baseline's if only the baseline has it.
     const analysis::ContributorName& name() const;
@@ -255,19 +255,19 @@ struct WorkerComparison {
     uint32_t candidateWorker = noIndex;
     std::string baselineLabel, candidateLabel;  ///< "rank 1, GPU 1".
     /// Scale of the times of the mean step. Depends on the baseline only, whose numbers are thus always the same.
-    DurationScale scale;
-    StepDistribution baseline, candidate;
+    DurationScale scale = {};
+    StepDistribution baseline = {}, candidate = {};
     /// MFU of the two runs, a fraction. Both have the same source of FLOPs and kind of peak; else nullopt.
-    std::optional<double> baselineMfu, candidateMfu;
-    Claim claim;
-    std::vector<PartDifference> parts;  ///< All of them, in the order of the enumeration.
+    std::optional<double> baselineMfu = {}, candidateMfu = {};
+    Claim claim = {};
+    std::vector<PartDifference> parts = {};  ///< All of them, in the order of the enumeration.
     /// By part, then by lost time, largest first. Unmatched contributors have no counterpart.
-    std::vector<ContributorDifference> contributors;
-    std::vector<RangeDifference> ranges;  ///< By lost time, largest first.
+    std::vector<ContributorDifference> contributors = {};
+    std::vector<RangeDifference> ranges = {};  ///< By lost time, largest first.
     /// By change either way, largest first. Empty unless the recorded causes explain the steps of both runs.
-    std::vector<PathDifference> path;
+    std::vector<PathDifference> path = {};
     /// Quantities judged in addition to the step: parts in their order, then ranges. Empty for two runs.
-    std::vector<QuantityClaim> quantities;
+    std::vector<QuantityClaim> quantities = {};
 
     /// Additional time of the candidate's mean step; the sum of `lostNs()` of all parts.
     int64_t lostNs() const { return candidate.meanNs - baseline.meanNs; }
@@ -278,17 +278,17 @@ struct Cause {
     analysis::StepPart part = analysis::StepPart::Compute;
     int64_t lostNs = 0;  ///< Per step; negative if the candidate saves it.
     /// The contributor of the part that changed most; nullopt if no single one stands out.
-    std::optional<ContributorDifference> main;
+    std::optional<ContributorDifference> main = {};
     bool hasLostNvlink = false;  ///< The transfer used NVLink in the baseline and no longer does.
     /// The program does something else, not the same for longer. Reported first, as a fact about
     /// the program. `lostNs` then covers `main` alone if another cause, or none, covers its part.
     bool isChangeOfKind = false;
     bool isOfWholePart = true;  ///< `lostNs` is the loss of the whole part, not of `main` alone.
     /// Certainty that the programs differ in this; nullopt if not judged.
-    std::optional<QuantityClaim> judged;
+    std::optional<QuantityClaim> judged = {};
     bool isCertain() const { return judged && judged->isCertain; }
     /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3 GB/s".
-    std::string text;
+    std::string text = {};
 };
 
 /// The answer: first the findings, then the same in words.
@@ -317,23 +317,23 @@ struct PatternDifference {
     uint32_t pair = noIndex;  ///< Index into `RunComparison::workers`.
     std::string worker;       ///< "rank 2, GPU 2".
     analysis::StepPattern pattern;
-    int64_t otherExcessNs = 0;              ///< Excess of the same pattern on the other side; 0 if it has none.
-    analysis::ContributorName contributor;  ///< Its main contributor; empty if unknown.
-    std::string path;
-    std::string text;  ///< "only in the candidate, every third step of rank 2, GPU 2 takes ..."
+    int64_t otherExcessNs = 0;                   ///< Excess of the same pattern on the other side; 0 if it has none.
+    analysis::ContributorName contributor = {};  ///< Its main contributor; empty if unknown.
+    std::string path = {};
+    std::string text = {};  ///< "only in the candidate, every third step of rank 2, GPU 2 takes ..."
 };
 
 struct RunComparison {
     analysis::SummaryFacts baseline, candidate;
     StepSource baselineSource = StepSource::WholeRun, candidateSource = StepSource::WholeRun;
     std::string baselinePattern, candidatePattern;
-    std::vector<WorkerComparison> workers;  ///< Pairs; in the order of the candidate's workers.
+    std::vector<WorkerComparison> workers = {};  ///< Pairs; in the order of the candidate's workers.
     /// The same pairs with times to the nanosecond; conditions are tested against these.
-    std::vector<WorkerComparison> exact;
+    std::vector<WorkerComparison> exact = {};
     uint32_t critical = noIndex;  ///< The pair that the answer is about; `noIndex` if there is none.
-    std::vector<RunOutlier> outliers;
-    std::vector<PatternDifference> patterns;  ///< Most expensive first.
-    Answer answer;
+    std::vector<RunOutlier> outliers = {};
+    std::vector<PatternDifference> patterns = {};  ///< Most expensive first.
+    Answer answer = {};
 
     const WorkerComparison* criticalPair() const { return critical < workers.size() ? &workers[critical] : nullptr; }
     const WorkerComparison* exactCriticalPair() const { return critical < exact.size() ? &exact[critical] : nullptr; }

@@ -534,22 +534,18 @@ std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vecto
     if (changes.size() > maxKindChanges) changes.resize(maxKindChanges);
     std::vector<Cause> further;
     for (const ContributorDifference* each : changes) {
-        Cause cause;
-        cause.part = each->part;
-        cause.lostNs = each->lostNs();
-        cause.main = *each;
-        cause.isChangeOfKind = true;
-        cause.isOfWholePart = false;
-        further.push_back(std::move(cause));
+        further.push_back({.part = each->part,
+                           .lostNs = each->lostNs(),
+                           .main = *each,
+                           .isChangeOfKind = true,
+                           .isOfWholePart = false});
     }
     return further;
 }
 
 Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const RunSummary& baseline,
               const RunSummary& candidate) {
-    Cause cause;
-    cause.part = part.part;
-    cause.lostNs = part.lostNs();
+    Cause cause{.part = part.part, .lostNs = part.lostNs()};
     const ContributorDifference* main = mainContributor(pair, part.part, part.lostNs());
     if (main) cause.main = *main;
     cause.hasLostNvlink = hasLostNvlink(part.part, main, baseline, candidate);
@@ -560,9 +556,7 @@ Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const Ru
 
 /// Returns a cause for the idle time of a path, described by its contributor that changed most.
 Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
-    Cause cause;
-    cause.isOfWholePart = false;
-    cause.judged = idle;
+    Cause cause{.isOfWholePart = false, .judged = idle};
     for (const ContributorDifference& each : pair.contributors)
         if (each.kind == ContributorKind::Idle && each.path == idle.path) cause.lostNs += each.lostNs();
     if (const ContributorDifference* main = findLargestIdleChange(pair, idle)) cause.main = *main;
@@ -641,9 +635,7 @@ void writeAnswer(RunComparison& comparison, const RunSummary& baseline, const Ru
 }
 
 InstanceQuery queryOf(const ContributorDifference& contributor) {
-    InstanceQuery query;
-    query.part = contributor.part;
-    query.kind = contributor.kind;
+    InstanceQuery query{.part = contributor.part, .kind = contributor.kind};
     if (contributor.match != MatchKind::OnlyCandidate) {
         query.baselineName = contributor.baseline.name;
         query.baselinePath = contributor.path;

@@ -301,9 +301,7 @@ TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comp
 }
 
 TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured, const NumberWriter& write) {
-    TestOutcome outcome;
-    outcome.baseline = measured.baseline;
-    outcome.candidate = measured.candidate;
+    TestOutcome outcome{.baseline = measured.baseline, .candidate = measured.candidate};
     const auto notComparable = [&](std::string why) {
         outcome.finding = fmt::format("{}: {}", quantity(test), why);
         return outcome;
@@ -354,8 +352,7 @@ TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& compari
         if (shown.state == outcome.state) outcome.finding = shown.finding;
         return outcome;
     }
-    TestOutcome outcome;
-    outcome.finding = fmt::format("{}: {}", quantity(test), measured.missing);
+    TestOutcome outcome{.finding = fmt::format("{}: {}", quantity(test), measured.missing)};
     if (measured.isUnknownName && isMissingFine) outcome.state = ConditionState::Skipped;
     return outcome;
 }
@@ -390,8 +387,7 @@ std::string_view identifier(ConditionState state) {
 }
 
 ConditionOutcome evaluateCondition(const Condition& condition, const RunComparison& comparison, bool isMissingFine) {
-    ConditionOutcome outcome;
-    outcome.text = condition.text;
+    ConditionOutcome outcome{.text = condition.text};
     std::string findings;
     const std::string doubt = reasonNotComparable(comparison);
     for (const ConditionTest& test : condition.tests) {

@@ -32,16 +32,16 @@ std::string_view identifier(ConditionState state);
 struct TestOutcome {
     ConditionState state = ConditionState::NotComparable;
     /// The numbers, if any, in the unit of the measure's dimension.
-    std::optional<double> baseline, candidate;
-    std::string finding;  ///< "step.p50 was 63.10 ms and is 77.60 ms (+14.50 ms, +23.0 %)".
+    std::optional<double> baseline = {}, candidate = {};
+    std::string finding = {};  ///< "step.p50 was 63.10 ms and is 77.60 ms (+14.50 ms, +23.0 %)".
 };
 
 /// Result of a condition: met if all tests hold, not met if any does not; else not comparable.
 struct ConditionOutcome {
     std::string text;  ///< Text of the condition.
     ConditionState state = ConditionState::NotComparable;
-    std::vector<TestOutcome> tests;
-    std::string sentence;  ///< The condition, its state and the findings, for the screen.
+    std::vector<TestOutcome> tests = {};
+    std::string sentence = {};  ///< The condition, its state and the findings, for the screen.
 };
 
 /// Evaluates a condition on the comparison's critical pair of workers. O(contributors x tests); any thread.

@@ -375,11 +375,10 @@ Claim judgeRuns(const RunMedians& medians, double weight) {
     const double reach = found.reach();
     const double medianNs = std::exp(found.baseline);
 
-    Claim claim;
-    claim.unit = ClaimUnit::Runs;
-    claim.baselineRuns = static_cast<int64_t>(medians.baseline.size());
-    claim.candidateRuns = static_cast<int64_t>(medians.candidate.size());
-    claim.spreadRuns = static_cast<int64_t>(medians.spread.size());
+    Claim claim{.unit = ClaimUnit::Runs,
+                .baselineRuns = static_cast<int64_t>(medians.baseline.size()),
+                .candidateRuns = static_cast<int64_t>(medians.candidate.size()),
+                .spreadRuns = static_cast<int64_t>(medians.spread.size())};
     claim.percent = percentOfLog(found.difference);
     claim.lowPercent = percentOfLog(found.difference - reach);
     claim.highPercent = percentOfLog(found.difference + reach);

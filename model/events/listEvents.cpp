@@ -104,8 +104,7 @@ void appendPlain(std::string& text, const Cell& cell) {
 }
 
 ReportTable partOf(const Trace& trace, std::span<const EventRef> events) {
-    ReportTable table;
-    table.columns = eventColumns();
+    ReportTable table{.columns = eventColumns()};
     for (const EventRef event : events) table.rows.push_back(eventCells(trace, event));
     return table;
 }
@@ -284,8 +283,7 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
     const TypedTerms typed = splitTerms(request.words);
     const std::vector<std::string> words = wordsOf(typed.rest);
     const StackFilter stacks(trace, typed.stack);
-    EventList list;
-    list.inRange = window.size();
+    EventList list{.inRange = window.size()};
     const int64_t maxScanned = std::min(window.size(), request.maxScanned);
     while (list.scanned < maxScanned) {
         if (isCancelled && isCancelled()) return std::nullopt;

@@ -100,7 +100,7 @@ struct EventRequest {
 };
 
 struct EventList {
-    std::vector<EventRef> events;
+    std::vector<EventRef> events = {};
     int64_t inRange = 0;  ///< Number of events of these kinds in the range.
     int64_t scanned = 0;
 };

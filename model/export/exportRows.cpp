@@ -97,11 +97,8 @@ std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track) {
     const Thread& thread = trace.threads[track.subject];
     const std::string title = thread.name.empty() ? fmt::format("Thread {}", thread.tid) : thread.name;
     const auto add = [&](const char* what) {
-        ThreadRow& row = rows.emplace_back();
-        row.thread = track.subject;
-        row.isStack = isStack;
-        row.name = fmt::format("{}: {}", title, what);
-        return &row;
+        rows.push_back({.thread = track.subject, .isStack = isStack, .name = fmt::format("{}: {}", title, what)});
+        return &rows.back();
     };
     if (isStack) {
         ThreadRow& row = *add("stack");

@@ -29,7 +29,7 @@ struct ThreadRow {
     uint32_t thread = 0;
     bool isStack = false;
     std::string name;  ///< "MainThread: stack".
-    std::vector<Slice> slices;
+    std::vector<Slice> slices = {};
 };
 
 /// Calls `visit(const ThreadRow&)` for each row of a trace, in the order of the timeline. O(n log

@@ -483,8 +483,7 @@ class TreeMaker {
 
   private:
     void findSteps() {
-        StepSelection selection;
-        selection.rangeName = options_.stepName;
+        StepSelection selection{.rangeName = options_.stepName};
         Result<RunSteps> found = lanescope::findSteps(trace_, selection);
         if (!found || found->source == StepSource::WholeRun) return;
         steps_ = std::move(*found);

@@ -76,10 +76,7 @@ void addCollectives(const Trace& trace, const std::vector<FoundWorker>& workers,
         if (facts.communicatorName != 0) communicator.name = trace.strings.at(facts.communicatorName);
         if (facts.rank >= 0) communicator.rank = facts.rank;
         if (facts.rankCount >= 0) communicator.rankCount = facts.rankCount;
-        RankCollective call;
-        call.worker = worker.number;
-        call.communicator = id;
-        call.operation = nccl.operation[row];
+        RankCollective call{.worker = worker.number, .communicator = id, .operation = nccl.operation[row]};
         const int64_t ofOperation = counts[{known->second, call.operation}]++;
         call.place = communicator.calls++;
         call.isNumbered = facts.sequence >= 0;
@@ -114,8 +111,7 @@ std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange rang
         greatest = std::max(greatest, value);
     }
     if (timeNs == 0) return std::nullopt;
-    CounterSummary made;
-    made.key = counter.key;
+    CounterSummary made{.key = counter.key};
     if (counter.link >= 0) made.link = counter.link;
     made.device = counter.device;
     made.mean = weighted / timeNs;

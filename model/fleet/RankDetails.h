@@ -56,8 +56,8 @@ struct RankCollective {
     bool isNumbered = false;  ///< Numbered by NCCL, so that it is the same in all ranks.
     int64_t bytes = -1;       ///< -1 if unknown.
     uint32_t step = noIndex;
-    TimeRange call;
-    std::optional<TimeRange> gpu;
+    TimeRange call = {};
+    std::optional<TimeRange> gpu = {};
     uint32_t sharedBy = 1;
 };
 
@@ -72,10 +72,10 @@ struct StepKernels {
 /// A counter over all steps, of any GPU: one rank samples all of its machine.
 struct CounterSummary {
     std::string key;
-    std::optional<int64_t> gpuId;
-    std::string gpuUuid;
-    std::optional<int64_t> link;
-    std::string device;
+    std::optional<int64_t> gpuId = {};
+    std::string gpuUuid = {};
+    std::optional<int64_t> link = {};
+    std::string device = {};
     double mean = 0, least = 0, greatest = 0;
 };
 

@@ -64,8 +64,7 @@ struct Header {
 std::optional<Header> headerOf(std::span<const std::byte, sqliteHeaderBytes> bytes) {
     const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
     const uint64_t whole = sqliteFileBytes({from, bytes.size()});
-    Header header;
-    header.pageBytes = uint32_t{from[16]} << 8 | from[17];
+    Header header{.pageBytes = uint32_t{from[16]} << 8 | from[17]};
     if (header.pageBytes == 1) header.pageBytes = 65536;
     if (whole == 0 || header.pageBytes < 512 || whole / header.pageBytes > UINT32_MAX) return std::nullopt;
     header.pageCount = static_cast<uint32_t>(whole / header.pageBytes);
@@ -106,8 +105,7 @@ int seal(int file, const Header& header) {
 }
 
 PageSeal sealBefore(const SealEnd& end, uint64_t fileBytes, const ReadAt& read) {
-    PageSeal found;
-    found.state = SealState::Broken;
+    PageSeal found{.state = SealState::Broken};
     std::array<std::byte, sqliteHeaderBytes> header{};
     const uint64_t listBytes = uint64_t{end.pageCount} * sizeof(uint32_t);
     if (end.checksum != checksumOfEnd(end) || end.version != sealVersion || listBytes > fileBytes - sizeof end ||

@@ -69,7 +69,7 @@ struct PageSeal {
     SealState state = SealState::None;
     uint32_t pageBytes = 0;
     uint32_t changeCounter = 0;
-    std::vector<uint32_t> checksums;  ///< One per page; empty unless the state is `Whole` or `Changed`.
+    std::vector<uint32_t> checksums = {};  ///< One per page; empty unless the state is `Whole` or `Changed`.
 
     /// Returns true if page `number` (from 0) is unchanged. A page without a checksum counts as
     /// unchanged, unless the file was changed and the page was added.

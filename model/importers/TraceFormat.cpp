@@ -141,8 +141,7 @@ Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path
     return orOutOfMemory(path, [&]() -> Result<TracePtr> {
         Result<TraceSource> source = TraceSource::open(descriptor, path);
         if (!source) return fail(source.error());
-        LoadOptions options;
-        options.threads = 1;
+        LoadOptions options{.threads = 1};
         Result<TraceBuilder> trace = readSource(*source, options, progress);
         if (!trace) return fail(trace.error());
         return trace->take();

@@ -247,8 +247,7 @@ class FieldWriter {
 StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
     isCancelled_ = isCancelled_ || !isWanted_();
     if (isCancelled_ || isTooLarge_) return {};
-    StoredColumn stored;
-    stored.count = packed.blockCount() * PackedBlocks::blockSize + rest.size();
+    StoredColumn stored{.count = packed.blockCount() * PackedBlocks::blockSize + rest.size()};
     std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());
     std::span<const std::byte> bytes = packed.bytes();
     if (!bytes.empty()) bytes = bytes.first(bytes.size() - PackedBlocks::padding);
@@ -389,10 +388,6 @@ bool isTrusted(int descriptor, Bytes file, const IndexHeader& header) {
     const std::optional<SipHash::Key> key = userKey();
     return key && codeOfIndex(file, *key) == header.code;
 }
-
-}  // namespace
-
-namespace {
 
 /// Writes the contents of an index, without the file's name.
 Result<void> writeContents(const Trace& trace, const SourceKey& source, const SipHash::Key& key, AtomicFile& file,

@@ -127,8 +127,7 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
     const uint64_t bytes = std::filesystem::file_size(path, error);
     const bool isSmall = error || bytes < options.minBytes;
     const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
-    LoadOptions loading;
-    loading.memory = std::make_shared<LargeMemory>();
+    LoadOptions loading{.memory = std::make_shared<LargeMemory>()};
     const auto withoutIndex = [&]() -> Result<Opened> {
         Result<TracePtr> trace = loadTrace(path, progress, loading);
         if (!trace) return fail(trace.error());
@@ -279,8 +278,7 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
 }
 
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path, const LoadProgress& progress) {
-    OpenOptions options;
-    options.minBytes = 0;
+    OpenOptions options{.minBytes = 0};
     const Result<Opened> opened = orOutOfMemory(path, [&] { return open(path, options, progress); });
     if (!opened) return fail(opened.error());
     return opened->index;

@@ -207,8 +207,7 @@ std::vector<CommonTime> commonCollectives(std::span<const ClockedTrace> traces) 
 
 std::vector<CommonTime> commonSteps(std::span<const ClockedTrace> traces) {
     std::map<std::pair<std::string, int64_t>, CommonTime> byNumber;
-    StepSelection everyStep;
-    everyStep.keepsWarmUp = true;
+    StepSelection everyStep{.keepsWarmUp = true};
     for (const ClockedTrace& each : traces) {
         const Result<RunSteps> steps = findSteps(*each.trace, everyStep);
         if (!steps || steps->source == StepSource::WholeRun) continue;

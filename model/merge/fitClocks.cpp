@@ -470,9 +470,7 @@ Line lineThrough(std::span<const Value> values) {
         for (size_t j = i + 1; j < values.size(); ++j)
             if (values[j].s > values[i].s)
                 slopes.push_back((values[j].ns - values[i].ns) / (values[j].s - values[i].s));
-    Line line;
-    line.s = values[values.size() / 2].s;
-    line.nsPerS = upperMedianOf(std::move(slopes));
+    Line line{.s = values[values.size() / 2].s, .nsPerS = upperMedianOf(std::move(slopes))};
     for (const Value& value : values) off.push_back(value.ns - line.nsPerS * (value.s - line.s));
     line.ns = upperMedianOf(std::move(off));
     return line;

@@ -130,8 +130,7 @@ std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceExcerp
 }
 
 Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayWrite, const LoadProgress& progress) {
-    OpenOptions how;
-    how.mayWrite = mayWrite;
+    OpenOptions how{.mayWrite = mayWrite};
     std::vector<TracePtr> traces;
     const auto share = opened / static_cast<double>(files.size());
     for (size_t index = 0; index < files.size(); ++index) {

@@ -67,8 +67,7 @@ Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr>
 /// chosen process that has any of them.
 void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange steps, const ClockMap& clock,
                TimeRange& whole, int64_t& most) {
-    StepSelection selection;
-    selection.keepsWarmUp = true;
+    StepSelection selection{.keepsWarmUp = true};
     const Result<RunSteps> found = findSteps(trace, selection);
     if (!found) return;
     for (const WorkerSteps& worker : found->workers) {

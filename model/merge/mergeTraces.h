@@ -55,7 +55,7 @@ std::string_view identifier(ClockMethod method);
 struct MergeOptions {
     /// Default: nothing if all are of one host, else collectives, steps, the time of day, the first
     /// of them that determines each clock.
-    std::optional<ClockMethod> method;
+    std::optional<ClockMethod> method = {};
     TraceExcerpt cut = {};  ///< Clocks are synchronized by all data of the traces, also outside the excerpt.
     unsigned threads = 1;
     bool mayWriteIndexes = true;  ///< For merged files that have no index.

@@ -240,9 +240,7 @@ Mark newMark(TimeRange range) {
 }
 
 void sortMarks(std::vector<Mark>& marks) {
-    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
-        return std::tie(a.range.startNs, a.id) < std::tie(b.range.startNs, b.id);
-    });
+    std::ranges::sort(marks, {}, [](const Mark& each) { return std::tie(each.range.startNs, each.id); });
 }
 
 std::vector<std::string> trackPath(const Trace& trace, uint32_t track) {
@@ -331,8 +329,7 @@ Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs) {
     std::set<std::string_view> ids;
     for (const ById* marks : {&myMarks, &theirMarks})
         for (const auto& [id, mark] : *marks) ids.insert(id);
-    Notes merged;
-    merged.unknownFields = theirs.unknownFields;
+    Notes merged{.unknownFields = theirs.unknownFields};
     for (const std::string_view id : ids) {
         const Mark* mark = chosen(find(baseMarks, id), find(myMarks, id), find(theirMarks, id));
         if (mark) merged.marks.push_back(*mark);
@@ -397,8 +394,7 @@ Result<NotesFile::Content> NotesFile::content() const {
 Result<FoundNotes> NotesFile::read() const {
     Result<Content> content = this->content();
     if (!content) return fail(content.error());
-    FoundNotes found;
-    found.notes = std::move(content->notes);
+    FoundNotes found{.notes = std::move(content->notes)};
     if (content->state == Content::State::Corrupt)
         found.remark = fmt::format("{}: the notes are corrupt and not shown. They will be renamed when a mark is set.",
                                    path_.string());

@@ -30,8 +30,8 @@ struct Mark {
 };
 
 struct Notes {
-    std::vector<Mark> marks;    ///< Sorted by start, then id.
-    std::string unknownFields;  ///< As in `Mark`.
+    std::vector<Mark> marks = {};  ///< Sorted by start, then id.
+    std::string unknownFields;     ///< As in `Mark`.
     bool operator==(const Notes&) const = default;
 };
 
@@ -78,8 +78,8 @@ Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs);
 
 struct FoundNotes {
     Notes notes;
-    std::string remark;      ///< Sentence about a problem of the file; else empty.
-    bool isIgnored = false;  ///< The file next to the trace is not trusted (`isTrustedNextTo`), as the remark says.
+    std::string remark = {};  ///< Sentence about a problem of the file; else empty.
+    bool isIgnored = false;   ///< The file next to the trace is not trusted (`isTrustedNextTo`), as the remark says.
 };
 
 /// File with the notes about a trace, `<trace>.lanescope-notes.json` next to it, with the

@@ -47,9 +47,9 @@ struct ComparedCandidate {
 
 /// Content of a report of `lanescope compare`: one baseline, and every candidate against it.
 struct ComparisonReport {
-    analysis::RunSummary baseline;
-    std::vector<ComparedCandidate> candidates;
-    std::string selection;  ///< The compared steps, if not all: "steps 5-20". May be empty.
+    analysis::RunSummary baseline = {};
+    std::vector<ComparedCandidate> candidates = {};
+    std::string selection = {};  ///< The compared steps, if not all: "steps 5-20". May be empty.
     /// Rows of each list in text and HTML, most significant first; 0 for all. JSON and CSV contain all.
     size_t top = 0;
     /// History of the candidate, if the baseline is made of it.

@@ -15,8 +15,8 @@ namespace lanescope::report {
 /// Content of a timeline on a page.
 struct TimelineRequest {
     /// The part shown with every slice; by default three steps. At most one of the two.
-    std::optional<StepRange> steps;
-    std::optional<TimeRange> time;
+    std::optional<StepRange> steps = {};
+    std::optional<TimeRange> time = {};
     bool isAnonymous = false;  ///< Without folders, and without names of hosts and users.
     std::string label = {};    ///< Title of one of several timelines; empty for the title of the trace.
 };

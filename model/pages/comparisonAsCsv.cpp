@@ -19,9 +19,7 @@ namespace {
 using Row = std::vector<Cell>;
 
 ReportTable tableWith(std::string name, std::vector<ReportColumn> columns) {
-    ReportTable table;
-    table.name = std::move(name);
-    table.columns = {{"Candidate", Unit::Text}};
+    ReportTable table{.name = std::move(name), .columns = {{"Candidate", Unit::Text}}};
     table.columns.insert(table.columns.end(), columns.begin(), columns.end());
     return table;
 }
@@ -194,8 +192,7 @@ ReportTable conditionsTable(const ComparisonReport& report) {
 
 /// Returns one table with the columns of all, after a column with the name of a row's table. Missing cells are empty.
 ReportTable united(const std::vector<ReportTable>& tables) {
-    ReportTable all;
-    all.columns = {{"Table", Unit::Text}};
+    ReportTable all{.columns = {{"Table", Unit::Text}}};
     std::map<std::string, size_t> placeOf;  // by header, with the unit
     for (const ReportTable& table : tables)
         for (const ReportColumn& column : table.columns)

@@ -226,9 +226,9 @@ std::string changeSentence(const RunHistory& history) {
 
 /// A run and the earlier runs of its folder.
 struct HistoryOfRun {
-    RunHistory history;
-    std::vector<RunSummary> level;       ///< Runs that it is compared with, oldest first.
-    std::vector<std::string> sentences;  ///< Notes about them.
+    RunHistory history = {};
+    std::vector<RunSummary> level;            ///< Runs that it is compared with, oldest first.
+    std::vector<std::string> sentences = {};  ///< Notes about them.
 };
 
 /// Returns the earlier runs of a folder to compare a run with: the last `most` similar ones started before it, or those
@@ -243,8 +243,7 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
                     title);
     Result<FolderRuns> found = runsOfFolder(folder, run, selection, open);
     if (!found) return fail(found.error());
-    HistoryOfRun answer;
-    answer.level = earlierOf(std::move(found->runs), run, most);
+    HistoryOfRun answer{.level = earlierOf(std::move(found->runs), run, most)};
     if (answer.level.size() < minRuns)
         return fail(
             "{} has {} earlier run{} of the command of {} on its machine, recorded alike; it takes at least {}{}.",
@@ -309,8 +308,7 @@ Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection
 }
 
 Result<ComparisonReport> makeComparison(const ComparisonRequest& request, const TraceOpener& open) {
-    ComparisonReport report;
-    report.selection = request.selection.sentence();
+    ComparisonReport report{.selection = request.selection.sentence()};
     if (!request.baseline.empty()) report.files = {request.baseline.front(), request.candidates.front().front()};
     auto baseline = summarize(request.baseline, request.selection, open);
     if (!baseline) return fail(baseline.error());
@@ -353,9 +351,8 @@ Result<std::string> comparisonPage(const ComparisonReport& report, const TraceOp
         if (!trace) return fail(trace.error());
         const Result<RunSummary> run = summarizeRun(**trace);
         if (!run) return fail(run.error());
-        TimelineRequest request;
-        request.label = (timelines.empty() ? "Baseline: " : "Candidate: ") + printable((*trace)->title);
-        request.steps = steps;
+        TimelineRequest request{
+            .steps = steps, .label = (timelines.empty() ? "Baseline: " : "Candidate: ") + printable((*trace)->title)};
         Result<std::string> timeline = timelineHtml(**trace, *run, {}, request);
         request.steps = std::nullopt;  // One of the runs does not have these steps.
         if (!timeline) timeline = timelineHtml(**trace, *run, {}, request);

@@ -16,15 +16,15 @@ namespace lanescope {
 
 /// Files and settings of a comparison.
 struct ComparisonRequest {
-    std::vector<std::string> baseline;                 ///< Runs of the reference program.
-    std::vector<std::vector<std::string>> candidates;  ///< Runs of each examined program.
+    std::vector<std::string> baseline;                      ///< Runs of the reference program.
+    std::vector<std::vector<std::string>> candidates = {};  ///< Runs of each examined program.
     /// Runs for the spread between runs. A folder means its runs like the baseline's, or else the candidate's.
-    std::vector<std::string> earlier;
+    std::vector<std::string> earlier = {};
     /// A folder of runs used as the baseline, which then is empty; there is one candidate.
-    std::string history;
+    std::string history = {};
     size_t historyRuns = 20;  ///< Number of last runs used.
-    CompareSelection selection;
-    std::vector<compare::Condition> conditions;
+    CompareSelection selection = {};
+    std::vector<compare::Condition> conditions = {};
     bool isMissingFine = false;  ///< A condition on a name that no run has is skipped.
 
     /// Returns the files of both sides, the baseline's first.

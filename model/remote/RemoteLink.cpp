@@ -67,11 +67,8 @@ Result<void> RemoteLink::spawn() {
     if (program.empty())
         return fail("{}: the program {} is not installed here. Install OpenSSH.", source_.address.text(),
                     words.front());
-    Subprocess::Options options;
-    options.input = theirInput;
-    options.output = theirOutput;
-    options.errors = theirErrors;
-    options.hasDefaultSignals = true;
+    Subprocess::Options options{
+        .input = theirInput, .output = theirOutput, .errors = theirErrors, .hasDefaultSignals = true};
     process_.emplace(Subprocess::spawn(program, words, options));
     if (process_->pid() < 0)
         return fail("{}: cannot start {}: {}.", source_.address.text(), words.front(), std::strerror(errno));

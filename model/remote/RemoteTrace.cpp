@@ -104,11 +104,8 @@ Result<std::vector<QueryTable>> RemoteIndex::tables() const {
     for (uint32_t left = reader.count(2 * sizeof(uint32_t)); left > 0 && reader.isGood(); --left) {
         QueryTable& table = tables.emplace_back();
         table.name = reader.text();
-        for (uint32_t columns = reader.count(2 * sizeof(uint32_t)); columns > 0 && reader.isGood(); --columns) {
-            QueryTable::Column& column = table.columns.emplace_back();
-            column.name = reader.text();
-            column.type = reader.text();
-        }
+        for (uint32_t columns = reader.count(2 * sizeof(uint32_t)); columns > 0 && reader.isGood(); --columns)
+            table.columns.push_back({.name = std::string(reader.text()), .type = std::string(reader.text())});
     }
     if (!reader.isAtEnd()) return invalid(source());
     return tables;

@@ -326,8 +326,7 @@ class TraceServer {
         const auto live = liveTraceAt(path);
         if (!live || stateOf(*live) == LiveState::Finished) {
             mirrors_.erase(number);
-            OpenOptions always;
-            always.minBytes = 0;
+            OpenOptions always{.minBytes = 0};
             Result<TracePtr> trace = openTrace(live ? live->finished : path, always, progress);
             if (!trace) return fail(trace.error());
             return Opened{std::move(*trace), live ? live->finished : path};
@@ -404,8 +403,7 @@ class TraceServer {
     }
 
     void summarize(const Job& job, WireReader& reader, Generation& of) {
-        StepSelection selection;
-        selection.rangeName = reader.text();
+        StepSelection selection{.rangeName = std::string(reader.text())};
         if (!reader.isAtEnd()) return refuse(job.request, "Invalid summary.");
         std::optional<analysis::RunSummary> stored;
         if (selection.isDefault()) stored = analysis::readRunSummary(of.path);

@@ -57,9 +57,7 @@ uint32_t WireReader::count(size_t minBytes) {
 
 std::optional<TimeRange> WireReader::range() {
     if (number<uint8_t>() == 0) return std::nullopt;
-    TimeRange range;
-    range.startNs = number<int64_t>();
-    range.endNs = number<int64_t>();
+    TimeRange range{.startNs = number<int64_t>(), .endNs = number<int64_t>()};
     isGood_ =
         isGood_ && range.startNs >= -maxTimestampNs && range.endNs <= maxTimestampNs && range.startNs < range.endNs;
     return isGood_ ? range : TimeRange{0, 1};
@@ -71,10 +69,7 @@ ReportTable WireReader::table() {
         for (uint32_t left = count(sizeof(uint32_t)); left > 0 && isGood_; --left) list.emplace_back(text());
         return list;
     };
-    ReportTable table;
-    table.name = text();
-    table.title = text();
-    table.style = number<ReportStyle>();
+    ReportTable table{.name = std::string(text()), .title = std::string(text()), .style = number<ReportStyle>()};
     for (uint32_t left = count(sizeof(uint32_t) + 1); left > 0 && isGood_; --left) {
         ReportColumn& column = table.columns.emplace_back();
         column.name = text();

@@ -97,11 +97,8 @@ struct Formula {
 };
 
 OperatorWork made(OperatorKind kind, const Counting& of, const Formula& formula) {
-    OperatorWork work;
-    work.kind = kind;
-    work.operation = formula.operation;
-    work.precision = of.precision(formula.first);
-    return work;
+    return OperatorWork{
+        .kind = kind, .operation = std::string(formula.operation), .precision = of.precision(formula.first)};
 }
 
 OperatorWork product(const Counting& of, const Formula& formula, int64_t batch, int64_t m, int64_t n, int64_t k) {

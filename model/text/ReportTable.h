@@ -41,11 +41,11 @@ struct ReportColumn {
 
 /// Table with typed cells, printed by `lanescope stats` and shown in the viewer.
 struct ReportTable {
-    std::string name;   ///< "cuda_gpu_kern_sum".
-    std::string title;  ///< "Kernels".
-    std::vector<ReportColumn> columns;
-    std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
-    std::vector<std::string> notes = {};  ///< Sentences below the table, in the formats for people.
+    std::string name = {};   ///< "cuda_gpu_kern_sum".
+    std::string title = {};  ///< "Kernels".
+    std::vector<ReportColumn> columns = {};
+    std::vector<std::vector<Cell>> rows = {};  ///< Each as long as `columns`.
+    std::vector<std::string> notes = {};       ///< Sentences below the table, in the formats for people.
     /// Search text of each row that finds its events; empty if rows have none.
     std::vector<std::string> searches = {};
     ReportStyle style = ReportStyle::Plain;

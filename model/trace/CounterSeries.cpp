@@ -210,8 +210,7 @@ CounterColumn CounterSeries::extremesOf(size_t low, size_t high) const {
         group = fanOut;
     }
     extremes.take(*minValue, *maxValue, low, high);
-    CounterColumn column;
-    column.hasValue = !std::isnan(extremes.minValue);
+    CounterColumn column{.hasValue = !std::isnan(extremes.minValue)};
     if (!column.hasValue) return column;
     column.minimum = extremes.minValue;
     column.maximum = extremes.maxValue;

@@ -205,7 +205,7 @@ bool takeNamedFact(auto& facts, std::string_view identifier, std::string_view te
 struct HealthNote {
     Severity severity = Severity::Info;
     HealthCode code = HealthCode::Unknown;
-    std::string sentence;
+    std::string sentence = {};
     std::optional<int64_t> globalPid = {};  ///< Process id; nullopt for the whole run.
     std::optional<int64_t> timeNs = {};     ///< Nullopt if it has no time.
     std::optional<int64_t> count = {};      ///< Nullopt if not countable.

@@ -82,9 +82,9 @@ struct Roof {
 struct GpuConnection {
     int64_t gpu = noGpuId;
     int64_t peer = noGpuId;
-    int32_t nvlinks = 0;       ///< 0: connected by PCIe only.
-    std::string name;          ///< "NVLink", "NVSwitch", "PCIe switch".
-    std::string abbreviation;  ///< As in nvidia-smi: "NV18", "PIX", "SYS".
+    int32_t nvlinks = 0;            ///< 0: connected by PCIe only.
+    std::string name = {};          ///< "NVLink", "NVSwitch", "PCIe switch".
+    std::string abbreviation = {};  ///< As in nvidia-smi: "NV18", "PIX", "SYS".
     bool operator==(const GpuConnection&) const = default;
 };
 

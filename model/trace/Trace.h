@@ -61,7 +61,7 @@ struct Thread {
     int64_t globalTid = 0;
     uint32_t tid = 0;
     uint32_t process = 0;
-    std::string name;
+    std::string name = {};
 };
 
 struct Stream {

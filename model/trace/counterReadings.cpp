@@ -529,10 +529,9 @@ CounterValues counterValues(CounterSamples samples) {
 }
 
 CounterSamples samplesOf(const CounterSeries& series) {
-    CounterSamples samples;
-    samples.meaning = series.isMeanOfInterval ? CounterMeaning::Average : CounterMeaning::Gauge;
-    samples.unit = series.unit;
-    samples.intervalNs = series.intervalNs;
+    CounterSamples samples{.meaning = series.isMeanOfInterval ? CounterMeaning::Average : CounterMeaning::Gauge,
+                           .unit = series.unit,
+                           .intervalNs = series.intervalNs};
     const auto add = [&samples](int64_t timeNs, double value) {
         samples.timesNs.push_back(timeNs);
         samples.values.push_back(value);

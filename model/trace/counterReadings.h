@@ -87,10 +87,10 @@ enum class CounterMeaning : uint8_t {
 struct CounterSamples {
     CounterMeaning meaning = CounterMeaning::Gauge;
     CounterUnit unit = CounterUnit::Count;
-    int wrapBits = 0;                 ///< For a cumulative counter that wraps at 2^wrapBits; 0 if unknown.
-    int64_t intervalNs = 0;           ///< Sampling interval; 0 if unknown.
-    LargeVector<int64_t> timesNs;     ///< In any order; of equal times the last one counts.
-    LargeVector<long double> values;  ///< Exact to 2^63; NaN means unknown.
+    int wrapBits = 0;                      ///< For a cumulative counter that wraps at 2^wrapBits; 0 if unknown.
+    int64_t intervalNs = 0;                ///< Sampling interval; 0 if unknown.
+    LargeVector<int64_t> timesNs = {};     ///< In any order; of equal times the last one counts.
+    LargeVector<long double> values = {};  ///< Exact to 2^63; NaN means unknown.
 };
 
 /// Counter for display: each value is in effect until the next.

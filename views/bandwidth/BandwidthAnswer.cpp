@@ -245,10 +245,7 @@ QColor colorOf(const Theme& theme, const CopyGroup& group) {
 ReportTable bandwidthTable(const BandwidthAnswer& answer) {
     const BandwidthRows kind = answer.question.rows;
     const Trace& trace = *answer.trace;
-    ReportTable table;
-    table.name = "memcpy_bandwidth";
-    table.title = "Memcpy bandwidth";
-    table.columns = columnsOf(kind);
+    ReportTable table{.name = "memcpy_bandwidth", .title = "Memcpy bandwidth", .columns = columnsOf(kind)};
     for (const CopiesOfAllInstances& range : answer.ranges) {
         std::vector<Cell> cells{range.range,
                                 range.instanceCount,

@@ -49,7 +49,7 @@ struct BandwidthQuestion {
     BandwidthRows rows = BandwidthRows::Memory;
     std::string rangeName;  ///< For rows by range; empty = steps.
     BandwidthChart chart = BandwidthChart::OverTime;
-    CopyGrid grid;  ///< The resolution of the chart.
+    CopyGrid grid = {};  ///< The resolution of the chart.
     int binCount = 40;
 };
 

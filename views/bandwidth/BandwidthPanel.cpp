@@ -242,11 +242,10 @@ void BandwidthPanel::showPair(uint32_t gpu, uint32_t peer) {
 }
 
 BandwidthQuestion BandwidthPanel::question() const {
-    BandwidthQuestion question;
-    question.range = scopeChoice_->counted();
-    question.rows = static_cast<BandwidthRows>(rowsChoice_->currentIndex());
-    question.rangeName = rangeNameChoice_->rangeName().toStdString();
-    question.chart = static_cast<BandwidthChart>(chartTabs_->currentIndex());
+    BandwidthQuestion question{.range = scopeChoice_->counted(),
+                               .rows = static_cast<BandwidthRows>(rowsChoice_->currentIndex()),
+                               .rangeName = rangeNameChoice_->rangeName().toStdString(),
+                               .chart = static_cast<BandwidthChart>(chartTabs_->currentIndex())};
     const CopyChart& shown = chart(question.chart);
     question.grid = shown.grid();
     question.binCount = shown.binCount();

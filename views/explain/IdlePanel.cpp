@@ -106,12 +106,11 @@ std::optional<EmptyPlace> IdleFinder::placeAt(uint32_t track, int64_t timeNs) {
     const IdleGap& gap = gaps_->at(*place);
     const std::vector<GapCause> causes = gaps_->whyIdle(place->worker, gap.range);
     if (causes.empty()) return std::nullopt;
-    EmptyPlace explained;
-    explained.range = gap.range;
-    explained.color = theme_.colorOf(causes.front().part);
-    explained.title = tr("GPU %1 idle for %2")
-                          .arg(trace_->gpus[gaps_->gpuOf(place->worker)].id)
-                          .arg(shortDuration(gap.range.durationNs()));
+    EmptyPlace explained{.title = tr("GPU %1 idle for %2")
+                                      .arg(trace_->gpus[gaps_->gpuOf(place->worker)].id)
+                                      .arg(shortDuration(gap.range.durationNs())),
+                         .color = theme_.colorOf(causes.front().part),
+                         .range = gap.range};
     QStringList lines;
     for (const GapCause& cause : causes) {
         if (static_cast<size_t>(lines.size()) == maxCauses) break;

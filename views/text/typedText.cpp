@@ -147,8 +147,7 @@ Result<TimeTarget> parseStep(std::string_view text) {
     std::string_view number = trimmed(text);
     const size_t last = number.find_last_not_of("0123456789");
     const size_t digits = last == std::string_view::npos ? 0 : last + 1;
-    TimeTarget target;
-    target.stepName = trimmed(number.substr(0, digits));
+    TimeTarget target{.stepName = std::string(trimmed(number.substr(0, digits)))};
     number.remove_prefix(digits);
     target.step = takeInteger(number, 1, 12);
     if (!target.step) return fail("A step is called by its number, counted from 0, as in #12 or #step 12.");
@@ -196,9 +195,7 @@ Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& con
     if (!text.empty() && text.front() == '#') return parseStep(text.substr(1));
     if (isNamedStep(text)) return parseStep(text);
     if (text == "slowest" || text == "slowest step") {
-        TimeTarget target;
-        target.isSlowestStep = true;
-        return target;
+        return TimeTarget{.isSlowestStep = true};
     }
     const TimeRange visible = context.visible;
     const int64_t middleNs = visible.startNs + visible.durationNs() / 2;

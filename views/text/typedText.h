@@ -12,11 +12,11 @@ namespace lanescope::views {
 
 /// A place in a trace, as typed by the user.
 struct TimeTarget {
-    TimeRange range;  ///< In trace time; empty for a single time.
+    TimeRange range = {};  ///< In trace time; empty for a single time.
     /// The number of a step, counted from 0; `stepName` is the name of the ranges that are steps,
     /// empty for the detected ones.
-    std::optional<int64_t> step;
-    std::string stepName;
+    std::optional<int64_t> step = {};
+    std::string stepName = {};
     bool isSlowestStep = false;  ///< The longest step, whatever its number.
     bool isSingleTime() const { return !step && !isSlowestStep && range.isEmpty(); }
 };

@@ -15,7 +15,7 @@ namespace lanescope::views {
 
 /// The explanation of an empty place of a track.
 struct EmptyPlace {
-    QString title, detail;
+    QString title, detail = {};
     QColor color;
     TimeRange range;  ///< The extent of the place.
 };

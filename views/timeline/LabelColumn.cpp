@@ -251,9 +251,7 @@ void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize siz
 }
 
 LabelMarks LabelColumn::marksOf(const TimelineState* state) const {
-    LabelMarks marks;
-    marks.current = state->tracks().current();
-    marks.hasFocus = hasFocus();
+    LabelMarks marks{.current = state->tracks().current(), .hasFocus = hasFocus()};
     if (state == hoveredState_) marks.hovered = hoveredTrack_;
     if (state == flashedState_) marks.flashed = flashedTrack_;
     marks.isOnPin = isPinHovered_;

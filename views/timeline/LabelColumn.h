@@ -18,7 +18,7 @@ struct LabelMarks {
     bool hasFocus = false;  ///< The current row gets a focus frame.
     uint32_t flashed = noIndex;
     uint32_t dragged = noIndex;
-    std::optional<int> dropY;  ///< The drop position of the dragged row, as a layout height.
+    std::optional<int> dropY = {};  ///< The drop position of the dragged row, as a layout height.
 };
 
 /// Paints the titles of the visible rows over existing content.

@@ -41,11 +41,11 @@ struct LayoutMetrics {
 /// their path of titles ("GPU 0/Compute, stream 7"), so that an arrangement fits the next recording
 /// of the same program too. Paths missing in a trace are ignored.
 struct TrackArrangement {
-    std::vector<std::string> order;  ///< All tracks from top to bottom; empty for the trace's own.
-    std::vector<std::string> hidden;
-    std::vector<std::string> pinned;
-    std::vector<std::string> folded;    ///< Folded, although open by default.
-    std::vector<std::string> unfolded;  ///< Open, although folded by default.
+    std::vector<std::string> order = {};  ///< All tracks from top to bottom; empty for the trace's own.
+    std::vector<std::string> hidden = {};
+    std::vector<std::string> pinned = {};
+    std::vector<std::string> folded = {};    ///< Folded, although open by default.
+    std::vector<std::string> unfolded = {};  ///< Open, although folded by default.
     RowHeight height = RowHeight::Normal;
 
     bool isDefault() const { return *this == TrackArrangement(); }

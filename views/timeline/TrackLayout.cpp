@@ -385,8 +385,7 @@ void TrackLayout::moveTo(uint32_t track, uint32_t sibling) {
 }
 
 TrackArrangement TrackLayout::arrangement() const {
-    TrackArrangement result;
-    result.height = metrics_.rowHeight;
+    TrackArrangement result{.height = metrics_.rowHeight};
     const std::vector<std::string> paths = trackPaths(tracks_);
     const std::vector<uint32_t> shown = order();
     if (!std::is_sorted(shown.begin(), shown.end()))

@@ -115,9 +115,7 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
     const TimeUnit unit = unitFor(std::max(result.stepNs, maxLabelNs / 1000));
     for (int64_t timeNs = floorTo(range.startNs, result.stepNs); timeNs < range.endNs; timeNs += minorNs) {
         if (timeNs < range.startNs && timeNs % result.stepNs != 0) continue;
-        TimeTick tick;
-        tick.timeNs = timeNs;
-        tick.isMajor = timeNs % result.stepNs == 0;
+        TimeTick tick{.timeNs = timeNs, .isMajor = timeNs % result.stepNs == 0};
         if (tick.isMajor) {
             tick.label = inUnit(timeNs - result.anchorNs, unit, result.stepNs, false);
             if (result.hasAnchor) tick.label.prepend(QChar('+'));

@@ -38,7 +38,7 @@ constexpr double minPixelsPerLabel = 96;
 struct TimeTick {
     int64_t timeNs = 0;
     bool isMajor = false;
-    QString label;  ///< Major ticks only: "12.5 ms", or "+12.5 us" past `TimeTicks::anchorNs`.
+    QString label = {};  ///< Major ticks only: "12.5 ms", or "+12.5 us" past `TimeTicks::anchorNs`.
 };
 
 struct TimeTicks {

@@ -69,8 +69,7 @@ namespace {
 
 /// Removes and returns the options `range`, `steps` and `align`, as in `lanescope compare`.
 Result<CompareSelection> takeSelection(Options& options) {
-    CompareSelection selection;
-    selection.range = options.take("range");
+    CompareSelection selection{.range = options.take("range")};
     if (const std::string steps = options.take("steps"); !steps.empty()) {
         const Result<StepRange> numbers = parseStepNumbers(steps);
         if (!numbers) return fail("{}.", numbers.error().sentence);
@@ -680,8 +679,7 @@ Result<TablePtr> makeTable(const report::ComparisonReport& comparison, std::stri
 }
 
 Result<report::ComparisonReport> compareWith(const OpenTrace& open, Options& options) {
-    ComparisonRequest request;
-    request.baseline = {open.path.string()};
+    ComparisonRequest request{.baseline = {open.path.string()}};
     for (std::string& candidate : options.takeAll("candidate")) request.candidates.push_back({std::move(candidate)});
     if (request.candidates.empty()) return fail("Name a run to compare with.");
     request.earlier = options.takeAll("spread");
@@ -716,9 +714,7 @@ Result<report::ExplanationReport> explainTrace(const OpenTrace& open, Options& o
 }
 
 ReportTable previewOf(const Table& table, int64_t maxRows) {
-    ReportTable shown;
-    shown.name = table.name();
-    shown.notes = table.notes();
+    ReportTable shown{.name = table.name(), .notes = table.notes()};
     for (const ColumnInfo& column : table.columns()) shown.columns.push_back({column.title, column.unit});
     for (int64_t first = 0; first < std::min(maxRows, table.rowCount());) {
         const Batch batch = table.rows(first, maxRows - first);

@@ -231,12 +231,11 @@ bool EventDecoder::keepGpuWork(ImportedEventKind kind, Times times) {
         ++chunk_.tally.oddWork;
         return false;
     }
-    ImportedGpuWork work;
-    work.startNs = times.startNs;
-    work.durationNs = times.durationNs;
-    work.kind = kind;
-    work.correlation = correlation();
-    work.place = place(where);
+    ImportedGpuWork work{.startNs = times.startNs,
+                         .durationNs = times.durationNs,
+                         .correlation = correlation(),
+                         .place = place(where),
+                         .kind = kind};
     switch (kind) {
         case ImportedEventKind::Kernel:
             work.config = launch();
@@ -282,8 +281,7 @@ void EventDecoder::keepMark() {
         return;
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    ImportedSlice mark;
-    mark.startNs = *timeNs;
+    ImportedSlice mark{.startNs = *timeNs};
     mark.durationNs = ImportedSlice::mark;
     mark.name = chunk_.strings.add(event_.name);
     mark.thread = thread();
@@ -332,20 +330,19 @@ void EventDecoder::keepOperator(ImportedSlice slice) {
     if (sequence != nullptr) keepSequence(*sequence, forwardThread);
     operators.push_back(slice);
     if (operation == nullptr) return;
-    ImportedCollective collective;
-    collective.slice = operators.size() - 1;
-    collective.operation = chunk_.strings.add(*operation);
-    collective.datatype = textOf("dtype");
-    collective.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name" : "Process Group ID");
-    collective.groupName = textOf("Process Group Description");
-    collective.ranks = textOf("Process Group Ranks");
-    collective.inElements = numberOr("In msg nelems", -1);
-    collective.outElements = numberOr("Out msg nelems", -1);
-    collective.groupSize = numberOr("Group size", -1);
-    collective.sequence = numberOr("Seq", -1);
-    collective.source = numberOr("Src Rank", -1);
-    collective.destination = numberOr("Dst Rank", -1);
-    chunk_.collectives.push_back(collective);
+    chunk_.collectives.push_back(
+        {.slice = operators.size() - 1,
+         .operation = chunk_.strings.add(*operation),
+         .datatype = textOf("dtype"),
+         .group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name" : "Process Group ID"),
+         .groupName = textOf("Process Group Description"),
+         .ranks = textOf("Process Group Ranks"),
+         .inElements = numberOr("In msg nelems", -1),
+         .outElements = numberOr("Out msg nelems", -1),
+         .groupSize = numberOr("Group size", -1),
+         .sequence = numberOr("Seq", -1),
+         .source = numberOr("Src Rank", -1),
+         .destination = numberOr("Dst Rank", -1)});
 }
 
 /// Returns the payload of an operator (`payloadLists`): types and values only if its work can be counted by them.
@@ -397,10 +394,9 @@ void EventDecoder::addSample(const ImportedCounter& counter, int64_t timeNs, dou
 }
 
 void EventDecoder::keepMemory(int64_t timeNs) {
-    ImportedCounter counter;
-    counter.process = chunk_.strings.kept(event_.process);
-    counter.deviceType = numberOr("Device Type", 0);
-    counter.device = numberOr("Device Id", -1);
+    ImportedCounter counter{.process = chunk_.strings.kept(event_.process),
+                            .deviceType = numberOr("Device Type", 0),
+                            .device = numberOr("Device Id", -1)};
     const auto add = [&](std::string_view key, ImportedCounter::Meaning meaning) {
         const std::optional<int64_t> bytes = wholeNumber(key);
         if (!bytes) return false;

@@ -20,7 +20,7 @@ class EventDecoder {
 
     struct Argument {
         std::string_view key;
-        JsonValue value;
+        JsonValue value = {};
     };
     /// The members of an event. Times are in microseconds.
     struct Event {

@@ -16,9 +16,7 @@
 namespace lanescope {
 
 ImportedFile endOf(const ProtoStream& stream, ImportedEvents& events) {
-    ImportedFile file;
-    file.bytes = stream.bytesRead();
-    file.readError = stream.readError();
+    ImportedFile file{.bytes = stream.bytesRead(), .readError = stream.readError()};
     file.isClosed = stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
     file.isTooLong = stream.end() == ProtoStream::End::TooLong;
     if (stream.end() == ProtoStream::End::Malformed) events.addCorruption(stream.fieldAt(), stream.bytesRead());

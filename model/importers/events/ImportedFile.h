@@ -21,7 +21,7 @@ namespace lanescope {
 using TopLevelFacts = std::map<std::string, std::string, std::less<>>;
 
 struct ImportedFile {
-    TopLevelFacts facts;
+    TopLevelFacts facts = {};
     bool isClosed = false;           ///< The trace ends as it should, and is not truncated.
     bool isTopLevelCorrupt = false;  ///< Members other than events are corrupt.
     bool areEventsComplete = false;  ///< The end of the events was read.

@@ -43,7 +43,7 @@ std::optional<int64_t> takeExponent(std::string_view& text) {
 }
 
 struct Digits {
-    std::string_view whole, fraction;
+    std::string_view whole, fraction = {};
     int64_t size() const { return static_cast<int64_t>(whole.size() + fraction.size()); }
     int at(int64_t index) const {
         const auto place = static_cast<size_t>(index);
@@ -147,8 +147,7 @@ void takeEscape(std::string_view& text, std::string& plain) {
 std::optional<int64_t> decimalOf(std::string_view text, int places) {
     constexpr auto maxInt64 = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     const bool isNegative = takeSign(text);
-    Digits digits;
-    digits.whole = takeDigits(text);
+    Digits digits{.whole = takeDigits(text)};
     if (text.starts_with('.')) {
         text.remove_prefix(1);
         digits.fraction = takeDigits(text);

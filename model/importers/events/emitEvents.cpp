@@ -93,8 +93,7 @@ uint64_t keyOf(uint32_t process, uint32_t correlation) { return uint64_t{process
 std::vector<uint32_t> launchConfigs(EmitContext& output) {
     std::vector<uint32_t> configs;
     for (const ImportedLaunch& each : output.events.launches) {
-        LaunchConfig config;
-        config.demangledName = each.name;
+        LaunchConfig config{.demangledName = each.name};
         const std::string name(output.builder.text(each.name));
         config.shortName = output.builder.intern(kernelBaseName(name));
         config.grid = each.grid;
@@ -313,14 +312,11 @@ void ImportedIdentities::findOwners() {
     for (const bool areAlone : {true, false})
         for (const auto& [device, ofProcesses] : votes) {
             if (owners_.contains(device)) continue;
-            const auto isBetter = [&](const auto& a, const auto& b) {
-                const auto key = [&](const auto& each) {
-                    return std::tuple(-each.second.alone, taken.contains(each.first), -each.second.possible,
-                                      pidOf(each.first));
-                };
-                return key(a) < key(b);
+            const auto key = [&](const auto& each) {
+                return std::tuple(-each.second.alone, taken.contains(each.first), -each.second.possible,
+                                  pidOf(each.first));
             };
-            const auto& [process, best] = *std::ranges::min_element(ofProcesses, isBetter);
+            const auto& [process, best] = *std::ranges::min_element(ofProcesses, {}, key);
             if (areAlone && best.alone == 0) continue;
             owners_.emplace(device, process);
             taken.insert(process);
@@ -407,10 +403,9 @@ void emitCounters(EmitContext& output) {
                   [](const ImportedEvents::Sample& a, const ImportedEvents::Sample& b) { return a.timeNs < b.timeNs; });
         CounterSeries series;
         describe(counter, output, series);
-        CounterSamples sampled;
-        sampled.unit = series.unit;
-        sampled.timesNs = LargeVector<int64_t>(output.builder.memory());
-        sampled.values = LargeVector<long double>(output.builder.memory());
+        CounterSamples sampled{.unit = series.unit,
+                               .timesNs = LargeVector<int64_t>(output.builder.memory()),
+                               .values = LargeVector<long double>(output.builder.memory())};
         long double sum = 0;
         for (const ImportedEvents::Sample& sample : samples) {
             sum += sample.value;

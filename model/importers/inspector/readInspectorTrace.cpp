@@ -218,8 +218,7 @@ void InspectorRecords::takeStats(std::string_view text, const InspectorContext& 
 }
 
 void InspectorRecords::takeOperation(std::string_view text, const InspectorContext& of, bool isMessage, int64_t line) {
-    InspectorOperation found;
-    found.of = of;
+    InspectorOperation found{.of = of};
     Channels channels;
     std::optional<int64_t> callNs, callEndNs, durationNs;
     const auto word = [this](const JsonValue& value) {
@@ -542,10 +541,7 @@ class InspectorEmitter {
         const EventRef range = builder_.add<kinds::Nvtx>(
             call, {.text = function, .domain = one.isTimedByWriting ? domainAtWriting_ : domain_, .thread = thread});
         if (!range.isValid()) return;
-        NcclRow row;
-        row.operation = one.operation;
-        row.bytes = one.bytes;
-        row.communicator = one.of.communicator;
+        NcclRow row{.operation = one.operation, .bytes = one.bytes, .communicator = one.of.communicator};
         row.facts.algorithm = one.algorithm;
         row.facts.protocol = one.protocol;
         row.facts.communicatorName = one.of.communicatorName;

@@ -47,9 +47,9 @@ struct InspectorOperation {
     int32_t peer = -1;
     int16_t channels = -1;
     InspectorTiming timing = InspectorTiming::Unknown;
-    std::optional<TimeRange> call;    ///< On the CPU.
-    std::optional<int64_t> kernelNs;  ///< Start of the first channel.
-    bool isTimedByWriting = false;    ///< The time is derived from the writing time.
+    std::optional<TimeRange> call = {};    ///< On the CPU.
+    std::optional<int64_t> kernelNs = {};  ///< Start of the first channel.
+    bool isTimedByWriting = false;         ///< The time is derived from the writing time.
     TimeRange range() const {
         const int64_t startNs = kernelNs ? *kernelNs : call->startNs;
         return {startNs, startNs + durationNs};

@@ -331,8 +331,7 @@ void takeDebugArgument(std::string_view message, const PacketSequence& sequence,
     if (arguments.size() >= maxArguments) return;
     std::string name;
     const Value value = valueOf(message, sequence, name, 0);
-    EventDecoder::Argument argument;
-    argument.key = keeper.kept(name);
+    EventDecoder::Argument argument{.key = keeper.kept(name)};
     argument.value.kind = value.kind;
     argument.value.text = keeper.kept(value.text);
     arguments.push_back(argument);

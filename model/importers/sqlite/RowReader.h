@@ -340,8 +340,7 @@ struct GpuPlace {
 template <class Table>
 GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
     constexpr int64_t wholeContext = 0xffffffff;
-    GpuPlace place;
-    place.process = ownerIn(reader, table, identities);
+    GpuPlace place{.process = ownerIn(reader, table, identities)};
     if (place.process == noIndex) return {};
     const int64_t stream = reader.integerOr(table.streamId, 0);
     if (stream == wholeContext || stream < 0) return place;

@@ -40,9 +40,7 @@ std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
 void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& reader, int64_t gpu, int64_t peer) {
     constexpr const auto& t = tables::topology;
     if (gpu < 0 || peer < 0 || gpu > maxTopologyGpu || peer > maxTopologyGpu) return;
-    GpuConnection connection;
-    connection.gpu = gpu;
-    connection.peer = peer;
+    GpuConnection connection{.gpu = gpu, .peer = peer};
     connection.nvlinks =
         static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(t.nvlinkCount, 0), 0, maxTopologyGpu));
     connection.name = reader.text(t.connection);
@@ -305,18 +303,16 @@ void readLinkPeaks(LoadContext& context) {
         const int64_t bytesPerSecond = reader.integerOr(t.bytesPerSecond, 0);
         if (reader.skipRowIf(!link || bytesPerSecond <= 0 || bytesPerSecond > maxRate || peaks.size() >= maxPeaks))
             continue;
-        LinkPeak peak;
-        peak.kind = *link;
-        peak.gpu = gpuIn<tables::LinkPeaks>(reader, t.gpuId);
-        peak.peer = gpuIn<tables::LinkPeaks>(reader, t.peerGpuId);
-        peak.direction = directionFrom(reader.text(t.direction));
-        peak.memory = memoryFrom(reader.text(t.memory));
-        peak.bytesPerSecond = bytesPerSecond;
-        peak.links = countIn<tables::LinkPeaks>(reader, t.links);
-        peak.generation = countIn<tables::LinkPeaks>(reader, t.generation);
-        peak.width = countIn<tables::LinkPeaks>(reader, t.width);
-        peak.origin = reader.text(t.origin) == "measured" ? PeakOrigin::Measured : PeakOrigin::Nominal;
-        peaks.push_back(peak);
+        peaks.push_back({.kind = *link,
+                         .gpu = gpuIn<tables::LinkPeaks>(reader, t.gpuId),
+                         .peer = gpuIn<tables::LinkPeaks>(reader, t.peerGpuId),
+                         .direction = directionFrom(reader.text(t.direction)),
+                         .memory = memoryFrom(reader.text(t.memory)),
+                         .bytesPerSecond = bytesPerSecond,
+                         .links = countIn<tables::LinkPeaks>(reader, t.links),
+                         .generation = countIn<tables::LinkPeaks>(reader, t.generation),
+                         .width = countIn<tables::LinkPeaks>(reader, t.width),
+                         .origin = reader.text(t.origin) == "measured" ? PeakOrigin::Measured : PeakOrigin::Nominal});
     }
     readAffinities(context);
 }

@@ -292,9 +292,8 @@ void readWarnings(LoadContext& context) {
     constexpr const auto& k = tables::health;
     TableReader health(context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");
     while (health.next()) {
-        HealthNote note;
-        note.severity = severityFrom(health.integerOr(k.severity, 1));
-        note.code = healthCodeFrom(health.text(k.code));
+        HealthNote note{.severity = severityFrom(health.integerOr(k.severity, 1)),
+                        .code = healthCodeFrom(health.text(k.code))};
         if (note.code == HealthCode::Unknown) note.unknownCode = health.text(k.code);
         if (const auto process = health.integer(k.globalPid)) note.globalPid = processOf(*process);
         if (!health.isNull(k.timestamp)) note.timeNs = health.time(k.timestamp);

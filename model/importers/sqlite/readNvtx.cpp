@@ -175,8 +175,7 @@ class NcclCalls {
         while (reader.next()) {
             const std::optional<int64_t> row = reader.integer(table.nvtxRow);
             if (reader.skipRowIf(!row)) continue;
-            NcclRow call;
-            call.operation = strings.intern(ncclOperationName(reader.text(table.operation)));
+            NcclRow call{.operation = strings.intern(ncclOperationName(reader.text(table.operation)))};
             if (!reader.isNull(table.bytes)) call.bytes = reader.bytes(table.bytes);
             call.communicator = static_cast<uint64_t>(reader.integerOr(table.communicator, 0));
             call.facts.root = ncclRankFrom(reader.integerOr(table.root, -1));

@@ -157,8 +157,7 @@ ImportedLaunch launchOf(std::string_view details) {
 }
 
 XplaneCopy copyOf(std::string_view name, std::string_view details) {
-    XplaneCopy copy;
-    copy.kind = directionIn(name);
+    XplaneCopy copy{.kind = directionIn(name)};
     forEachDetail(details, [&](std::string_view key, std::string_view value) {
         if (key == "size" || key == "num_bytes") copy.bytes = std::max<int64_t>(0, numberIn<int64_t>(value));
         if (key == "kind_src") copy.source = memoryIn(value);
@@ -228,8 +227,7 @@ void XplanePlane::addStatName(std::string_view entry) {
 }
 
 XplaneLine XplanePlane::line(std::string_view message) {
-    XplaneLine line;
-    line.message = message;
+    XplaneLine line{.message = message};
     ProtoCursor cursor(message);
     for (const ProtoField& field : cursor) {
         if (field.number == 1 && field.isNumber()) line.id = field.signedValue();
@@ -242,8 +240,7 @@ XplaneLine XplanePlane::line(std::string_view message) {
 }
 
 XplaneEvent XplanePlane::event(std::string_view message) {
-    XplaneEvent event;
-    event.message = message;
+    XplaneEvent event{.message = message};
     uint64_t kind = 0;
     ProtoCursor cursor(message);
     for (const ProtoField& field : cursor) {
@@ -369,8 +366,7 @@ void XplaneReader::take(std::string_view bytes) {
 
 void XplaneReader::describe(XplanePlane& plane) {
     const int64_t number = numberAfter(plane.name(), "/device:GPU:");
-    XplaneGpu gpu;
-    gpu.number = number;
+    XplaneGpu gpu{.number = number};
     plane.forEachStat([&](const XplaneStat& stat) {
         const int64_t value = std::max<int64_t>(0, stat.number.value_or(0));
         if (stat.name == "profile_start_time") beganNs_ = value;
@@ -519,12 +515,11 @@ void XplaneReader::emitOperations(std::vector<Operation>& operations, const Impo
 void XplaneReader::emitRange(const Operation& range, std::string_view name, std::string_view domain,
                              const ImportedThread& thread) {
     if (name.empty()) return;
-    ImportedSlice slice;
-    slice.startNs = range.startNs;
-    slice.durationNs = range.endNs - range.startNs;
-    slice.name = chunk_.text(name);
-    slice.thread = chunk_.thread(thread);
-    slice.category = chunk_.text(domain);
+    ImportedSlice slice{.startNs = range.startNs,
+                        .durationNs = range.endNs - range.startNs,
+                        .name = chunk_.text(name),
+                        .thread = chunk_.thread(thread),
+                        .category = chunk_.text(domain)};
     chunk_.slice(ImportedEventKind::Other, slice);
     flushIfFull();
 }

@@ -72,7 +72,7 @@ struct XplaneEvent {
 /// A row of a plane: a stream, a thread, or data derived from others.
 struct XplaneLine {
     int64_t id = 0;
-    std::string_view name, displayName;
+    std::string_view name = {}, displayName = {};
     int64_t timeNs = 0;  ///< Base of the offsets of its events.
     std::string_view message;
 };
@@ -165,7 +165,7 @@ class XplaneChunk {
 
 struct XplaneGpu {
     int64_t number = 0;
-    std::string name, vendor;
+    std::string name = {}, vendor = {};
     int64_t memoryBytes = 0, bytesPerSecond = 0, cores = 0, major = 0, minor = 0;
 };
 
