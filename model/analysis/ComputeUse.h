@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/roofline/OperatorKind.h"
+#include "model/roofline/OperatorCall.h"
 
 namespace lanescope::analysis {
 

@@ -16,6 +16,10 @@
 
 namespace lanescope {
 
+namespace analysis {
+struct Roofline;
+}
+
 struct ReportQuery {
     const Trace& trace;
     std::optional<TimeRange> range = {};
@@ -149,6 +153,9 @@ void makeReportInParts(const Report& report, const ReportQuery& query, const Rep
 /// Does the same for a report by name.
 Result<void> makeReportInParts(const Trace& trace, std::string_view name, std::optional<TimeRange> range,
                                const ReportSink& sink, std::string_view rangeName = {});
+
+/// Returns a roofline as the table of the report "roofline", with a row per row. O(rows).
+ReportTable rooflineTable(const Trace& trace, const analysis::Roofline& roofline);
 
 /// Parses "START:END" from the start of the session, as in the timeline: in seconds, or with the
 /// unit s, ms, us or ns ("10ms:25ms"). Either may be omitted ("2.5:", ":10").

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/reports/rooflineReport.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
+#include "model/analysis/rooflineRows.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/reports/reports.h"
 
@@ -25,21 +24,20 @@ Cell cellOf(const std::optional<int64_t>& value) { return value ? Cell(*value) :
 }  // namespace
 
 ReportTable rooflineTable(const Trace& trace, const analysis::Roofline& roofline) {
-    ReportTable table;
-    table.columns = {{"Operator", Unit::Text},
-                     {"Shape", Unit::Text},
-                     {"Precision", Unit::Text},
-                     {"Calls", Unit::Count},
-                     {"GPU Time", Unit::Nanoseconds},
-                     {"Compute", Unit::TeraflopsPerSecond},
-                     {"Memory", Unit::GigabytesPerSecond},
-                     {"Of Roof", Unit::Percent},
-                     {"Roof", Unit::Text},
-                     {"Above Roof", Unit::Nanoseconds},
-                     {"Above Roof Per Step", Unit::Nanoseconds},
-                     {"GPU", Unit::Identifier},
-                     {"Line", Unit::Text},
-                     {"Kernel", Unit::Text}};
+    ReportTable table{.columns = {{"Operator", Unit::Text},
+                                  {"Shape", Unit::Text},
+                                  {"Precision", Unit::Text},
+                                  {"Calls", Unit::Count},
+                                  {"GPU Time", Unit::Nanoseconds},
+                                  {"Compute", Unit::TeraflopsPerSecond},
+                                  {"Memory", Unit::GigabytesPerSecond},
+                                  {"Of Roof", Unit::Percent},
+                                  {"Roof", Unit::Text},
+                                  {"Above Roof", Unit::Nanoseconds},
+                                  {"Above Roof Per Step", Unit::Nanoseconds},
+                                  {"GPU", Unit::Identifier},
+                                  {"Line", Unit::Text},
+                                  {"Kernel", Unit::Text}}};
     for (const analysis::RooflineRow& row : roofline.rows) {
         const analysis::ShapedWork& work = row.work;
         const std::optional<double> ofRoof = work.ofRoof();
@@ -62,9 +60,8 @@ ReportTable rooflineTable(const Trace& trace, const analysis::Roofline& roofline
 }
 
 const Report rooflineReport{
-    .info = {.name = "roofline",
-             .title = "Operators Against Peak Rates",
-             .description = "Rate of each operator shape and Python line against the highest rate of GPU or memory"},
+    .info = {"roofline", "Operators Against Peak Rates",
+             "Rate of each operator shape and Python line against the highest rate of GPU or memory"},
     .build = [](const ReportQuery& query) {
         return rooflineTable(query.trace, analysis::rooflineOf(query.trace, query.range));
     }};

@@ -9,6 +9,10 @@
 
 namespace lanescope {
 
+enum class OperatorKind : uint8_t { Product, Convolution, Attention, Elementwise };
+/// For files and programs: "product", "convolution", "attention", "elementwise".
+std::string_view identifier(OperatorKind kind);
+
 /// Call of a PyTorch operator with the shapes of its arguments. Points into the texts of a trace.
 struct OperatorCall {
     using Dims = std::vector<int64_t>;

@@ -6,15 +6,14 @@
 #include <string_view>
 
 #include "model/roofline/OperatorCall.h"
-#include "model/roofline/OperatorKind.h"
 
 namespace lanescope {
 
 /// Work of one call of an operator, counted from its shapes.
 struct OperatorWork {
     OperatorKind kind = OperatorKind::Product;
-    std::string operation;  ///< "mm", "convolution backward".
-    std::string shape;      ///< "4096 x 1024 x 1024", "8 x 16 x 4096 x 4096 x 128 causal".
+    std::string operation;   ///< "mm", "convolution backward".
+    std::string shape = {};  ///< "4096 x 1024 x 1024", "8 x 16 x 4096 x 4096 x 128 causal".
     /// Number format of the operands: "bf16", "fp16", "fp8", "fp32", "fp64"; empty if unknown.
     std::string_view precision;
     /// Multiplications and additions of the mathematical operation. Without `recomputed`.

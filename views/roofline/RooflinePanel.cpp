@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/reports/rooflineReport.h"
+#include "model/reports/reports.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::views {
