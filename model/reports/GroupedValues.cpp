@@ -76,9 +76,7 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         cut += row.cut;
     }
 
-    ReportTable table;
-    table.columns = columnsOf(layout);
-    table.notes = clippedNotes(cut, layout.totalColumn, "Avg to StdDev");
+    ReportTable table{.columns = columnsOf(layout), .notes = clippedNotes(cut, layout.totalColumn, "Avg to StdDev")};
     table.rows.reserve(rows.size());
     table.searches.reserve(rows.size());
     for (SummaryRow& row : rows) {

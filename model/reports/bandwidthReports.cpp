@@ -106,9 +106,7 @@ bool tellGpus(const std::vector<CopyStatistics>& rows) {
 ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
     const CopyIndex index(borrowed(query));
     const std::vector<CopyStatistics> rows = index.statistics({grouping, query.range, noIndex});
-    Layout layout;
-    layout.hasSize = grouping == CopyGrouping::Size;
-    layout.hasGpus = tellGpus(rows);
+    Layout layout{.hasGpus = tellGpus(rows), .hasSize = grouping == CopyGrouping::Size};
     ReportTable table;
     addColumns(layout, table.columns);
     for (const CopyStatistics& row : rows) addCells(query.trace, row, layout, table.rows.emplace_back());
@@ -142,12 +140,11 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
     const std::vector<CopiesOfRange> ranges =
         copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
     const Layout layout = layoutOf(ranges);
-    ReportTable table;
-    table.columns = {{"Range", Unit::Text},
-                     {"Instances", Unit::Count},
-                     {"Median Count", Unit::Count},
-                     {"Median Bytes", Unit::Bytes},
-                     {"Median Busy", Unit::Nanoseconds}};
+    ReportTable table{.columns = {{"Range", Unit::Text},
+                                  {"Instances", Unit::Count},
+                                  {"Median Count", Unit::Count},
+                                  {"Median Bytes", Unit::Bytes},
+                                  {"Median Busy", Unit::Nanoseconds}}};
     addColumns(layout, table.columns);
     for (const CopiesOfAllInstances& row : copiesOfAllInstances(index, ranges, CopyGrouping::Memory, query.range)) {
         table.rows.push_back({row.range, row.instanceCount, row.medianCount, row.medianBytes, row.medianBusyNs});
@@ -165,12 +162,11 @@ ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
     const std::vector<CopiesOfRange> ranges =
         copiesByRange(index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
     const Layout layout = layoutOf(ranges);
-    ReportTable table;
-    table.columns = {{"Range", Unit::Text},
-                     {"Instance", Unit::Identifier},
-                     {"PID", Unit::Identifier},
-                     {"Start", Unit::Timestamp},
-                     {"Duration", Unit::Nanoseconds}};
+    ReportTable table{.columns = {{"Range", Unit::Text},
+                                  {"Instance", Unit::Identifier},
+                                  {"PID", Unit::Identifier},
+                                  {"Start", Unit::Timestamp},
+                                  {"Duration", Unit::Nanoseconds}}};
     addColumns(layout, table.columns);
     for (const CopiesOfRange& range : ranges) {
         const RangeInstance& instance = range.instance;
@@ -186,8 +182,7 @@ ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
 
 ReportTable memcpyAdvice(const ReportQuery& query) {
     const CopyIndex index(borrowed(query));
-    ReportTable table;
-    table.columns = {{"Saves", Unit::Nanoseconds}, {"Advice", Unit::Text}};
+    ReportTable table{.columns = {{"Saves", Unit::Nanoseconds}, {"Advice", Unit::Text}}};
     for (BandwidthAdvice& advice : index.advice(query.range))
         table.rows.push_back({advice.gainNs, std::move(advice.sentence)});
     return table;
@@ -200,19 +195,18 @@ CounterIntegral integralOrNothing(const CounterSeries* series, TimeRange range) 
 Cell rateOf(const CounterIntegral& integral) { return integral.hasValue() ? Cell(integral.mean() / 1e9) : Cell(); }
 
 ReportTable nvlinkSummary(const ReportQuery& query) {
-    ReportTable table;
-    table.columns = {{"GPU", Unit::Identifier},
-                     {"Link", Unit::Text},
-                     {"Sent", Unit::Bytes},
-                     {"Received", Unit::Bytes},
-                     {"Sent Mean", Unit::GigabytesPerSecond},
-                     {"Sent Max", Unit::GigabytesPerSecond},
-                     {"Received Mean", Unit::GigabytesPerSecond},
-                     {"Received Max", Unit::GigabytesPerSecond},
-                     {"Peak", Unit::GigabytesPerSecond},
-                     {"Of Peak", Unit::Percent},
-                     {"Time Known", Unit::Percent},
-                     {"Source", Unit::Text}};
+    ReportTable table{.columns = {{"GPU", Unit::Identifier},
+                                  {"Link", Unit::Text},
+                                  {"Sent", Unit::Bytes},
+                                  {"Received", Unit::Bytes},
+                                  {"Sent Mean", Unit::GigabytesPerSecond},
+                                  {"Sent Max", Unit::GigabytesPerSecond},
+                                  {"Received Mean", Unit::GigabytesPerSecond},
+                                  {"Received Max", Unit::GigabytesPerSecond},
+                                  {"Peak", Unit::GigabytesPerSecond},
+                                  {"Of Peak", Unit::Percent},
+                                  {"Time Known", Unit::Percent},
+                                  {"Source", Unit::Text}}};
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const auto& [id, pair] : nvlinks(query.trace)) {
         const auto& [gpu, source, link] = id;
@@ -260,15 +254,11 @@ const Report memcpyAdviceReport{
     .build = memcpyAdvice};
 
 const Report memcpyBandwidthBySizeReport{
-    .info = {.name = "memcpy_bandwidth:size",
-             .title = "Memcpy Bandwidth by Size",
-             .description = "memcpy_bandwidth by size of the copies"},
+    .info = {"memcpy_bandwidth:size", "Memcpy Bandwidth by Size", "memcpy_bandwidth by size of the copies"},
     .build = [](const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Size); }};
 
 const Report memcpyBandwidthByDeviceReport{
-    .info = {.name = "memcpy_bandwidth:device",
-             .title = "Memcpy Bandwidth by GPU",
-             .description = "memcpy_bandwidth by GPU"},
+    .info = {"memcpy_bandwidth:device", "Memcpy Bandwidth by GPU", "memcpy_bandwidth by GPU"},
     .build = [](const ReportQuery& query) { return bandwidthBy(query, CopyGrouping::Device); }};
 
 const Report memcpyBandwidthByRangeReport{

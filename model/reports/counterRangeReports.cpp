@@ -214,8 +214,7 @@ std::optional<double> amountOf(const CounterIntegral& integral) {
 
 /// Returns the sum over the links of each GPU, with `isByLink` also each link.
 ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
-    ReportTable table;
-    table.columns = instanceColumns();
+    ReportTable table{.columns = instanceColumns()};
     table.columns.push_back({"GPU", Unit::Identifier});
     if (isByLink) table.columns.push_back({"Link", Unit::Text});
     table.columns.insert(table.columns.end(),
@@ -252,8 +251,7 @@ ReportTable nvlinkByRange(const ReportQuery& query) { return nvlinkOfInstances(q
 ReportTable nvlinkByRangeAndLink(const ReportQuery& query) { return nvlinkOfInstances(query, true); }
 
 ReportTable energyByRange(const ReportQuery& query) {
-    ReportTable table;
-    table.columns = instanceColumns();
+    ReportTable table{.columns = instanceColumns()};
     table.columns.insert(table.columns.end(), {{"GPU", Unit::Identifier},
                                                {"Energy (J)", Unit::Count},
                                                {"Mean Power (W)", Unit::Count},

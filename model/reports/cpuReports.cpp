@@ -71,12 +71,11 @@ ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
             if (seen.insert(function).second) count.total += samples;
         }
     }
-    ReportTable table;
-    table.columns = {{"Self", Unit::Percent},
-                     {"Total", Unit::Percent},
-                     {"Self Samples", Unit::Count},
-                     {"Total Samples", Unit::Count},
-                     {"Process", Unit::Text}};
+    ReportTable table{.columns = {{"Self", Unit::Percent},
+                                  {"Total", Unit::Percent},
+                                  {"Self Samples", Unit::Count},
+                                  {"Total Samples", Unit::Count},
+                                  {"Process", Unit::Text}}};
     if (by == By::Thread) table.columns.push_back({"Thread", Unit::Text});
     table.columns.push_back({"Function", Unit::Text});
     table.columns.push_back({"File", Unit::Text});
@@ -119,8 +118,7 @@ constexpr StateColumn columns[] = {
 
 ReportTable threadStates(const ReportQuery& query) {
     const Trace& trace = query.trace;
-    ReportTable table;
-    table.columns = {{"Process", Unit::Text}, {"Thread", Unit::Text}, {"Time", Unit::Nanoseconds}};
+    ReportTable table{.columns = {{"Process", Unit::Text}, {"Thread", Unit::Text}, {"Time", Unit::Nanoseconds}}};
     for (const StateColumn& column : columns) table.columns.push_back({column.title, Unit::Percent});
     table.columns.push_back({"Most Time At", Unit::Text});
     const StatesOfThreads states(trace);
@@ -273,38 +271,29 @@ ReportTable idleByLine(const ReportQuery& query) {
 
 }  // namespace
 
-const Report cpuFunctionsReport{.info = {.name = "cpu_functions",
-                                         .title = "CPU Functions",
-                                         .description = "CPU profile by function (native and Python), from samples"},
-                                .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
+const Report cpuFunctionsReport{
+    .info = {"cpu_functions", "CPU Functions", "CPU profile by function (native and Python), from samples"},
+    .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
 
 const Report cpuFunctionsByThreadReport{
-    .info = {.name = "cpu_functions_by_thread",
-             .title = "CPU Functions by Thread",
-             .description = "The same for each thread"},
+    .info = {"cpu_functions_by_thread", "CPU Functions by Thread", "The same for each thread"},
     .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Thread); }};
 
-const Report threadStatesReport{
-    .info = {.name = "thread_states",
-             .title = "CPU Thread States",
-             .description = "CPU thread states: running, runnable, waiting (with reason and line)"},
-    .build = threadStates,
-    .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
+const Report threadStatesReport{.info = {"thread_states", "CPU Thread States",
+                                         "CPU thread states: running, runnable, waiting (with reason and line)"},
+                                .build = threadStates,
+                                .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
 
-const Report kernelsByLineReport{.info = {.name = "kernels_by_line",
-                                          .title = "Kernels by Python Line",
-                                          .description = "Kernel time by the Python line of the launch"},
-                                 .build = kernelsByLine};
+const Report kernelsByLineReport{
+    .info = {"kernels_by_line", "Kernels by Python Line", "Kernel time by the Python line of the launch"},
+    .build = kernelsByLine};
 
-const Report idleByLineReport{
-    .info = {.name = "idle_by_line",
-             .title = "GPU Idle Time by Python Line",
-             .description = "GPU idle time by the lines that launched the work before and after it"},
-    .build = idleByLine};
+const Report idleByLineReport{.info = {"idle_by_line", "GPU Idle Time by Python Line",
+                                       "GPU idle time by the lines that launched the work before and after it"},
+                              .build = idleByLine};
 
-const Report launchesByLineReport{.info = {.name = "launches_by_line",
-                                           .title = "CUDA Calls by Python Line",
-                                           .description = "Time in CUDA calls by Python line"},
-                                  .build = launchesByLine};
+const Report launchesByLineReport{
+    .info = {"launches_by_line", "CUDA Calls by Python Line", "Time in CUDA calls by Python line"},
+    .build = launchesByLine};
 
 }  // namespace lanescope

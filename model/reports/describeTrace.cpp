@@ -258,9 +258,7 @@ std::vector<MemoryPeak> describeMemory(const Trace& trace) {
     std::vector<MemoryPeak> peaks;
     for (const CounterSeries& series : trace.counters) {
         if (!isUsedMemory(series)) continue;
-        MemoryPeak peak;
-        peak.name = series.name;
-        peak.owner = ownerOf(trace, series);
+        MemoryPeak peak{.name = series.name, .owner = ownerOf(trace, series)};
         if (series.gpu != noIndex) peak.gpu = trace.gpus[series.gpu].id;
         if (series.process != noIndex) peak.pid = trace.processes[series.process].pid;
         peak.bytes = static_cast<int64_t>(series.maximum());
@@ -279,9 +277,7 @@ std::string textOf(const std::optional<int>& value) { return value ? std::to_str
 }  // namespace
 
 TopologyDescription describeTopology(const Trace& trace, std::optional<TimeRange> range) {
-    TopologyDescription description;
-    description.uses = linkUse(trace, range);
-    description.verdict = judgeNvlink(trace, range);
+    TopologyDescription description{.uses = linkUse(trace, range), .verdict = judgeNvlink(trace, range)};
     std::set<int64_t> gpus;
     for (const Gpu& gpu : trace.gpus) gpus.insert(gpu.id);
     for (const GpuConnection& each : trace.interconnect.connections) gpus.insert({each.gpu, each.peer});
@@ -339,8 +335,7 @@ std::string cuptiVersionText(int64_t number) {
 }
 
 DescribedTrace describeTrace(const Trace& trace) {
-    DescribedTrace description;
-    description.run = describeRun(trace);
+    DescribedTrace description{.run = describeRun(trace)};
     for (const Gpu& gpu : trace.gpus) description.gpus.push_back(describeGpu(trace, gpu));
     for (const Process& process : trace.processes)
         description.processes.push_back(describeProcess(process, trace.facts));

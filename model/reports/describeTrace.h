@@ -16,7 +16,7 @@ namespace lanescope {
 /// Connections of a trace's GPUs and the traffic of their links.
 struct TopologyDescription {
     /// Numbers of all GPUs in the trace, ascending.
-    std::vector<int64_t> gpus;
+    std::vector<int64_t> gpus = {};
     std::vector<LinkUse> uses;  ///< Refers to the trace.
     NvlinkVerdict verdict;
 };
@@ -55,20 +55,20 @@ struct DescribedThing {
 struct MemoryPeak {
     std::string name;   ///< Name of the counter: "Device memory".
     std::string owner;  ///< "GPU 0, process 4242 (python3)"; "host".
-    std::optional<int64_t> gpu;
-    std::optional<uint32_t> pid;
+    std::optional<int64_t> gpu = {};
+    std::optional<uint32_t> pid = {};
     int64_t bytes = 0;
-    Property line;  ///< "GPU 0, process 4242 (python3): device memory", "12.3 GiB".
+    Property line = {};  ///< "GPU 0, process 4242 (python3): device memory", "12.3 GiB".
 };
 
 /// Facts of a trace in words for people. Texts are as in the file, so they may contain any character.
 struct DescribedTrace {
     std::vector<Property> run;
-    std::vector<DescribedThing> gpus;
-    std::vector<DescribedThing> processes;
-    std::vector<Property> counts;
-    std::vector<MemoryPeak> memoryPeaks;
-    std::vector<HealthNote> health;  ///< `healthNotesOf`; the sentences are for display.
+    std::vector<DescribedThing> gpus = {};
+    std::vector<DescribedThing> processes = {};
+    std::vector<Property> counts = {};
+    std::vector<MemoryPeak> memoryPeaks = {};
+    std::vector<HealthNote> health = {};  ///< `healthNotesOf`; the sentences are for display.
 };
 /// Text for an empty `health`: third-party recorders may lose data without notice.
 inline constexpr const char* nothingKnownLost = "No warnings.";

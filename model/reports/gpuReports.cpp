@@ -238,8 +238,7 @@ std::vector<ReportColumn> traceColumns() {
 }
 
 void gpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
-    ReportTable part;
-    part.columns = traceColumns();
+    ReportTable part{.columns = traceColumns()};
     const RowMaker maker(query.trace);
     listInParts(
         std::move(part), gpuListing(query), [&maker](EventRef event) { return maker.row(event); }, sink);
@@ -345,10 +344,9 @@ const Report gpuActivityReport{
              .isSampled = true},
     .build = gpuActivity};
 
-const Report gpuTraceReport{.info = {.name = "cuda_gpu_trace",
-                                     .title = "CUDA GPU Trace",
-                                     .description = "Every kernel, memcpy and memset, in order of start"},
-                            .list = gpuTraceInParts};
+const Report gpuTraceReport{
+    .info = {"cuda_gpu_trace", "CUDA GPU Trace", "Every kernel, memcpy and memset, in order of start"},
+    .list = gpuTraceInParts};
 
 const Report gpuTimeTreeReport{.info = {.name = "gpu_time_tree",
                                         .title = "GPU Time by Step, Range, Operator and Kernel",

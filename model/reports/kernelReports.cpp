@@ -30,9 +30,7 @@ ReportTable kernelFamilies(const ReportQuery& query) {
                      {"Precision", Unit::Text},     {"Time per Step", Unit::Nanoseconds},
                      {"Of Compute", Unit::Percent}, {"Launches per Step", Unit::Count},
                      {"Line", Unit::Text},          {"Largest Kernel", Unit::Text}};
-    StepSelection selection;
-    selection.rangeName = query.rangeName;
-    selection.stretch = query.range;
+    StepSelection selection{.rangeName = query.rangeName, .stretch = query.range};
     const auto run = analysis::summarizeRun(query.trace, selection);
     if (!run) return table;
     for (const analysis::WorkerSummary& worker : run->workers) {
@@ -131,9 +129,7 @@ ReportTable kernelsByModule(const ReportQuery& query) {
 }
 
 Result<analysis::ReplayedRun> replayOf(const ReportQuery& query) {
-    StepSelection selection;
-    selection.rangeName = query.rangeName;
-    selection.stretch = query.range;
+    StepSelection selection{.rangeName = query.rangeName, .stretch = query.range};
     return analysis::replayRun(query.trace, selection);
 }
 
@@ -147,14 +143,13 @@ void addReplayNotes(const ReportQuery& query, const analysis::ReplayedRun& run, 
 
 /// Returns a row per part, name, line and process of the critical path of the worker with the longest mean step.
 ReportTable criticalPath(const ReportQuery& query) {
-    ReportTable table;
-    table.columns = {{query.range ? "Of Time" : "Of Step", Unit::Percent},
-                     {query.range ? "Time" : "Time per Step", Unit::Nanoseconds},
-                     {query.range ? "Count" : "Count per Step", Unit::Count},
-                     {"Process", Unit::Text},
-                     {"Part", Unit::Text},
-                     {"Name", Unit::Text},
-                     {"Line", Unit::Text}};
+    ReportTable table{.columns = {{query.range ? "Of Time" : "Of Step", Unit::Percent},
+                                  {query.range ? "Time" : "Time per Step", Unit::Nanoseconds},
+                                  {query.range ? "Count" : "Count per Step", Unit::Count},
+                                  {"Process", Unit::Text},
+                                  {"Part", Unit::Text},
+                                  {"Name", Unit::Text},
+                                  {"Line", Unit::Text}}};
     const Result<analysis::ReplayedRun> run = replayOf(query);
     if (!run || run->replay.stepCount() == 0) return table;
     const std::vector<analysis::PathTime> path = analysis::pathTimes(query.trace, run->replay);
@@ -171,12 +166,11 @@ ReportTable criticalPath(const ReportQuery& query) {
 
 /// Returns the parts of a step and what less of each would save.
 ReportTable slopes(const ReportQuery& query) {
-    ReportTable table;
-    table.columns = {{"Saves at -10 %", Unit::Nanoseconds},
-                     {"Saves Without It", Unit::Nanoseconds},
-                     {"Slope", Unit::Percent},
-                     {"Time per Step", Unit::Nanoseconds},
-                     {"Part", Unit::Text}};
+    ReportTable table{.columns = {{"Saves at -10 %", Unit::Nanoseconds},
+                                  {"Saves Without It", Unit::Nanoseconds},
+                                  {"Slope", Unit::Percent},
+                                  {"Time per Step", Unit::Nanoseconds},
+                                  {"Part", Unit::Text}}};
     const Result<analysis::ReplayedRun> run = replayOf(query);
     if (!run || run->replay.stepCount() == 0) return table;
     if (run->replay.refusal().empty()) {
@@ -190,10 +184,9 @@ ReportTable slopes(const ReportQuery& query) {
 
 }  // namespace
 
-const Report gpuFamiliesReport{.info = {.name = "gpu_families",
-                                        .title = "Kernel Families",
-                                        .description = "Compute time of steps by kind: matrix products, elementwise"},
-                               .build = kernelFamilies};
+const Report gpuFamiliesReport{
+    .info = {"gpu_families", "Kernel Families", "Compute time of steps by kind: matrix products, elementwise"},
+    .build = kernelFamilies};
 
 const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
                                           .title = "CUDA GPU Kernel Summary",
@@ -202,15 +195,12 @@ const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
                                  .build = kernelSummary,
                                  .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
 
-const Report kernelBaseNameSummaryReport{
-    .info = {.name = "cuda_gpu_kern_sum:base",
-             .title = "CUDA GPU Kernel Summary (base names)",
-             .description = "Time of each kernel, without template and function arguments"},
-    .build = kernelBaseNameSummary};
+const Report kernelBaseNameSummaryReport{.info = {"cuda_gpu_kern_sum:base", "CUDA GPU Kernel Summary (base names)",
+                                                  "Time of each kernel, without template and function arguments"},
+                                         .build = kernelBaseNameSummary};
 
-const Report kernelFamilySummaryReport{.info = {.name = "cuda_gpu_kern_sum:family",
-                                                .title = "CUDA GPU Kernel Summary (families)",
-                                                .description = "Time of kernels by family: add f32, sgemm 128x64 tn"},
+const Report kernelFamilySummaryReport{.info = {"cuda_gpu_kern_sum:family", "CUDA GPU Kernel Summary (families)",
+                                                "Time of kernels by family: add f32, sgemm 128x64 tn"},
                                        .build = kernelFamilySummary};
 
 const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
@@ -221,9 +211,7 @@ const Report apiSummaryReport{.info = {.name = "cuda_api_sum",
                               .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
 
 const Report kernelsByModuleReport{
-    .info = {.name = "kernels_by_module",
-             .title = "Kernels by Module",
-             .description = "Kernel time by module of a PyTorch model, also in CUDA graphs"},
+    .info = {"kernels_by_module", "Kernels by Module", "Kernel time by module of a PyTorch model, also in CUDA graphs"},
     .build = kernelsByModule};
 
 const Report criticalPathReport{.info = {.name = "critical_path",

@@ -254,8 +254,7 @@ ReportTable cpuFaultSummary(const ReportQuery& query) {
         if (a.second != b.second) return a.second > b.second;
         return strings.at(a.first) < strings.at(b.first);
     });
-    ReportTable table;
-    table.columns = {{"CPU Page Faults", Unit::Count}, {"CPU Instruction Address", Unit::Text}};
+    ReportTable table{.columns = {{"CPU Page Faults", Unit::Count}, {"CPU Instruction Address", Unit::Text}}};
     for (const auto& [instruction, count] : rows) table.rows.push_back({count, std::string(strings.at(instruction))});
     return table;
 }
@@ -288,14 +287,11 @@ const Report unifiedMemoryTotalsReport{.info = {.name = "um_total_sum",
                                        .build = unifiedMemoryTotals};
 
 const Report unifiedMemorySummaryReport{
-    .info = {.name = "um_sum",
-             .title = "Unified Memory Analysis Summary",
-             .description = "Migrations and page faults of managed memory, by address"},
+    .info = {"um_sum", "Unified Memory Analysis Summary", "Migrations and page faults of managed memory, by address"},
     .build = unifiedMemorySummary};
 
-const Report cpuFaultSummaryReport{.info = {.name = "um_cpu_page_faults_sum",
-                                            .title = "Unified Memory CPU Page Faults Summary",
-                                            .description = "Page faults of the CPU in managed memory, by instruction"},
+const Report cpuFaultSummaryReport{.info = {"um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary",
+                                            "Page faults of the CPU in managed memory, by instruction"},
                                    .build = cpuFaultSummary};
 
 }  // namespace lanescope

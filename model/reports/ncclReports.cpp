@@ -106,25 +106,24 @@ ReportTable ncclSummary(const ReportQuery& query) {
             trace, row);
     }
 
-    ReportTable table;
-    table.columns = {{"Operation", Unit::Text},
-                     {"Communicator", Unit::Text},
-                     {"Call Size", Unit::Bytes},
-                     {"Type", Unit::Text},
-                     {"Algorithm", Unit::Text},
-                     {"Protocol", Unit::Text},
-                     {"Rank Calls", Unit::Count},
-                     {"Bus BW", Unit::GigabytesPerSecond},
-                     {"Bus BW Max", Unit::GigabytesPerSecond},
-                     {"Alg BW", Unit::GigabytesPerSecond},
-                     {"Total Size", Unit::Bytes},
-                     {"CPU Time", Unit::Nanoseconds},
-                     {"GPU Time", Unit::Nanoseconds},
-                     {"Waited", Unit::Nanoseconds},
-                     {"GPU Avg", Unit::Nanoseconds},
-                     {"GPU Med", Unit::Nanoseconds},
-                     {"GPU Min", Unit::Nanoseconds},
-                     {"GPU Max", Unit::Nanoseconds}};
+    ReportTable table{.columns = {{"Operation", Unit::Text},
+                                  {"Communicator", Unit::Text},
+                                  {"Call Size", Unit::Bytes},
+                                  {"Type", Unit::Text},
+                                  {"Algorithm", Unit::Text},
+                                  {"Protocol", Unit::Text},
+                                  {"Rank Calls", Unit::Count},
+                                  {"Bus BW", Unit::GigabytesPerSecond},
+                                  {"Bus BW Max", Unit::GigabytesPerSecond},
+                                  {"Alg BW", Unit::GigabytesPerSecond},
+                                  {"Total Size", Unit::Bytes},
+                                  {"CPU Time", Unit::Nanoseconds},
+                                  {"GPU Time", Unit::Nanoseconds},
+                                  {"Waited", Unit::Nanoseconds},
+                                  {"GPU Avg", Unit::Nanoseconds},
+                                  {"GPU Med", Unit::Nanoseconds},
+                                  {"GPU Min", Unit::Nanoseconds},
+                                  {"GPU Max", Unit::Nanoseconds}}};
     int64_t calls = 0, knownWaits = 0;
     for (auto& [key, group] : groups) {
         calls += static_cast<int64_t>(group.gpuNs.size());
@@ -188,32 +187,31 @@ std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
 
 void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
     const Trace& trace = query.trace;
-    ReportTable part;
-    part.columns = {{"Start", Unit::Timestamp},
-                    {"Duration", Unit::Nanoseconds},
-                    {"Operation", Unit::Text},
-                    {"Size", Unit::Bytes},
-                    {"Type", Unit::Text},
-                    {"Elements", Unit::Count},
-                    {"Sequence", Unit::Identifier},
-                    {"Algorithm", Unit::Text},
-                    {"Protocol", Unit::Text},
-                    {"Channels", Unit::Count},
-                    {"Warps", Unit::Count},
-                    {"Root", Unit::Identifier},
-                    {"Peer", Unit::Identifier},
-                    {"Rank", Unit::Identifier},
-                    {"Ranks", Unit::Count},
-                    {"GPU Start", Unit::Timestamp},
-                    {"GPU Duration", Unit::Nanoseconds},
-                    {"Waited", Unit::Nanoseconds},
-                    {"GPU Shared By", Unit::Count},
-                    {"Alg BW", Unit::GigabytesPerSecond},
-                    {"Bus BW", Unit::GigabytesPerSecond},
-                    {"PID", Unit::Identifier},
-                    {"TID", Unit::Identifier},
-                    {"Communicator", Unit::Text},
-                    {"Communicator Name", Unit::Text}};
+    ReportTable part{.columns = {{"Start", Unit::Timestamp},
+                                 {"Duration", Unit::Nanoseconds},
+                                 {"Operation", Unit::Text},
+                                 {"Size", Unit::Bytes},
+                                 {"Type", Unit::Text},
+                                 {"Elements", Unit::Count},
+                                 {"Sequence", Unit::Identifier},
+                                 {"Algorithm", Unit::Text},
+                                 {"Protocol", Unit::Text},
+                                 {"Channels", Unit::Count},
+                                 {"Warps", Unit::Count},
+                                 {"Root", Unit::Identifier},
+                                 {"Peer", Unit::Identifier},
+                                 {"Rank", Unit::Identifier},
+                                 {"Ranks", Unit::Count},
+                                 {"GPU Start", Unit::Timestamp},
+                                 {"GPU Duration", Unit::Nanoseconds},
+                                 {"Waited", Unit::Nanoseconds},
+                                 {"GPU Shared By", Unit::Count},
+                                 {"Alg BW", Unit::GigabytesPerSecond},
+                                 {"Bus BW", Unit::GigabytesPerSecond},
+                                 {"PID", Unit::Identifier},
+                                 {"TID", Unit::Identifier},
+                                 {"Communicator", Unit::Text},
+                                 {"Communicator Name", Unit::Text}}};
     listInParts(
         std::move(part), includedCalls(query), [&trace](uint32_t row) { return rowOf(trace, row); }, sink);
 }
@@ -222,16 +220,14 @@ void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
 struct Entries {
     Collective calls;
     bool isOnGpu = false;
-    std::vector<int64_t> enterNs;          ///< Parallel to `calls`.
+    std::vector<int64_t> enterNs = {};     ///< Parallel to `calls`.
     int64_t earliestNs = 0, latestNs = 0;  ///< Minimum and maximum of `enterNs`.
 
     bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
 };
 
 Entries entriesOf(const Trace& trace, Collective calls) {
-    Entries made;
-    made.calls = calls;
-    made.isOnGpu = isOnGpu(trace, calls);
+    Entries made{.calls = calls, .isOnGpu = isOnGpu(trace, calls)};
     for (const CollectiveCall& call : calls)
         made.enterNs.push_back(made.isOnGpu ? trace.nccl.facts[call.row].gpu.startNs
                                             : rangeOfCall(trace, call.row).startNs);
@@ -370,19 +366,15 @@ const Report ncclSummaryReport{
     .build = ncclSummary,
     .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
 
-const Report ncclTraceReport{
-    .info = {.name = "nccl_trace", .title = "NCCL Trace", .description = "Every NCCL operation, in order of start"},
-    .list = ncclTraceInParts};
+const Report ncclTraceReport{.info = {"nccl_trace", "NCCL Trace", "Every NCCL operation, in order of start"},
+                             .list = ncclTraceInParts};
 
 const Report ncclLatenessReport{
-    .info = {.name = "nccl_lateness",
-             .title = "NCCL Lateness",
-             .description = "Lateness of each rank at collectives, and how often it is last"},
+    .info = {"nccl_lateness", "NCCL Lateness", "Lateness of each rank at collectives, and how often it is last"},
     .build = ncclLateness};
 
-const Report ncclLatenessByCollectiveReport{.info = {.name = "nccl_lateness:collective",
-                                                     .title = "NCCL Lateness by Collective",
-                                                     .description = "Entry of each rank into each collective"},
-                                            .build = ncclLatenessByCollective};
+const Report ncclLatenessByCollectiveReport{
+    .info = {"nccl_lateness:collective", "NCCL Lateness by Collective", "Entry of each rank into each collective"},
+    .build = ncclLatenessByCollective};
 
 }  // namespace lanescope

@@ -219,8 +219,7 @@ void nvprofGpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
         return each.kind() == EventKind::Memcpy && memcpys.kind[each.row()] == MemcpyKind::PtoP;
     });
     const RowMaker maker(query.trace, hasPeers);
-    ReportTable part;
-    part.style = ReportStyle::Nvprof;
+    ReportTable part{.style = ReportStyle::Nvprof};
     part.columns = maker.columns();
     listInParts(
         std::move(part), events, [&maker](EventRef event) { return maker.row(event); }, sink);
@@ -228,13 +227,11 @@ void nvprofGpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
 
 }  // namespace
 
-const Report nvprofSummaryReport{
-    .info = {.name = "nvprof_summary", .title = "Profiling result", .description = "Default output of nvprof"},
-    .build = nvprofSummary};
+const Report nvprofSummaryReport{.info = {"nvprof_summary", "Profiling result", "Default output of nvprof"},
+                                 .build = nvprofSummary};
 
-const Report nvprofGpuTraceReport{.info = {.name = "nvprof_gpu_trace",
-                                           .title = "Profiling result",
-                                           .description = "Output of nvprof --print-gpu-trace"},
-                                  .list = nvprofGpuTraceInParts};
+const Report nvprofGpuTraceReport{
+    .info = {"nvprof_gpu_trace", "Profiling result", "Output of nvprof --print-gpu-trace"},
+    .list = nvprofGpuTraceInParts};
 
 }  // namespace lanescope

@@ -319,21 +319,20 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query, RangeFamilies* fa
 }
 
 ReportTable projectionTable(const ReportQuery& query, RangeFamilies* families) {
-    ReportTable table;
-    table.columns = {{"Range", Unit::Text},
-                     {"Style", Unit::Text},
-                     {"Total Proj Time", Unit::Nanoseconds},
-                     {"Total Range Time", Unit::Nanoseconds},
-                     {"Range Instances", Unit::Count},
-                     {"Proj Avg", Unit::Nanoseconds},
-                     {"Proj Med", Unit::Nanoseconds},
-                     {"Proj Min", Unit::Nanoseconds},
-                     {"Proj Max", Unit::Nanoseconds},
-                     {"Proj StdDev", Unit::Nanoseconds},
-                     {"Total GPU Ops", Unit::Count},
-                     {"Avg GPU Ops", Unit::Count},
-                     {"Avg Range Lvl", Unit::Count},
-                     {"Avg Num Child", Unit::Count}};
+    ReportTable table{.columns = {{"Range", Unit::Text},
+                                  {"Style", Unit::Text},
+                                  {"Total Proj Time", Unit::Nanoseconds},
+                                  {"Total Range Time", Unit::Nanoseconds},
+                                  {"Range Instances", Unit::Count},
+                                  {"Proj Avg", Unit::Nanoseconds},
+                                  {"Proj Med", Unit::Nanoseconds},
+                                  {"Proj Min", Unit::Nanoseconds},
+                                  {"Proj Max", Unit::Nanoseconds},
+                                  {"Proj StdDev", Unit::Nanoseconds},
+                                  {"Total GPU Ops", Unit::Count},
+                                  {"Avg GPU Ops", Unit::Count},
+                                  {"Avg Range Lvl", Unit::Count},
+                                  {"Avg Num Child", Unit::Count}}};
     int64_t cut = 0;
     for (const ProjectedRanges& group : collect(query, families)) {
         cut += group.cut;
@@ -357,9 +356,8 @@ ReportTable nvtxGpuProjectionFamilySummary(const ReportQuery& query) {
 
 }  // namespace
 
-const Report backwardByOperatorReport{.info = {.name = "backward_by_operator",
-                                               .title = "GPU Time of Operators and Their Backward",
-                                               .description = "GPU time of each PyTorch operator and of its backward"},
+const Report backwardByOperatorReport{.info = {"backward_by_operator", "GPU Time of Operators and Their Backward",
+                                               "GPU time of each PyTorch operator and of its backward"},
                                       .build = backwardByOperator};
 
 const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
@@ -369,21 +367,18 @@ const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
                                .build = nvtxSummary};
 
 const Report nvtxFamilySummaryReport{
-    .info = {.name = "nvtx_sum:family",
-             .title = "NVTX Range Summary (By Family)",
-             .description = "CPU time in NVTX ranges; names that differ only in numbers are combined"},
+    .info = {"nvtx_sum:family", "NVTX Range Summary (By Family)",
+             "CPU time in NVTX ranges; names that differ only in numbers are combined"},
     .build = nvtxFamilySummary,
     .tab = {"NVTX ranges", 2, [](const Trace& trace) { return trace.nvtx.size() > 0; }}};
 
-const Report nvtxPushPopSummaryReport{.info = {.name = "nvtx_pushpop_sum",
-                                               .title = "NVTX Push/Pop Range Summary",
-                                               .description = "CPU time in each push/pop NVTX range"},
-                                      .build = summaryOfStyle<NvtxStyle::PushPop>};
+const Report nvtxPushPopSummaryReport{
+    .info = {"nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", "CPU time in each push/pop NVTX range"},
+    .build = summaryOfStyle<NvtxStyle::PushPop>};
 
-const Report nvtxStartEndSummaryReport{.info = {.name = "nvtx_startend_sum",
-                                                .title = "NVTX Start/End Range Summary",
-                                                .description = "CPU time in each started and ended NVTX range"},
-                                       .build = summaryOfStyle<NvtxStyle::StartEnd>};
+const Report nvtxStartEndSummaryReport{
+    .info = {"nvtx_startend_sum", "NVTX Start/End Range Summary", "CPU time in each started and ended NVTX range"},
+    .build = summaryOfStyle<NvtxStyle::StartEnd>};
 
 const Report nvtxGpuProjectionSummaryReport{
     .info = {.name = "nvtx_gpu_proj_sum",
@@ -393,9 +388,8 @@ const Report nvtxGpuProjectionSummaryReport{
     .build = [](const ReportQuery& query) { return projectionTable(query, nullptr); }};
 
 const Report nvtxGpuProjectionFamilySummaryReport{
-    .info = {.name = "nvtx_gpu_proj_sum:family",
-             .title = "NVTX GPU Projection Summary (By Family)",
-             .description = "GPU time of NVTX ranges; names that differ only in numbers are combined"},
+    .info = {"nvtx_gpu_proj_sum:family", "NVTX GPU Projection Summary (By Family)",
+             "GPU time of NVTX ranges; names that differ only in numbers are combined"},
     .build = nvtxGpuProjectionFamilySummary,
     .tab = {"NVTX on the GPU", 3, [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};
 
