@@ -13,6 +13,7 @@
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/WatchPage.h"
 #include "model/index/IndexFile.h"
 #include "model/system/system.h"
 #include "views/jobs/LatestJob.h"
@@ -144,6 +145,9 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
         if (isSameFile(page->trace()->path, path)) return setCurrentWidget(page);
     for (FleetPage* page : pages<FleetPage>())
         if (isSameFile(page->report().path, path)) return setCurrentWidget(page);
+    for (WatchPage* page : pages<WatchPage>())
+        if (isSameFile(page->folder(), path)) return setCurrentWidget(page);
+    if (isWatchFolder(path)) return followWatch(path);
     // A trace that is being loaded is not loaded a second time.
     for (LoadPage* page : pages<LoadPage>())
         if (page->paths().size() == 1 && page->isLoading() && isSameFile(page->paths().front(), path))
@@ -188,6 +192,16 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
         waitingForLive_.erase(waiting);
     });
     follower->start();
+}
+
+void DocumentTabs::followWatch(const std::filesystem::path& folder) {
+    auto* page = new WatchPage(std::filesystem::absolute(folder).lexically_normal());
+    connect(page, &WatchPage::openRequested, this, &DocumentTabs::openTrace);
+    setCurrentIndex(addTab(page, page->title()));
+    page->setTheme(theme_);
+    page->refresh();
+    emit documentAdded(page);
+    emit traceOpened(toQString(folder));
 }
 
 void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns) {

@@ -120,7 +120,7 @@ class DocumentTabs : public QTabWidget {
 
     /// Sets the words that replace `ssh` for traces on other machines.
     void setSsh(std::vector<std::string> words) { ssh_ = std::move(words); }
-    /// Loads the file in a new tab; goes to the tab that shows it if there is one.
+    /// Loads the file in a new tab, or follows the folder of a watch; goes to the tab that shows it if there is one.
     void openTrace(const std::filesystem::path& path);
     /// Loads two or more files and compares the first with the others in a new tab; or the first
     /// `baselineRuns` as runs of one program with the others as runs of another.
@@ -157,6 +157,7 @@ class DocumentTabs : public QTabWidget {
   private:
     void load(LoadPage* page);
     void followTrace(const LiveTrace& live);
+    void followWatch(const std::filesystem::path& folder);
     void replace(LoadPage* page, DocumentPage* document);
     void followTitle(DocumentPage* document);
 

@@ -430,6 +430,11 @@ void MainWindow::copyCommand() {
 
 void MainWindow::connectFileActions() {
     connect(actions_->open, &QAction::triggered, this, &MainWindow::askForFiles);
+    connect(actions_->openFolder, &QAction::triggered, this, [this] {
+        const QString folder =
+            QFileDialog::getExistingDirectory(this, tr("Open the folder of a watch, or of ranks"), settings_.folder());
+        if (!folder.isEmpty()) openFiles({folder});
+    });
     connect(actions_->openRemote, &QAction::triggered, this, &MainWindow::askForAddress);
     connect(actions_->compare, &QAction::triggered, this, &MainWindow::askForComparison);
     connect(actions_->exportPicture, &QAction::triggered, this, &MainWindow::askForPicture);

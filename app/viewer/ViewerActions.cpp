@@ -225,6 +225,7 @@ QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& key
 
 void ViewerActions::makeWindowActions() {
     open = make(tr("&Open…"), {Qt::CTRL | Qt::Key_O}, "open");
+    openFolder = make(tr("Open &folder…"), {});
     openRemote = make(tr("Open re&mote…"), {});
     compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
     exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
@@ -290,7 +291,7 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
     bar_ = bar;
     const auto add = [&](const QString& title) { return bar->addMenu(title); };
     QMenu* file = add(tr("&File"));
-    file->addActions({open, openRemote});
+    file->addActions({open, openFolder, openRemote});
     recentMenu_ = file->addMenu(tr("Open &recent"));
     file->addAction(compare);
     file->addSeparator();

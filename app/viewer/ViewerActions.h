@@ -62,6 +62,7 @@ class ViewerActions : public QObject {
     QMenu* recentMenu() const { return recentMenu_; }
 
     QAction* open;
+    QAction* openFolder;
     QAction* openRemote;
     QAction* compare;
     QAction* exportPicture;
