@@ -15,7 +15,9 @@ std::string CuptiLibrary::describe(CUptiResult result) const {
 }
 
 bool CuptiLibrary::maySubscribeWithOthers() const {
-    return version >= version13_5 && subscribe2 && bySubscriber.registerCallbacks && bySubscriber.enable;
+    const BySubscriber& by = bySubscriber;
+    return version >= version13_5 && subscribe2 && by.registerCallbacks && by.enable && by.disable && by.setAttribute &&
+           by.getNextRecord && by.getNumDroppedRecords && by.enableDriverApi;
 }
 
 void CuptiLibrary::useSubscriber(CUpti_SubscriberHandle subscriber) {
@@ -24,7 +26,7 @@ void CuptiLibrary::useSubscriber(CUpti_SubscriberHandle subscriber) {
         CUpti_SubscriberHandle self;
         CUpti_BuffersCallbackRequestFunc request;
         CUpti_BuffersCallbackCompleteFunc complete;
-    } own;  // functions have no objects
+    } own;  // CUPTI's functions are pointers without an object
     own.by = bySubscriber;
     own.self = subscriber;
     registerCallbacks = [](auto request, auto complete) {

@@ -209,17 +209,19 @@ bool CuptiSource::subscribe() {
     char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN + 64] = {};
     CUptiResult result;
     if (cupti_.subscribe2) {
-        struct : CUpti_SubscriberParams {
-            uint64_t allowsOthers = 0;  // a byte since 13.2
-        } parameters{};
-        const bool isWithOthers = cupti_.maySubscribeWithOthers();
-        parameters.structSize = isWithOthers ? sizeof parameters : CUpti_SubscriberParams_STRUCT_SIZE;
-        parameters.allowsOthers = isWithOthers;
-        parameters.subscriberName = "Lanescope";
-        parameters.oldSubscriberName = holder;
-        parameters.oldSubscriberSize = sizeof holder;
-        result = cupti_.subscribe2(&subscriber_, &onEvent, this, &parameters);
-        if (isWithOthers && result == CUPTI_SUCCESS) cupti_.useSubscriber(subscriber_);
+        // As in 13.2 and later, whatever the headers.
+        struct {
+            size_t structSize;
+            const char* subscriberName;
+            char* oldSubscriberName;
+            size_t oldSubscriberSize;
+            uint8_t allowsOthers, padding[7];
+        } parameters{0, "Lanescope", holder, sizeof holder, cupti_.maySubscribeWithOthers(), {}};
+        static_assert(offsetof(decltype(parameters), allowsOthers) == 32 && sizeof parameters == 40);
+        parameters.structSize = parameters.allowsOthers ? sizeof parameters : 32;
+        result =
+            cupti_.subscribe2(&subscriber_, &onEvent, this, reinterpret_cast<CUpti_SubscriberParams*>(&parameters));
+        if (parameters.allowsOthers && result == CUPTI_SUCCESS) cupti_.useSubscriber(subscriber_);
     } else {
         result = cupti_.subscribe(&subscriber_, &onEvent, this);
     }
@@ -262,9 +264,9 @@ void CuptiSource::warnTorchProfiler() {
     if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
     note(Severity::Info, HealthCode::TorchProfiler,
          "PyTorch was recorded. If the program starts torch.profiler itself, torch.profiler gets no GPU work, because "
-         "only one tool can use CUPTI" +
-             std::string(cupti_.maySubscribeWithOthers() ? ", unless both request to share it" : "") +
-             ". Use record --yield to leave CUPTI to torch.profiler.");
+         "only one tool can use CUPTI." +
+             std::string(cupti_.maySubscribeWithOthers() ? " Tools that request to share it can." : "") +
+             " Use record --yield to leave CUPTI to torch.profiler.");
 }
 
 void CuptiSource::setAttributes() {

@@ -37,13 +37,13 @@ void TensorReadings::operator()(const log::SamplesRecord& record, std::span<cons
         if (found == gpus_.end()) continue;
         Gpu& gpu = found->second;
         double number = value.type == log::SampleType::Real ? std::bit_cast<double>(value.bits) : -1;
-        if (value.type == log::SampleType::Integer) number = static_cast<double>(value.bits);
+        if (value.type == log::SampleType::Integer) number = static_cast<double>(std::bit_cast<int64_t>(value.bits));
         if (counter->second.second) {
             gpu.clockHz = number;
             continue;
         }
-        const int64_t readNs = record.timestampNs - gpu.latestNs;
-        if (readNs > 0 && readNs <= maxReadingNs && number >= 0 && gpu.clockHz > 0)
+        const bool isNext = record.timestampNs > gpu.latestNs && record.timestampNs - maxReadingNs <= gpu.latestNs;
+        if (isNext && number >= 0 && number <= 100 && gpu.clockHz > 0)
             gpu.readings.push_back({gpu.latestNs, record.timestampNs, number / 100, gpu.clockHz});
         if (gpu.readings.size() > maxReadings) gpu.readings.pop_front();
         gpu.latestNs = record.timestampNs;

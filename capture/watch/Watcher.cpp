@@ -124,6 +124,7 @@ void Watcher::findLogs() {
 
 void Watcher::readLogs() {
     findLogs();
+    // A log that cannot be read has no more readings.
     for (auto& [name, each] : samplers_) static_cast<void>(each.first.poll(each.second));
     for (auto& [name, each] : processes_) {
         Process& process = *each;
@@ -139,10 +140,12 @@ void Watcher::readLogs() {
             if constexpr (std::is_same_v<Record, log::NcclOperationRecord>) addEntry(process, record);
             if constexpr (std::is_same_v<Record, log::EndRecord>) process.hasEnded = true;
             if constexpr (std::is_same_v<Record, log::DeviceRecord>)
-                process.gpus[record.deviceId % maxGpus] = {
-                    formatGpuUuid(record.uuid), options_.peakActiveHz(process.progress.text(record.name), record)};
-            if constexpr (std::is_same_v<Record, log::ContextRecord>)
-                process.usedGpus.insert(record.deviceId % maxGpus);
+                if (record.deviceId < maxGpus)
+                    process.gpus[record.deviceId] = {formatGpuUuid(record.uuid),
+                                                     options_.peakActiveHz(process.progress.text(record.name), record)};
+            // A context without work, as on GPU 0, is no use of the GPU.
+            if constexpr (std::is_same_v<Record, log::KernelRecord> || std::is_same_v<Record, log::GraphRecord>)
+                if (record.deviceId < maxGpus) process.usedGpus.insert(record.deviceId);
         };
         process.isUnreadable = !process.reader.poll(receive);
     }

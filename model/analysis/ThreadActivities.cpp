@@ -327,6 +327,7 @@ class RanAndWaited {
         std::map<std::pair<FramePlace, FramePlace>, std::array<int64_t, 3>> between;
         uint32_t python = noIndex;
         int64_t ns = 0;
+        int64_t otherNs = 0;  ///< With samples of another time.
 
         static void add(const Trace& trace, Places& places, uint32_t stack, int64_t ns) {
             if (stack == noIndex) return;
@@ -337,8 +338,8 @@ class RanAndWaited {
         }
         /// Returns the line of more than half of the time with a stack, or else such a function: "at serve.py:42 in
         /// collect", "in collect (serve.py)". Empty without either, or if stacks are known for less than a quarter.
-        CodePlace most(const Trace& trace, const Places& places) const {
-            int64_t knownNs = 0;
+        /// `knownNs` is the time with a stack that is not in `places`.
+        CodePlace most(const Trace& trace, const Places& places, int64_t knownNs = 0) const {
             std::map<std::pair<StringIndex, StringIndex>, int64_t> functions;
             for (const auto& [place, spent] : places) knownNs += spent.first;
             if (4 * knownNs < ns) return {};
@@ -353,31 +354,30 @@ class RanAndWaited {
             return {};
         }
         /// Returns the launches around more than half of the time, at one or two places: "between the launches at
-        /// train.py:10 in main and train.py:30 in sample". The line is that of the launch after the longest time.
-        CodePlace launches(const Trace& trace) const {
+        /// train.py:10 in main and train.py:30 in sample". Empty without them.
+        std::string launches(const Trace& trace) const {
             std::vector<std::array<int64_t, 3>> longest;
             for (const auto& [places, spent] : between) longest.push_back(spent);
             std::ranges::sort(longest, std::ranges::greater());
             longest.resize(std::min<size_t>(longest.size(), longest.empty() || 2 * longest[0][0] > ns ? 1 : 2));
             int64_t sumNs = 0;
-            std::string text, line;
+            std::string text;
             for (const auto& [ownNs, before, after] : longest) {
                 const std::string first = frameText(trace, uint32_t(before)), last = frameText(trace, uint32_t(after));
                 const std::string both =
                     first == last ? "launches at " + last : fmt::format("the launches at {} and {}", first, last);
                 text += (text.empty() ? "between " : ", and between ") + both;
-                if (line.empty()) line = last;
                 sumNs += ownNs;
             }
-            return 2 * sumNs > ns ? CodePlace{text, line} : CodePlace{};
+            return 2 * sumNs > ns ? text : std::string();
         }
         CodePlace place(const Trace& trace) const {
-            const CodePlace at = most(trace, own), holder = most(trace, holders), called = most(trace, callers);
-            const CodePlace around = launches(trace);
-            CodePlace made{at.empty() ? "" : "seen mostly " + at.text, at.line.empty() ? around.line : at.line,
-                           called.line};
+            const CodePlace at = most(trace, own, otherNs), holder = most(trace, holders),
+                            called = most(trace, callers);
+            const std::string around = launches(trace);
+            CodePlace made{at.empty() ? "" : "seen mostly " + at.text, at.line, called.line};
             const auto add = [&made](const std::string& more) { made.text += (made.empty() ? "" : ", ") + more; };
-            if (!around.empty()) add(around.text);
+            if (!around.empty()) add(around);
             if (!holder.empty()) add("the holder mostly " + holder.text);
             if (!called.line.empty()) add("called " + called.text);
             if (const CodePlace there = most(trace, meanwhile); !there.empty())
@@ -406,6 +406,8 @@ class RanAndWaited {
         states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
             if (isBetween(trace_.cpuStates.stack[row], before, after))
                 Seen::add(trace_, seen.own, trace_.cpuStates.stack[row], within.durationNs());
+            else
+                seen.otherNs += within.durationNs();
             addHolder(seen, row, within);
         });
     }

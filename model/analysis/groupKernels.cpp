@@ -66,34 +66,35 @@ CodePlace WorkPlaces::codeOf(uint32_t key) const {
 
 std::string WorkPlaces::lineOf(uint32_t key) const { return frameText(trace_, key & frameBits); }
 
-std::pair<CodePlace, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
+std::pair<CodePlace, int64_t> WorkPlaces::mainPlace(std::span<const uint32_t> calls) const {
     std::unordered_map<uint32_t, int64_t> counts;
     for (const uint32_t call : calls)
         if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call)))) ++counts[*key];
-    const auto isMore = [](uint32_t key, int64_t count, const std::pair<uint32_t, int64_t>& most) {
-        return count > most.second || (count == most.second && key < most.first);
-    };
-    std::pair<uint32_t, int64_t> most{0, 0};
-    struct Function {
+    struct Most {
+        uint32_t key = 0;
         int64_t count = 0;
-        std::pair<uint32_t, int64_t> most{0, 0};
+
+        void see(uint32_t other, int64_t of) {
+            if (of > count || (of == count && other < key)) *this = {other, of};
+        }
     };
-    std::map<std::pair<StringIndex, StringIndex>, Function> functions;
+    Most line, function;
+    std::map<std::pair<StringIndex, StringIndex>, Most> functions;  // any of its lines, all of its calls
     for (const auto& [key, count] : counts) {
-        if (isMore(key, count, most)) most = {key, count};
+        line.see(key, count);
         if (key > frameBits) continue;
-        Function& function = functions[{trace_.stacks.file[key], trace_.stacks.function[key]}];
-        function.count += count;
-        if (isMore(key, count, function.most)) function.most = {key, count};
+        Most& its = functions[{trace_.stacks.file[key], trace_.stacks.function[key]}];
+        its = {its.count == 0 ? key : std::min(its.key, key), its.count + count};
     }
-    const auto least = minLineShare * static_cast<double>(calls.size());
-    for (const auto& [names, function] : functions) {
-        if (function.count < linesOfFunction * most.second || static_cast<double>(function.count) < least) continue;
-        const std::string line = lineOf(function.most.first);
-        return {{fmt::format("in {}, mostly at {}", trace_.strings.at(names.second), line), line}, function.count};
+    for (const auto& [names, its] : functions) function.see(its.key, its.count);
+    const auto isEnough = [&](const Most& each) {
+        return each.count > 0 && static_cast<double>(each.count) >= minLineShare * static_cast<double>(calls.size());
+    };
+    if (isEnough(function) && function.count >= linesOfFunction * line.count) {
+        const FrameRef frame = frameRef(trace_, function.key);
+        return {{fmt::format("in {} ({})", frame.function, frame.file)}, function.count};
     }
-    if (most.second == 0 || static_cast<double>(most.second) < least) return {};
-    return {codeOf(most.first), most.second};
+    return isEnough(line) ? std::pair(codeOf(line.key), line.count) : std::pair(CodePlace{}, int64_t{0});
 }
 
 void WorkPlaces::setLines(std::span<Contributor> contributors) const {
@@ -128,7 +129,7 @@ LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows, 
     ColumnReader startNs(trace.apiCalls.startNs), endNs(trace.apiCalls.endNs);
     for (auto call = calls.begin(); call != end; ++call) takenNs.push_back(endNs[*call] - startNs[*call]);
     const size_t count = takenNs.size();
-    auto [place, placeCount] = places.ofMost({calls.data(), count});
+    auto [place, placeCount] = places.mainPlace({calls.data(), count});
     return {static_cast<int64_t>(count), static_cast<int64_t>(medianOf({takenNs.data(), count})), std::move(place),
             placeCount};
 }

@@ -33,9 +33,9 @@ class WorkPlaces {
     std::string lineOf(uint32_t key) const;
     /// Returns true if the line is that of the caller of another thread, such as of a backward pass.
     static bool isOfCaller(uint32_t key);
-    /// Returns the line of most of these calls and its number of calls, or the function with its main line if no line
-    /// makes half as many; empty if less than a fifth. O(calls).
-    std::pair<CodePlace, int64_t> ofMost(std::span<const uint32_t> calls) const;
+    /// Returns the line of most of these calls and its number of calls, or a function, without a line, if no line makes
+    /// half as many; empty if less than a fifth. O(calls).
+    std::pair<CodePlace, int64_t> mainPlace(std::span<const uint32_t> calls) const;
 
     /// Sets `Contributor::launched` and `isOfCaller`: the origin of more than half of its time in the steps
     /// (`exposedNs`), whatever that of its overlapped time. Leaves those without such a line. O(contributors * lines).

@@ -82,7 +82,7 @@ Json toolList(bool mayRun) {
              "causes: nothing stands out.",
              {{"file", text()},
               {"steps", text("A-B, as 5-20")},
-              {"finding", text("One of causes_ms, for its sentences and advice; or all")}},
+              {"finding", text("One of causes_ms, for its sentences and advice")}},
              {"file"}));
     tools.push_back(tool("open", "Program, GPUs, time range. Without file: all traces.", {{"file", text()}}, {}));
     tools.push_back(tool("compare", "Which runs are slower, how certain, and why. Several runs per side for programs.",
@@ -332,7 +332,8 @@ std::string fileWord(const Json& arguments) {
         return std::isalnum(static_cast<unsigned char>(each)) != 0 || each == '.' || each == '_' || each == '-' ||
                each == '/';
     };
-    return std::ranges::all_of(name, isPlain) && !name.starts_with('-') ? name : shellQuoted(name);
+    if (name.starts_with('-')) return shellQuoted("./" + name);
+    return std::ranges::all_of(name, isPlain) ? name : shellQuoted(name);
 }
 
 std::string stepsOption(const Json& arguments) {
@@ -570,7 +571,6 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
                     {{"rule", each.rule->id}, {"sentence", each.sentence}, {"advice", each.advice}});
     }
     if (!finding.empty() && !isDetailed(arguments)) {
-        answer.erase("cannot_answer");
         answer.erase("truncated");
         return answer;
     }

@@ -91,7 +91,7 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
         if (count.untimed > 0)
             health.push_back(
                 counted(Severity::Warning, HealthCode::Untimed,
-                        fmt::format("{} of {} {} have no start and end in the file. All numbers leave them out.",
+                        fmt::format("{} of {} {} have no start and end in the file. All numbers omit them.",
                                     formatCount(count.untimed), formatCount(count.total), count.name),
                         count.untimed));
 }

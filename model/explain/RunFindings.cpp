@@ -77,7 +77,7 @@ std::string FindingText::place(bool hasState) const {
     if (!finding_.launched.empty()) at += (at.empty() ? "" : ", ") + finding_.launched.text;
     const std::string state = hasState ? stateText(activity) : "";
     const bool isNamed = thread.role == ThreadRole::Main || thread.role == ThreadRole::Named;
-    const std::string_view label = lineOfLaunches().empty() ? "Place" : "Samples";
+    const std::string_view label = lineOfLaunches().empty() ? "Place" : "Wait";
     return (at.empty() ? "" : fmt::format(" {}: {}.", label, shortContributorName(at, true))) +
            (state.empty()
                 ? ""
@@ -88,7 +88,8 @@ std::string FindingText::place(bool hasState) const {
 std::string FindingText::lineOfLaunches() const {
     const LaunchTimes& launches = worker().launches;
     const bool isPlace = finding_.rule->isOfLaunches && finding_.contributor.idle.activity.frame.isEmpty() &&
-                         finding_.launched.line.empty() && 2 * launches.placeCount > launches.count;
+                         finding_.launched.line.empty() && !launches.place.line.empty() &&
+                         2 * launches.placeCount > launches.count;
     return isPlace ? launches.place.line : std::string();
 }
 

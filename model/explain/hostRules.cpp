@@ -418,10 +418,12 @@ std::string adviseLaunchBound(const FindingText& text) {
         launches += each.count;
         ofOptimizer += each.purpose == LaunchPurpose::Optimizer ? each.count : 0;
     }
-    if (ofOptimizer > launches / 2)
-        return "Most launches are the optimizer's: fused=True, torch._foreach_* functions for all parameters at once, "
-               "or "
-               "torch.compile of its step need few." +
+    if (2 * ofOptimizer > launches)
+        return adviceFor(text.run(),
+                         {"Most launches are the optimizer's: fused=True, torch._foreach_* functions for all "
+                          "parameters at once, or torch.compile of its step need few.",
+                          "Most launches are the optimizer's: update all parameters within jax.jit.",
+                          "Most launches are the optimizer's: update all parameters in few kernels."}) +
                adviseHolder(text);
     return adviceOf(text.run(), launchBoundRule) + adviseHolder(text);
 }

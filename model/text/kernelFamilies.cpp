@@ -130,8 +130,9 @@ KernelPrecision productPrecision(std::string_view kernel) {
     static constexpr std::array<std::string_view, 2> bf16{"bf16", "bfloat16"};
     static constexpr std::array<std::string_view, 8> fp16{"fp16",   "f16f16", "f16_s", "half",
                                                           "h16816", "h1688",  "h884",  "hgemm"};
-    static constexpr std::array<std::string_view, 7> fp32{"sgemm", "simt_s",        "f32f32_f32f32_f32", "scudnn",
-                                                          "sgemv", "_engine<float", "fmha_cutlassf_f32"};
+    static constexpr std::array<std::string_view, 8> fp32{
+        "sgemm", "simt_s",        "f32f32_f32f32_f32", "scudnn",
+        "sgemv", "_engine<float", "fmha_cutlassf_f32", "fmha_cutlassb_f32"};
     if (containsAny(name, fp64) || hasWord(name, "dgemm")) return Fp64;
     switch (nvjetType(name)) {
         case 't': return Bf16;

@@ -211,7 +211,7 @@ class tst_OneCause : public QObject {
         launches = {.count = 100, .medianNs = 1, .place = {"launched at b.py:2 in g", "b.py:2 in g"}, .placeCount = 64};
         const auto sentence = [&] { return findingOf(explain::explain(made.run()), &launchBoundRule)->sentence; };
         HAS(sentence(), " each. Place: b.py:2 in g, with 64.0 % of the launches.");
-        HAS(sentence(), " Samples: seen mostly in f (a.py).");
+        HAS(sentence(), " Wait: seen mostly in f (a.py).");
         HAS_NO(sentence(), " Place: seen");
         // A line of most samples has most of the time, whatever it launches.
         Contributor& late = made.run().workers[0].contributors[1];
@@ -224,7 +224,7 @@ class tst_OneCause : public QObject {
         launches.placeCount = 64;
         late.name = runsAt(sample);
         HAS(sentence(), " Place: replay.py:58 in sample, seen mostly at a.py:1 in f.");
-        HAS_NO(sentence(), " Samples: ");
+        HAS_NO(sentence(), " Wait: ");
     }
 
     void rangeOfDataLoadingIsQuoted() {
