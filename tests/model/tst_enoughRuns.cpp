@@ -70,8 +70,8 @@ class TestEnoughRuns : public QObject {
     void obviousDifferenceDoesNotEndIt() { QVERIFY(!areEnough(std::vector{claimOf(8, 1.5), claimOf(9, 1.5)})); }
 
     void stoppingRuleMakesNoFalseClaims_data() {
-        const test::Rows<Draw, int> row;
-        const auto add = [](const char* name, const Draw& draw, int most = 10) {
+        const lanescope::test::Rows<Draw, int> row;
+        const auto add = [&row](const char* name, const Draw& draw, int most = 10) {
             row(QString::asprintf("%s, %d rounds at most", name, most), draw, most);
         };
         add("normal, 0.5 %", normal(0.005));
@@ -85,7 +85,7 @@ class TestEnoughRuns : public QObject {
         add("heavy tails, 1 %", heavyTails(0.01));
     }
     void stoppingRuleMakesNoFalseClaims() {
-        const auto [draw, most] = test::row<Draw, int>();
+        const auto [draw, most] = lanescope::test::row<Draw, int>();
         std::mt19937 random(42);
         constexpr int times = 2000;
         const double shift = std::log(1.03);

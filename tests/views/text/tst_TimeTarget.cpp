@@ -56,7 +56,7 @@ class tst_TimeTarget : public QObject {
 
     void timesAreParsed_data() {
         const test::Rows<QString, qint64> row;
-        const auto add = [](const char* text, int64_t ns) { row(text, QString(text), qint64(ns)); };
+        const auto add = [&row](const char* text, int64_t ns) { row(text, QString(text), qint64(ns)); };
         add("1.234 s", 1'234'000'000);
         add("1.234", 1'234'000'000);
         add("18.9875ms", 18'987'500);
@@ -126,7 +126,7 @@ class tst_TimeTarget : public QObject {
 
     void errorsAreReported_data() {
         const test::Rows<QString, QString> row;
-        const auto add = [](const char* text, const char* says) { row(text, QString(text), QString(says)); };
+        const auto add = [&row](const char* text, const char* says) { row(text, QString(text), QString(says)); };
         add("", "is no time");
         add("soon", "is no time");
         add("1.2.3", "is no time");
