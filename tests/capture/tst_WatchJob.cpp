@@ -48,8 +48,8 @@ class Rank {
         log::DeviceRecord device{.deviceId = 2, .name = writer_.string("NVIDIA H200"), .smCount = 132};
         std::ranges::copy(uuid, device.uuid);
         writer_.write(device);
-        log::ContextRecord context{.contextId = 1, .deviceId = 2};
-        writer_.write(context);
+        // No work runs in the other context.
+        for (const uint32_t gpu : {2u, 0u}) writer_.write(log::ContextRecord{.contextId = 1 + gpu, .deviceId = gpu});
     }
     /// Writes the events up to that time. Returns false after the last step.
     bool write(int64_t untilNs) {
@@ -85,7 +85,7 @@ class Rank {
         writer_.write(record, atNs_);
     }
     void graph(int64_t startNs, int64_t endNs) {
-        log::GraphRecord record{.startNs = startNs, .endNs = endNs, .graphId = 3};
+        log::GraphRecord record{.startNs = startNs, .endNs = endNs, .deviceId = 2, .graphId = 3};
         writer_.write(record, startNs);
     }
 

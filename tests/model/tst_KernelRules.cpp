@@ -156,7 +156,7 @@ class tst_KernelRules : public QObject {
         row("cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_26_64x64x64_kernel0_0",
             "attention unknown none");
         row("fmha_cutlassB_f32_aligned_64x64_k64_sm80(PyTorchMemEffAttention::AttentionBackwardKernel::Params)",
-            "attention unknown none");
+            "attention fp32 none");
         row(convolution, "convolution bf16 none");
         row("volta_scudnn_128x64_relu_interior_nn_v1", "convolution fp32 none");
         row("void implicit_convolve_sgemm<__nv_bfloat16, __nv_bfloat16, 1024>(int)", "convolution bf16 none");

@@ -410,8 +410,7 @@ class tst_Significance : public QObject {
 
     /// Also if a level change is found by mistake and the run is compared with fewer runs.
     void ordinaryRunIsRarelyAnOutlier() {
-        QFETCH(Draw, draw);
-        QFETCH(int, runs);
+        const auto [draw, runs] = test::row<Draw, int>();
         std::mt19937 random(13);
         constexpr int times = 2000;
         int claimed = 0;

@@ -432,8 +432,9 @@ class tst_loadTrace : public QObject {
         QCOMPARE(test::listed(trace->memoryEvents.size(), trace->allocations.size()), "4 | 3");
         QCOMPARE(trace->allocations.bytes, (Column<int64_t>{0, 0, 64}));
         QCOMPARE(trace->allocations.kind[2], MemoryKind::Unknown);
-        for (const char* part : {"5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were skipped",
-                                 "1 of 10 memory events have no start and end", "1 frees of memory match no allocation"})
+        for (const char* part :
+             {"5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were skipped", "1 of 10 memory events have no start and end",
+              "1 frees of memory match no allocation"})
             QVERIFY2(hasNote(*trace, part), part);
     }
 

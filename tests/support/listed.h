@@ -29,6 +29,8 @@ struct Listed {
             text += value.toStdString();
         } else if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
             text += std::string_view(value);
+        } else if constexpr (requires { value.native(); }) {
+            text += value.native();  // a path would be a list of paths
         } else if constexpr (requires { value.has_value(); }) {
             value.has_value() ? add(*value) : add(std::string_view("none"));
         } else if constexpr (requires { value.startNs + value.endNs; }) {
