@@ -49,7 +49,10 @@ class Rank {
         std::ranges::copy(uuid, device.uuid);
         writer_.write(device);
         // No work runs in the other context.
-        for (const uint32_t gpu : {2u, 0u}) writer_.write(log::ContextRecord{.contextId = 1 + gpu, .deviceId = gpu});
+        for (const uint32_t gpu : {2u, 0u}) {
+            log::ContextRecord context{.contextId = 1 + gpu, .deviceId = gpu};
+            writer_.write(context);
+        }
     }
     /// Writes the events up to that time. Returns false after the last step.
     bool write(int64_t untilNs) {
@@ -85,7 +88,8 @@ class Rank {
         writer_.write(record, atNs_);
     }
     void graph(int64_t startNs, int64_t endNs) {
-        log::GraphRecord record{.startNs = startNs, .endNs = endNs, .deviceId = 2, .graphId = 3};
+        log::GraphRecord record{.startNs = startNs, .endNs = endNs, .graphId = 3};
+        record.deviceId = 2;
         writer_.write(record, startNs);
     }
 
