@@ -66,16 +66,6 @@ std::string shortSourcePath(std::string_view path, const SourceFolders& folders)
     return isLibraryFile(brief) == isLibraryFile(path) ? brief : std::string(path);
 }
 
-std::string fullSourcePath(std::string_view path, const SourceFolders& folders) {
-    const auto in = [](std::string_view folder, std::string_view rest) {
-        while (folder.ends_with('/')) folder.remove_suffix(1);
-        return std::string(folder) + "/" + std::string(rest);
-    };
-    if (path.starts_with("~/")) return folders.home.empty() ? std::string(path) : in(folders.home, path.substr(2));
-    if (!isPlain(path) || folders.working.empty()) return std::string(path);
-    return in(folders.working, path);
-}
-
 /// A back reference "S_", "S3_" or "T_" expands to at most all that precedes it, so each one at
 /// most doubles the length.
 bool mayDemangleLong(std::string_view mangled) {

@@ -66,10 +66,6 @@ inline bool isLibraryFile(std::string_view file) {
 /// Other and ambiguous paths are returned unchanged.
 std::string shortSourcePath(std::string_view path, const SourceFolders& folders);
 
-/// Inverts `shortSourcePath`. Returns `path` itself if the folders are unknown, or if it is no
-/// path, such as "<string>".
-std::string fullSourcePath(std::string_view path, const SourceFolders& folders);
-
 /// Returns true if a mangled name may expand to more than a megabyte. Back references let 250 bytes
 /// stand for gigabytes.
 bool mayDemangleLong(std::string_view mangled);

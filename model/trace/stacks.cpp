@@ -73,11 +73,6 @@ uint32_t capturedNode(const Trace& trace, uint32_t row) {
     return at != noIndex && nodes.original[at] == 0 ? at : noIndex;
 }
 
-std::string sourceFile(const Trace& trace, uint32_t frame) {
-    return fullSourcePath(trace.strings.at(trace.stacks.file[frame]),
-                          {trace.facts.workingDirectory, trace.facts.homeDirectory});
-}
-
 FramePlace placeOf(const Trace& trace, uint32_t frame) {
     const StackTable& stacks = trace.stacks;
     return {stacks.function[frame], stacks.file[frame], stacks.line[frame]};

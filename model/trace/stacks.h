@@ -39,8 +39,6 @@ FrameRef frameRef(const Trace& trace, uint32_t frame);
 
 /// Returns `frameRef(...).text()`.
 std::string frameText(const Trace& trace, uint32_t frame);
-/// Returns the path of a frame's file on the recorded machine if known; empty if it has no file.
-std::string sourceFile(const Trace& trace, uint32_t frame);
 /// Returns "train.py:212", or the function if the file is unknown.
 std::string placeText(const Trace& trace, uint32_t frame);
 

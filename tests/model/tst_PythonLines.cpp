@@ -147,20 +147,15 @@ class tst_PythonLines : public QObject {
             {"<string>", "<string>"},
             {"/home/ada/project/~/odd.py", "~/project/~/odd.py"},
             {"", ""}};
-        for (const auto& [whole, brief] : both) {
-            QCOMPARE(shortSourcePath(whole, folders), brief);
-            QCOMPARE(fullSourcePath(brief, folders), whole);
-        }
+        for (const auto& [whole, brief] : both) QCOMPARE(shortSourcePath(whole, folders), brief);
         // The path by which a program was started is the same file.
         QCOMPARE(shortSourcePath("train.py", folders), std::string("train.py"));
         QCOMPARE(shortSourcePath("./train.py", folders), std::string("train.py"));
-        QCOMPARE(fullSourcePath("train.py", folders), std::string("/home/ada/project/train.py"));
         // A folder called "~" (a free choice of the program) is no home folder.
         for (const char* const odd : {"~/odd.py", "~root/odd.py", "~"}) {
             const std::string brief = shortSourcePath(odd, folders);
             QCOMPARE(brief, std::string("./") + odd);
             QCOMPARE(shortSourcePath(brief, folders), brief);
-            QCOMPARE(fullSourcePath(brief, folders), "/home/ada/project/" + brief);
         }
         // Files of a package stay marked as such.
         const SourceFolders within{"/opt/venv/lib/python3.12/site-packages", "/"};
@@ -169,8 +164,6 @@ class tst_PythonLines : public QObject {
         QCOMPARE(shortSourcePath("/srv/a.py", {"/", "/"}), std::string("/srv/a.py"));
         // Old traces have no folders.
         QCOMPARE(shortSourcePath("/home/ada/train.py", {}), std::string("/home/ada/train.py"));
-        QCOMPARE(fullSourcePath("~/train.py", {}), std::string("~/train.py"));
-        QCOMPARE(fullSourcePath("train.py", {}), std::string("train.py"));
     }
 
     void detailsShowTheLineAndTheWholeStack() {
