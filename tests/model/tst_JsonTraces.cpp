@@ -397,7 +397,7 @@ class tst_JsonTraces : public QObject {
                 corrupt.insert(at, junk[random() % junk.size()]);
             TraceBuilder builder;
             builder.setPath("run.json");
-            QVERIFY(readKinetoTrace(std::string_view(corrupt), builder));
+            QVERIFY(readKinetoBytes(corrupt, builder));
             const uint32_t kept = builder.trace().nvtx.size();
             const std::string what = "round " + std::to_string(round) + " at " + std::to_string(at);
             QVERIFY2(kept >= count - 2 && kept <= count + 1, what.c_str());
@@ -419,7 +419,7 @@ class tst_JsonTraces : public QObject {
         for (const char* text : {"{", "[", "[]", "{}", "[[", "{\"traceEvents\": [", "{\"traceEvents\"", "]",
                                  "[{\"ph\":\"X\"}", "[{\"ph\":\"X\",\"ts\":1e300}]"}) {
             TraceBuilder builder;
-            QVERIFY(readKinetoTrace(std::string_view(text), builder));
+            QVERIFY(readKinetoBytes(text, builder));
             QVERIFY(builder.finish());
         }
     }
@@ -457,7 +457,7 @@ class tst_JsonTraces : public QObject {
         }
         const std::clock_t begun = std::clock();  // time of this process only
         TraceBuilder builder;
-        QVERIFY(readKinetoTrace(std::string_view(text), builder));
+        QVERIFY(readKinetoBytes(text, builder));
         const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
         // Sanitizers take many times as long.
         const double limit = test::hasAddressSanitizer || test::hasThreadSanitizer ? 120 : 12;

@@ -526,15 +526,4 @@ Result<void> readKinetoTrace(const ByteSource& source, TraceBuilder& builder, un
     return {};
 }
 
-Result<void> readKinetoTrace(std::string_view bytes, TraceBuilder& builder) {
-    size_t taken = 0;
-    const ByteSource source = [&](std::span<char> into) -> Result<size_t> {
-        const size_t count = std::min(into.size(), bytes.size() - taken);
-        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(taken), count, into.begin());
-        taken += count;
-        return count;
-    };
-    return readKinetoTrace(source, builder, 1, [] { return 0.0; }, {});
-}
-
 }  // namespace lanescope

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
 
 #include "model/assemble/LoadProgress.h"
 #include "model/assemble/TraceBuilder.h"
@@ -28,8 +27,5 @@ Result<ImportedFile> readKinetoEvents(const ByteSource& source, ImportedEvents& 
 Result<void> readKinetoTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
                              const std::function<double()>& fractionRead, const LoadProgress& progress,
                              uint64_t maxBytes = maxJsonBytes);
-
-/// Reads any bytes on this thread. Corruption only causes a note.
-Result<void> readKinetoTrace(std::string_view bytes, TraceBuilder& builder);
 
 }  // namespace lanescope
