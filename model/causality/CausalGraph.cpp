@@ -56,10 +56,4 @@ std::vector<CausalGraph::PathPart> CausalGraph::pathTo(Node node, std::span<cons
     }
 }
 
-size_t CausalGraph::bytes() const {
-    constexpr size_t ofNode = 3 * sizeof(int64_t) + 2 * sizeof(uint32_t) + sizeof(EventRef);
-    constexpr size_t ofEdge = sizeof(Node) + sizeof(int32_t) + sizeof(EdgeKind);
-    return size() * ofNode + from.size() * ofEdge;
-}
-
 }  // namespace lanescope::causality

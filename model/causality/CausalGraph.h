@@ -98,9 +98,6 @@ class CausalGraph {
     std::vector<PathPart> pathTo(Node node, std::span<const int64_t> ends, std::span<const Scale> scales,
                                  int64_t untilNs) const;
 
-    /// Returns the bytes of its columns.
-    size_t bytes() const;
-
     void reserve(size_t nodes, size_t edges) {
         for (auto* column : {&startNs, &endNs, &ownNs}) column->reserve(nodes);
         for (auto* column : {&group, &edgeEnd}) column->reserve(nodes);

@@ -34,7 +34,10 @@ class bench_Causality : public QObject {
         const std::vector<int64_t> ends = graph.replay();
         const double replaySeconds = seconds() - start - buildSeconds;
         QCOMPARE(ends.size(), graph.size());
-        const double bytesPerEvent = double(graph.bytes() + ends.size() * sizeof(int64_t)) / events;
+        constexpr size_t bytesOfNode = 3 * sizeof(int64_t) + 2 * sizeof(uint32_t) + sizeof(EventRef);
+        constexpr size_t bytesOfEdge = sizeof(CausalGraph::Node) + sizeof(int32_t) + sizeof(EdgeKind);
+        const size_t bytes = graph.size() * (bytesOfNode + sizeof(int64_t)) + graph.from.size() * bytesOfEdge;
+        const double bytesPerEvent = static_cast<double>(bytes) / events;
         qInfo("%u events: graph %.3f s (%.0f ns per event), replay %.3f s, %.1f bytes per event", events, buildSeconds,
               1e9 * buildSeconds / events, replaySeconds, bytesPerEvent);
         if (std::getenv("LANESCOPE_BENCH_ASSERT")) {
