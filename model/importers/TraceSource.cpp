@@ -179,7 +179,6 @@ struct UnpackedStream::Packed {
 
 UnpackedStream::UnpackedStream() = default;
 UnpackedStream::UnpackedStream(UnpackedStream&& other) noexcept = default;
-UnpackedStream& UnpackedStream::operator=(UnpackedStream&& other) noexcept = default;
 UnpackedStream::~UnpackedStream() = default;
 
 Result<UnpackedStream> UnpackedStream::open(const std::filesystem::path& path) {

@@ -43,7 +43,6 @@ class UnpackedStream {
     uint64_t fileBytes() const { return fileBytes_; }
 
     UnpackedStream(UnpackedStream&& other) noexcept;
-    UnpackedStream& operator=(UnpackedStream&& other) noexcept;
     ~UnpackedStream();
 
   private:

@@ -80,11 +80,6 @@ const JsonValue* EventDecoder::argument(std::string_view key) const {
     return nullptr;
 }
 
-const JsonValue* EventDecoder::argument(std::string_view key, std::string_view olderKey) const {
-    const JsonValue* const found = argument(key);
-    return found != nullptr ? found : argument(olderKey);
-}
-
 std::optional<int64_t> EventDecoder::wholeNumber(std::string_view key) const {
     const JsonValue* const value = argument(key);
     return value != nullptr ? decimalOf(value->text, 0) : std::nullopt;

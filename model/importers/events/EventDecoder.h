@@ -58,7 +58,6 @@ class EventDecoder {
     std::optional<int64_t> timeOf(const JsonValue& value);
     std::optional<int64_t> startTime();
     const JsonValue* argument(std::string_view key) const;
-    const JsonValue* argument(std::string_view key, std::string_view olderKey) const;
     std::optional<int64_t> wholeNumber(std::string_view key) const;
     int64_t numberOr(std::string_view key, int64_t otherwise) const;
     uint32_t textOf(std::string_view key);

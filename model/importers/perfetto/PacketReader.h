@@ -89,8 +89,6 @@ class PerfettoTracks {
 
     /// Returns the owner of the events: the nearest thread or process above the track.
     PerfettoPlace placeOf(uint32_t number) const;
-    /// Returns true if the track, or one above it, belongs to a thread.
-    bool isOfThread(uint32_t number) const;
 
     static constexpr uint32_t noTrack = 0xffffffff;
 

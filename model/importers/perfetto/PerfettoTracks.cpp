@@ -212,13 +212,6 @@ const PerfettoTrack* PerfettoTracks::above(const PerfettoTrack& track) const {
     return found != numbers_.end() ? &tracks_[found->second] : nullptr;
 }
 
-bool PerfettoTracks::isOfThread(uint32_t number) const {
-    const PerfettoTrack* track = &tracks_[number];
-    for (int depth = 0; track != nullptr && depth < maxDepth; ++depth, track = above(*track))
-        if (track->thread) return true;
-    return false;
-}
-
 PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
     PerfettoPlace place;
     const PerfettoTrack& own = tracks_[number];
