@@ -130,11 +130,8 @@ class Writer {
             const std::string_view category = isOperator               ? "cpu_op"
                                               : domain == pythonDomain ? "python_function"
                                                                        : "user_annotation";
-            std::string arguments;
-            if (domain == pythonDomain)
-                arguments = fmt::format(R"("Python id": {})", externalId(row));
-            else
-                arguments = fmt::format(R"("External id": {})", externalId(row));
+            std::string arguments =
+                fmt::format(R"("{} id": {})", domain == pythonDomain ? "Python" : "External", externalId(row));
             if (domain == operatorDomain && nvtx.payload[row] != 0)
                 arguments += shapesText(trace_.strings.at(nvtx.payload[row]));
             if (call != noIndex) arguments += collectiveArguments(call);
