@@ -5,8 +5,6 @@
 
 #include "model/trace/Column.h"
 #include "model/trace/Track.h"
-#include "model/trace/gpuNames.h"
-#include "model/trace/healthNotes.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::analysis {

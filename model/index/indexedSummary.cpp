@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstring>
-#include <string>
 
 #include "model/analysis/storedSummary.h"
 #include "model/format/OutputFile.h"
