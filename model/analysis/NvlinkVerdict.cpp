@@ -197,9 +197,7 @@ class Judge {
             best->second = rank;
             byGpu[series.gpu] = &series;
         }
-        std::vector<const CounterSeries*> result;
-        for (const auto& [gpu, series] : byGpu) result.push_back(series);
-        return result;
+        return mapped(byGpu, [](const auto& each) { return each.second; });
     }
 
     /// Uses counters if they were read often enough for a step, or on purpose at its ends: a mean over many steps gives

@@ -278,11 +278,9 @@ constexpr double minCoverage = 0.001;
 
 bool isNegligible(const Trace& trace, const RunSteps& run) {
     int64_t longestNs = 0;
-    for (const WorkerSteps& worker : run.workers) {
-        int64_t sumNs = 0;
-        for (const StepSpan& step : worker.steps) sumNs += step.range.durationNs();
-        longestNs = std::max(longestNs, sumNs);
-    }
+    for (const WorkerSteps& worker : run.workers)
+        longestNs =
+            std::max(longestNs, sumOf(worker.steps, [](const StepSpan& step) { return step.range.durationNs(); }));
     return static_cast<double>(longestNs) < minCoverage * static_cast<double>(trace.range.durationNs());
 }
 
@@ -411,8 +409,7 @@ void skipAfterExcerpt(const Trace& trace, RunSteps& run) {
 }
 
 size_t slowBeginning(const WorkerSteps& worker) {
-    std::vector<int64_t> durations;
-    for (const StepSpan& step : worker.steps) durations.push_back(step.range.durationNs());
+    std::vector<int64_t> durations = mapped(worker.steps, [](const StepSpan& step) { return step.range.durationNs(); });
     const double limitNs = warmUpFactor * medianOf(durations);
     size_t count = 0;
     while (count < worker.steps.size() && static_cast<double>(worker.steps[count].range.durationNs()) > limitNs)

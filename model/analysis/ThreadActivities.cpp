@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -356,8 +355,7 @@ class RanAndWaited {
         /// Returns the launches around more than half of the time, at one or two places: "between the launches at
         /// train.py:10 in main and train.py:30 in sample". Empty without them.
         std::string launches(const Trace& trace) const {
-            std::vector<std::array<int64_t, 3>> longest;
-            for (const auto& [places, spent] : between) longest.push_back(spent);
+            std::vector<std::array<int64_t, 3>> longest = mapped(between, [](const auto& each) { return each.second; });
             std::ranges::sort(longest, std::ranges::greater());
             longest.resize(std::min<size_t>(longest.size(), longest.empty() || 2 * longest[0][0] > ns ? 1 : 2));
             int64_t sumNs = 0;
@@ -569,8 +567,7 @@ class RanAndWaited {
     }
 
     double waitedShareOf(uint32_t row, const SpentBy& spent) const {
-        int64_t allNs = 0;
-        for (const auto& [contributor, own] : spent) allNs += own.ns;
+        const int64_t allNs = sumOf(spent, [](const auto& each) { return each.second.ns; });
         const std::optional<int64_t> ranNs = maxRunNs(row);
         if (!ranNs) return 0;
         int64_t waitedNs = allNs - *ranNs;

@@ -64,11 +64,7 @@ WorkerTimeline RunWorkers::timelineOf(const WorkerSteps& worker) const { return 
 
 const Trace& RunWorkers::trace() const { return run_->trace; }
 
-std::vector<TimeRange> rangesOf(const WorkerSteps& worker) {
-    std::vector<TimeRange> ranges;
-    for (const StepSpan& step : worker.steps) ranges.push_back(step.range);
-    return ranges;
-}
+std::vector<TimeRange> rangesOf(const WorkerSteps& worker) { return mapped(worker.steps, &StepSpan::range); }
 
 PartTimeline::PartTimeline(const WorkerTimeline& timeline, TimeRange range) : range_(range) {
     for (const Contributor& each : timeline.contributors()) parts_.push_back(each.part);

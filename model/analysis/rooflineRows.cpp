@@ -68,8 +68,7 @@ void addCounters(const Trace& trace, const UseQuery& query, UseInSteps& made) {
     std::vector<ActivityMean> ofStep(query.steps.size());
     std::vector<bool> isRead(query.steps.size());
     size_t first = 0;
-    int64_t stepsNs = 0;
-    for (const TimeRange& step : query.steps) stepsNs += step.durationNs();
+    const int64_t stepsNs = sumOf(query.steps, &TimeRange::durationNs);
     for (const TensorReading& reading : read.readings) {
         // A part of a reading at either end is a mean of other times, too.
         if (static_cast<double>(reading.range.durationNs()) < minWithinShare * static_cast<double>(reading.wholeNs))

@@ -88,9 +88,7 @@ LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
 /// Returns the distance of the steps from their median.
 double distanceNs(const Times& wallNs) {
     const double middle = medianOf(wallNs);
-    double sumNs = 0;
-    for (const int64_t ns : wallNs) sumNs += std::abs(static_cast<double>(ns) - middle);
-    return sumNs;
+    return sumOf(wallNs, [middle](int64_t ns) { return std::abs(static_cast<double>(ns) - middle); });
 }
 
 /// Returns the distance of the steps from the median of their group: time not explained by a pattern.

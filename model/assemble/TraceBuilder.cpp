@@ -81,8 +81,7 @@ void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names
 
 /// Notes the number of events without times, unless the recorder has noted it for each process.
 void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& health) {
-    int64_t found = 0;
-    for (const EventCount& count : counts) found += count.untimed;
+    const int64_t found = sumOf(counts, &EventCount::untimed);
     int64_t noted = 0;
     for (const HealthNote& note : health)
         if (note.code == HealthCode::Untimed) noted += std::clamp<int64_t>(note.count.value_or(0), 0, found);

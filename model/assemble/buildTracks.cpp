@@ -10,7 +10,6 @@
 
 #include "model/text/formatTable.h"
 #include "model/trace/Track.h"
-#include "model/trace/gpuNames.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/processes.h"
@@ -186,8 +185,7 @@ DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
 ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states, StringIndex busy,
                     const std::stop_token& stop) {
     ThreadLanes lanes{.count = work.count};
-    std::vector<StringIndex> domains;
-    for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
+    std::vector<StringIndex> domains = mapped(work.domains, [](const auto& each) { return each.first; });
     std::ranges::stable_sort(domains, {}, [&](StringIndex domain) {
         return std::tuple(domain != 0, placeOf(trace.strings.at(domain)), -int64_t{work.domains.at(domain).count});
     });

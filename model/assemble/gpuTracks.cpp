@@ -80,9 +80,7 @@ std::string gpuSubtitle(const Gpu& gpu) {
 }
 
 size_t sliceCountOf(const std::vector<Lane>& lanes) {
-    size_t count = 0;
-    for (const Lane& lane : lanes) count += lane.size();
-    return count;
+    return sumOf(lanes, [](const Lane& lane) { return size_t{lane.size()}; });
 }
 
 struct StreamRank {

@@ -235,8 +235,7 @@ ComparisonTable ComparisonTable::withColumns(std::initializer_list<size_t> wante
     ComparisonTable table{.name = name, .scale = scale};
     for (const size_t column : wanted) table.columns.push_back(columns[column]);
     for (size_t row = 0; row < rows.size(); ++row) {
-        std::vector<Cell> cells;
-        for (const size_t column : wanted) cells.push_back(rows[row][column]);
+        std::vector<Cell> cells = mapped(wanted, [&](size_t column) { return rows[row][column]; });
         table.add(std::move(cells), leads[row]);
     }
     return table;

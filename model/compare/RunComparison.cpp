@@ -340,8 +340,7 @@ bool haveOneWorkerARank(const RunSummary& run) {
 uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSummary& baseline,
                         const RunSummary& candidate) {
     if (pairs.empty()) return noIndex;
-    int64_t lostNs = 0;
-    for (const WorkerComparison& pair : pairs) lostNs += pair.lostNs();
+    const int64_t lostNs = sumOf(pairs, &WorkerComparison::lostNs);
     const uint32_t critical = lostNs >= 0 ? candidate.criticalWorker() : baseline.criticalWorker();
     for (uint32_t index = 0; index < pairs.size(); ++index)
         if ((lostNs >= 0 ? pairs[index].candidateWorker : pairs[index].baselineWorker) == critical) return index;

@@ -52,9 +52,7 @@ std::vector<double> logsOf(std::vector<double> values) {
 }
 
 double meanLogOf(std::span<const double> values) {
-    double sum = 0;
-    for (const double value : values) sum += std::log(value);
-    return sum / static_cast<double>(values.size());
+    return sumOf(values, [](double value) { return std::log(value); }) / static_cast<double>(values.size());
 }
 
 double percentBetween(std::span<const double> before, std::span<const double> after) {
@@ -173,9 +171,7 @@ RunMedians numbersOf(const JudgedRuns& runs, const auto& numberOf) {
 }
 
 double medianOfSteps(const WorkerSummary& worker, const auto& nsOf) {
-    std::vector<int64_t> ns;
-    ns.reserve(worker.steps.size());
-    for (const StepSummary& step : worker.steps) ns.push_back(nsOf(step));
+    const std::vector<int64_t> ns = mapped(worker.steps, nsOf);
     return quantileOf(ns, 0.5);
 }
 

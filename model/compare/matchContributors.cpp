@@ -109,9 +109,7 @@ class Pairing {
     using List = std::vector<uint32_t>;
 
     static Keys keys(const Trace& trace, const List& tracks, auto keyOf) {
-        Keys all;
-        for (const uint32_t track : tracks) all.push_back(keyOf(trace, trace.tracks[track]));
-        return all;
+        return mapped(tracks, [&](uint32_t track) { return keyOf(trace, trace.tracks[track]); });
     }
 
     void pairBy(auto keyOf, const List& a, const List& b, auto between) {

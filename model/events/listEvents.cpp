@@ -171,9 +171,7 @@ uint32_t EventWindow::lowerRow(const Interval& interval, int64_t timeNs) const {
 }
 
 int64_t EventWindow::countBefore(int64_t timeNs) const {
-    int64_t count = 0;
-    for (const Interval& interval : intervals_) count += lowerRow(interval, timeNs) - interval.first;
-    return count;
+    return sumOf(intervals_, [&](const Interval& each) { return int64_t{lowerRow(each, timeNs) - each.first}; });
 }
 
 std::vector<EventWindow::Interval> EventWindow::after(int64_t index) const {
@@ -311,9 +309,7 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
         if (!hasA || !hasB) return hasA && !hasB;
         return request.isDescending ? keys[b] < keys[a] : keys[a] < keys[b];
     });
-    std::vector<EventRef> sorted;
-    sorted.reserve(order.size());
-    for (const uint32_t index : order) sorted.push_back(list.events[index]);
+    std::vector<EventRef> sorted = mapped(order, [&](uint32_t index) { return list.events[index]; });
     list.events = std::move(sorted);
     return list;
 }

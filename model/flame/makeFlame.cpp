@@ -146,8 +146,7 @@ std::vector<uint32_t> FlameTree::pathTo(uint32_t node) const {
 }
 
 FlameMatches matchFrames(const FlameTree& tree, const std::function<bool(std::string_view name)>& matches) {
-    std::vector<bool> isNameMatch;
-    for (const std::string& name : tree.names()) isNameMatch.push_back(matches(name));
+    const std::vector<bool> isNameMatch = mapped(tree.names(), matches);
     FlameMatches found;
     found.isMatch.resize(tree.nodes().size(), false);
     std::vector<bool> isWithin(tree.nodes().size(), false);

@@ -23,10 +23,7 @@ constexpr double logarithmicRatioThreshold = 20;
 
 template <class Value>
 std::vector<Value> inOrder(const std::vector<Value>& values, const std::vector<size_t>& order) {
-    std::vector<Value> sorted;
-    sorted.reserve(order.size());
-    for (const size_t index : order) sorted.push_back(values[index]);
-    return sorted;
+    return mapped(order, [&](size_t index) { return values[index]; });
 }
 
 /// Returns true if busy time is meaningful for tracks of this kind.

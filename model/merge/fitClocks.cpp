@@ -227,8 +227,7 @@ class LineFitter {
     /// Returns the weight of each point by its distance from the others. In the first round all
     /// weights are equal, as nothing is known.
     std::vector<double> weightsOf(const std::vector<Point>& points, int round) const {
-        std::vector<double> weights;
-        for (const Point& point : points) weights.push_back(point.weight);
+        std::vector<double> weights = mapped(points, &Point::weight);
         if (round == 0) return weights;
         const std::vector<double> off = fromMiddle(points);
         for (size_t i = 0; i < points.size(); ++i) {

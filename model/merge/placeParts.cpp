@@ -12,8 +12,7 @@
 namespace lanescope {
 
 std::vector<std::string> shortNames(std::span<const TracePtr> traces) {
-    std::vector<std::string> names;
-    for (const TracePtr& trace : traces) names.push_back(trace->title);
+    std::vector<std::string> names = mapped(traces, [](const TracePtr& trace) { return trace->title; });
     const auto distinguish = [&](auto longer) {
         std::map<std::string, int> times;
         for (const std::string& name : names) ++times[name];

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 namespace lanescope {
 
@@ -18,6 +21,21 @@ void forEachGroup(auto&& items, auto keyOf, auto visit) {
         visit(group);
         rest = rest.subspan(group.size());
     }
+}
+
+/// Returns `valueOf` of each item, in their order.
+auto mapped(const auto& items, auto valueOf) {
+    std::vector<std::remove_cvref_t<decltype(std::invoke(valueOf, *std::begin(items)))>> values;
+    values.reserve(std::size(items));
+    for (const auto& item : items) values.push_back(std::invoke(valueOf, item));
+    return values;
+}
+
+/// Returns the sum of `valueOf` of all items, added in their order.
+auto sumOf(const auto& items, auto valueOf) {
+    std::remove_cvref_t<decltype(std::invoke(valueOf, *std::begin(items)))> sum = 0;
+    for (const auto& item : items) sum += std::invoke(valueOf, item);
+    return sum;
 }
 
 /// Returns the first number of `[low, high)` for which `isBefore` is false; `high` if none. The numbers for which it is

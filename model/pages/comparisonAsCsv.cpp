@@ -226,16 +226,10 @@ constexpr std::array<TableEntry, 10> entries{{{"summary", summaryTable},
 
 }  // namespace
 
-std::vector<std::string_view> comparisonTableNames() {
-    std::vector<std::string_view> names;
-    for (const TableEntry& entry : entries) names.push_back(entry.name);
-    return names;
-}
+std::vector<std::string_view> comparisonTableNames() { return mapped(entries, &TableEntry::name); }
 
 std::vector<ReportTable> comparisonTables(const ComparisonReport& report) {
-    std::vector<ReportTable> tables;
-    for (const TableEntry& entry : entries) tables.push_back(entry.make(report));
-    return tables;
+    return mapped(entries, [&](const TableEntry& entry) { return entry.make(report); });
 }
 
 Result<std::string> comparisonAsCsv(const ComparisonReport& report, const std::vector<std::string>& names) {
@@ -249,8 +243,7 @@ Result<std::string> comparisonAsCsv(const ComparisonReport& report, const std::v
     if (names.empty())
         for (const TableEntry& entry : entries) wanted.push_back(&entry);
     if (wanted.size() == 1) return formatTable(wanted.front()->make(report), TableFormat::Csv);
-    std::vector<ReportTable> tables;
-    for (const TableEntry* entry : wanted) tables.push_back(entry->make(report));
+    std::vector<ReportTable> tables = mapped(wanted, [&](const TableEntry* entry) { return entry->make(report); });
     return formatTable(united(tables), TableFormat::Csv);
 }
 

@@ -36,10 +36,7 @@ std::vector<EventRef> gpuListing(const ReportQuery& query) {
     append(query, query.trace.memcpys, EventKind::Memcpy, started);
     append(query, query.trace.memsets, EventKind::Memset, started);
     std::ranges::stable_sort(started, {}, &Started::first);
-    std::vector<EventRef> events;
-    events.reserve(started.size());
-    for (const Started& each : started) events.push_back(each.second);
-    return events;
+    return mapped(started, &Started::second);
 }
 
 std::string gpuName(const Gpu& gpu) {

@@ -153,8 +153,7 @@ ReportTable criticalPath(const ReportQuery& query) {
     const Result<analysis::ReplayedRun> run = replayOf(query);
     if (!run || run->replay.stepCount() == 0) return table;
     const std::vector<analysis::PathTime> path = analysis::pathTimes(query.trace, run->replay);
-    int64_t wholeNs = 0;
-    for (const analysis::PathTime& each : path) wholeNs += each.ns;
+    const int64_t wholeNs = sumOf(path, &analysis::PathTime::ns);
     const auto steps = static_cast<double>(run->replay.stepCount());
     for (const analysis::PathTime& each : path)
         table.rows.push_back({100 * static_cast<double>(each.ns) / static_cast<double>(std::max<int64_t>(wholeNs, 1)),

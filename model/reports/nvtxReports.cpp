@@ -66,8 +66,7 @@ class OperatorSums {
 
     /// Returns the operators with most time first.
     std::vector<Operators> sums() const {
-        std::vector<Operators> list;
-        for (const auto& each : sums_) list.push_back(each.second);
+        std::vector<Operators> list = mapped(sums_, [](const auto& each) { return each.second; });
         std::ranges::sort(list, [this](const Operators& a, const Operators& b) {
             if (a.totalNs() != b.totalNs()) return a.totalNs() > b.totalNs();
             return std::pair(nameOf(a.forward), nameOf(a.backward)) < std::pair(nameOf(b.forward), nameOf(b.backward));
@@ -112,8 +111,7 @@ ReportTable backwardByOperator(const ReportQuery& query) {
     if (query.trace.backwards.size() == 0) return table;
     const OperatorSums operators(query);
     const std::vector<Operators> sums = operators.sums();
-    double total = 0;
-    for (const Operators& each : sums) total += static_cast<double>(each.totalNs());
+    const double total = sumOf(sums, [](const Operators& each) { return static_cast<double>(each.totalNs()); });
     for (const Operators& each : sums) {
         table.searches.emplace_back(operators.nameOf(each.forward));
         table.rows.push_back({total > 0 ? 100.0 * static_cast<double>(each.totalNs()) / total : 0.0, each.forwardNs,

@@ -27,8 +27,7 @@ bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) 
 
 /// Returns the ranges of this name, including ranges at whose ends counters were read.
 std::vector<TimeRange> rangesCalled(const Trace& trace, const std::string& name) {
-    std::vector<TimeRange> ranges;
-    for (const RangeInstance& each : rangeInstances(trace, name)) ranges.push_back(each.range);
+    std::vector<TimeRange> ranges = mapped(rangeInstances(trace, name), &RangeInstance::range);
     for (const SampledRange& each : trace.interconnect.sampledRanges)
         if (each.name == name || rangePattern(each.name) == name) ranges.push_back(each.range);
     return ranges;
@@ -188,8 +187,7 @@ std::span<const Report* const> allReports() { return reports; }
 Result<const Report*> findReport(std::string_view name) {
     for (const Report* report : reports)
         if (report->info.name == name) return report;
-    std::vector<std::string_view> names;
-    for (const Report* report : reports) names.push_back(report->info.name);
+    const std::vector<std::string_view> names = mapped(reports, [](const Report* report) { return report->info.name; });
     return fail("Unknown report \"{}\". The nearest names are {}.", name, nearestNames(name, names));
 }
 

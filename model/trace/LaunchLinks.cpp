@@ -97,9 +97,7 @@ class LinkWalk {
 };
 
 std::vector<uint32_t> processesOf(const auto& owners) {
-    std::vector<uint32_t> processes;
-    for (const auto& owner : owners) processes.push_back(owner.process);
-    return processes;
+    return mapped(owners, [](const auto& owner) { return owner.process; });
 }
 
 }  // namespace

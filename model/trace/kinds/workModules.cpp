@@ -312,9 +312,7 @@ std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
         }
     }
     std::ranges::stable_sort(open, {}, [](const Open& each) { return std::pair(each.startNs, -each.durationNs); });
-    std::vector<uint32_t> rows;
-    for (const Open& each : open) rows.push_back(each.row);
-    return rows;
+    return mapped(open, &Open::row);
 }
 
 WorkModules::WorkModules(const Trace& trace) : trace_(trace), ranges_(trace, true) {
