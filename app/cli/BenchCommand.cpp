@@ -184,17 +184,13 @@ void addBench(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<BenchArguments>();
     CLI::App* command =
         app.add_subcommand("bench", "Run two programs alternately, record each run, and report which is slower");
-    help::acceptNumber(
-        command->add_option("--runs", arguments->options.maxRounds,
-                            "Maximum number of runs per program; stops early once the difference is known to 1 %"),
-        "N", 2, maxRuns);
-    help::acceptNumber(
-        command->add_option("--warmup", arguments->options.warmUps, "Warm-up runs per program, not recorded"), "K", 0,
-        maxRuns);
-    help::acceptOutputPath(command->add_option("-o,--output", arguments->folder,
-                                               "Folder for the traces and the output of the programs; new or empty "
-                                               "(default: lanescope-bench-<n>)"),
-                           "DIR");
+    help::addNumber(*command, "--runs", "N", 2, maxRuns, arguments->options.maxRounds,
+                    "Maximum number of runs per program; stops early once the difference is known to 1 %");
+    help::addNumber(*command, "--warmup", "K", 0, maxRuns, arguments->options.warmUps,
+                    "Warm-up runs per program, not recorded");
+    help::addOutputPath(
+        *command, "-o,--output", "DIR", arguments->folder,
+        "Folder for the traces and the output of the programs; new or empty (default: lanescope-bench-<n>)");
     addStepRange(*command, arguments->answer.request.selection);
     arguments->answer.addTo(*command);
     arguments->recording.addRecordingOptions(*command);

@@ -183,10 +183,7 @@ class BisectAnswer {
         command_ = fmt::format("lanescope compare --baseline {} --candidate {}", fmt::join(request.baseline, " "),
                                fmt::join(request.candidates.front(), " "));
         const Result<report::ComparisonReport> report = makeComparison(request, loadForCommand);
-        if (!report) {
-            cautions_.push_back(report.error().sentence);
-            return;
-        }
+        if (!report) return cautions_.push_back(report.error().sentence);
         const compare::Answer& answer = report->candidates.front().comparison.answer;
         reason_ = answer.sentence;
         cautions_.insert(cautions_.end(), answer.cautions.begin(), answer.cautions.end());
@@ -227,8 +224,7 @@ int runBisect(BisectArguments& arguments) {
         arguments.folder.empty() ? history->defaultFolder() : std::filesystem::path(arguments.folder);
     folder = std::filesystem::absolute(folder).lexically_normal();
     Bisect bisect(arguments.options, *history, folder);
-    const Result<void> done = bisect.run();
-    if (!done) {
+    if (const Result<void> done = bisect.run(); !done) {
         reportFailure(done.error());
         if (bisect.search().runs() > 0)
             printMessage(fmt::format("{} runs are kept in {}. The same command continues there.",
@@ -245,27 +241,21 @@ int runBisect(BisectArguments& arguments) {
 void addBisect(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<BisectArguments>();
     CLI::App* command = app.add_subcommand("bisect", "Find the commit or version that made a program slower");
-    command->add_option("--build", arguments->options.build, "Shell command that builds a commit or folder, run in it")
-        ->type_name("COMMAND");
-    command
-        ->add_option("--versions", arguments->versions,
-                     "The states are versions: shell command that installs one; {} is the version")
-        ->type_name("COMMAND");
+    help::addValue(*command, "--build", "COMMAND", arguments->options.build,
+                   "Shell command that builds a commit or folder, run in it");
+    help::addValue(*command, "--versions", "COMMAND", arguments->versions,
+                   "The states are versions: shell command that installs one; {} is the version");
     command->add_flag("--folders", arguments->areFolders, "The states are folders");
-    help::acceptNumber(command->add_option("--runs", arguments->options.maxRuns, "Maximum number of runs in all"), "N",
-                       8, maxBisectRuns);
-    help::acceptNumber(
-        command->add_option("--warmup", arguments->options.warmUps, "Warm-up runs after each build, not recorded"), "K",
-        0, maxBisectRuns);
-    command
-        ->add_option(
-            "--fail-if", arguments->metric,
-            "Search for a change of this quantity, such as 'kernel \"*gemm*\" > 3%' (default: median step, 1 %)")
-        ->type_name("CONDITION");
-    help::acceptOutputPath(command->add_option("-o,--output", arguments->folder,
-                                               "Folder for runs and worktrees; resumes what is there (default: "
-                                               "<repository>-bisect or lanescope-bisect)"),
-                           "DIR");
+    help::addNumber(*command, "--runs", "N", 8, maxBisectRuns, arguments->options.maxRuns,
+                    "Maximum number of runs in all");
+    help::addNumber(*command, "--warmup", "K", 0, maxBisectRuns, arguments->options.warmUps,
+                    "Warm-up runs after each build, not recorded");
+    help::addValue(
+        *command, "--fail-if", "CONDITION", arguments->metric,
+        "Search for a change of this quantity, such as 'kernel \"*gemm*\" > 3%' (default: median step, 1 %)");
+    help::addOutputPath(
+        *command, "-o,--output", "DIR", arguments->folder,
+        "Folder for runs and worktrees; resumes what is there (default: <repository>-bisect or lanescope-bisect)");
     command->add_flag("--keep-trees", arguments->options.keepsTrees, "Keep the worktrees at the end");
     addStepRange(*command, arguments->options.selection);
     addFormat(*command, arguments->format, {"text", "json"});

@@ -39,8 +39,7 @@ Result<void> nameRuns(CompareOptions& options) {
     if (!areByOption && options.candidates.empty() && history.empty())
         return fail(
             "Give two runs, BASELINE and CANDIDATE, or several per side with --baseline and --candidate. See --help.");
-    const Result<void> asked = options.answer.check();
-    if (!asked) return asked;
+    if (const Result<void> asked = options.answer.check(); !asked) return asked;
     if (!history.empty()) {
         options.answer.request.candidates = {{options.baseline}};
     } else if (areByOption) {
@@ -71,7 +70,7 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
         ->type_name("WHERE")
         ->check([](const std::string& text) {
             CompareSelection ignored;
-            return checkText(parseAlignment(text, ignored));
+            return help::checkText(parseAlignment(text, ignored));
         });
 }
 
@@ -82,24 +81,18 @@ void addCompare(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("compare", "Compare runs: is one slower, and why");
     command->add_option("BASELINE", options->baseline, "The run to compare with");
     command->add_option("CANDIDATE", options->candidates, "The run to check, or several, each of another program");
-    command->add_option("--baseline", options->baselineRuns, "Several runs of the baseline program; needs --candidate")
-        ->type_name("TRACE");
-    command
-        ->add_option("--candidate", options->candidateRuns, "Several runs of the candidate program; needs --baseline")
-        ->type_name("TRACE");
-    command
-        ->add_option("--spread", options->answer.request.earlier,
-                     "Earlier runs of one of the programs (at least two), to measure the spread between its runs. Of a "
-                     "folder: its runs of the same command and machine. Put --spread after the runs")
-        ->type_name("TRACE");
-    command
-        ->add_option("--history", options->answer.request.history,
-                     "Compare the given run with the earlier runs of the same command and machine "
-                     "in this folder, and report lasting shifts")
-        ->type_name("DIR");
-    help::acceptNumber(
-        command->add_option("--last", options->answer.request.historyRuns, "With --history: use only the last N runs"),
-        "N", 3, 10'000);
+    help::addValue(*command, "--baseline", "TRACE", options->baselineRuns,
+                   "Several runs of the baseline program; needs --candidate");
+    help::addValue(*command, "--candidate", "TRACE", options->candidateRuns,
+                   "Several runs of the candidate program; needs --baseline");
+    help::addValue(*command, "--spread", "TRACE", options->answer.request.earlier,
+                   "Earlier runs of one of the programs (at least two), to measure the spread between its runs. Of a "
+                   "folder: its runs of the same command and machine. Put --spread after the runs");
+    help::addValue(*command, "--history", "DIR", options->answer.request.history,
+                   "Compare the given run with the earlier runs of the same command and machine in this folder, and "
+                   "report lasting shifts");
+    help::addNumber(*command, "--last", "N", 3, 10'000, options->answer.request.historyRuns,
+                    "With --history: use only the last N runs");
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
     addOutputFile(*command, options->output);

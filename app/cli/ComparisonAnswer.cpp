@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/cli/Output.h"
+#include "app/help/HelpFormatter.h"
 #include "model/pages/ComparisonReport.h"
 
 namespace lanescope::cli {
@@ -89,31 +90,24 @@ std::string checkTop(const std::string& text) {
 
 std::string checkTable(const std::string& name) {
     const std::vector<std::string_view> names = comparisonTableNames();
-    if (std::find(names.begin(), names.end(), name) != names.end()) return {};
+    if (std::ranges::find(names, name) != names.end()) return {};
     return fmt::format("unknown table \"{}\"; choose from: {}", name, fmt::join(names, ", "));
 }
 
 }  // namespace
 
 void ComparisonAnswer::addTo(CLI::App& command) {
-    command
-        .add_option("--fail-if", conditionTexts_,
-                    "Exit with 1 if this condition holds, for example 'step.p50 > +3%'; repeatable (see below)")
-        ->type_name("CONDITION")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(parseCondition(text)); });
+    help::addRepeated(command, "--fail-if", "CONDITION", parseCondition, conditionTexts_,
+                      "Exit with 1 if this condition holds, for example 'step.p50 > +3%'; repeatable (see below)");
     command.add_flag("--skip-missing", request.isMissingFine,
                      "Skip a condition on a name that no run has, instead of reporting it as not comparable");
-    command.add_option("--top", top_, "Rows of each list, most significant first (text: 10, html: 50)")
-        ->type_name("N")
+    help::addValue(command, "--top", "N", top_, "Rows of each list, most significant first (text: 10, html: 50)")
         ->check(checkTop);
     addFormat(command, format_, {"text", "csv", "json", "html"});
-    command
-        .add_option("--table", tables_,
-                    fmt::format("With -f csv: print only this table; repeatable. Several tables are combined into "
-                                "one; its column Table names the table of each row. Tables: {}",
-                                fmt::join(comparisonTableNames(), ", ")))
-        ->type_name("TABLE")
+    help::addValue(command, "--table", "TABLE", tables_,
+                   fmt::format("With -f csv: print only this table; repeatable. Several tables are combined into "
+                               "one; its column Table names the table of each row. Tables: {}",
+                               fmt::join(comparisonTableNames(), ", ")))
         ->allow_extra_args(false)
         ->check(checkTable);
 }
@@ -155,8 +149,7 @@ Result<int> ComparisonAnswer::print(const std::string& output) const {
     const Result<std::string> text = formatted(*report);
     if (!text) return fail(text.error());
     opened->write(*text);
-    const Result<void> closed = opened->close();
-    if (!closed) return fail(closed.error());
+    if (const Result<void> closed = opened->close(); !closed) return fail(closed.error());
     if (!output.empty() || format_ != "text") printConditions(*report);
     return statusOf(*report);
 }

@@ -9,6 +9,7 @@
 
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
+#include "app/help/HelpFormatter.h"
 #include "capture/doctor/CudaDriver.h"
 #include "capture/doctor/diagnose.h"
 #include "capture/machine/Machine.h"
@@ -282,20 +283,18 @@ int runDoctor(const DoctorWords& words) {
 void addDoctor(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<DoctorWords>();
     CLI::App* command = app.add_subcommand("doctor", "Check whether recording works here; if not, tell how to fix it");
-    command->add_option("--agent", words->agent, "Agent library to check instead of the default")->type_name("FILE");
+    help::addValue(*command, "--agent", "FILE", words->agent, "Agent library to check instead of the default");
     addFormat(*command, words->format, {"text", "json"});
     CLI::Option* const measure =
         command->add_flag("--measure", words->measures,
                           "Measure copies, memory and matrix products of the GPUs (about 60 s, 2 GiB per GPU), and "
                           "store the rates; traces then show how close a run came to them");
     command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")->needs(measure);
-    command->add_option("-o,--output", words->output, "With --measure: store in FILE, for record --roofs FILE")
-        ->type_name("FILE")
+    help::addValue(*command, "-o,--output", "FILE", words->output,
+                   "With --measure: store in FILE, for record --roofs FILE")
         ->needs(measure);
-    command
-        ->add_option("--cublas", words->products,
-                     "With --measure: libcublasLt.so to use; default: that of Python's packages")
-        ->type_name("FILE")
+    help::addValue(*command, "--cublas", "FILE", words->products,
+                   "With --measure: libcublasLt.so to use; default: that of Python's packages")
         ->needs(measure);
     command->footer(
         "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs were measured.");

@@ -8,6 +8,7 @@
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
 #include "app/cli/commands.h"
+#include "app/help/HelpFormatter.h"
 #include "model/explain/Explanation.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
@@ -78,8 +79,7 @@ Result<int> runExplain(const ExplainOptions& options) {
     report::ExplanationReport explained{std::move(*run), {}, output->lineWidth()};
     explained.explanation = explain::explain(explained.run, muted);
     output->write(printed(explained, options.format));
-    const Result<void> closed = output->close();
-    if (!closed) return fail(closed.error());
+    if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     if (explained.run.isEmpty() && options.conditions.empty()) return exitNoAnswer;
     // An incomplete or unchecked trace cannot pass.
     const std::string doubt = whyNotJudged(explained);
@@ -97,17 +97,14 @@ void addExplain(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("explain", "Show where a run spends its time and what to fix first");
     CLI::Option* file = command->add_option("FILE", options->file, readableFormats());
     addStepOptions(*command, options->selection);
-    command->add_option("--mute", options->muted, "Skip this rule; repeatable")
-        ->type_name("RULE")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(parseRule(text)); });
-    command
-        ->add_option("--fail-if", options->conditions,
-                     "Exit with 1 if this rule reports a finding: 'launch_bound', 'late_rank > 5ms' or 'any > 10%' of "
-                     "the mean step; repeatable")
-        ->type_name("CONDITION")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
+    help::addRepeated(
+        *command, "--mute", "RULE", [](const std::string& text) { return parseRule(text); }, options->muted,
+        "Skip this rule; repeatable");
+    help::addRepeated(
+        *command, "--fail-if", "CONDITION", [](const std::string& text) { return parseRuleCondition(text); },
+        options->conditions,
+        "Exit with 1 if this rule reports a finding: 'launch_bound', 'late_rank > 5ms' or 'any > 10%' of "
+        "the mean step; repeatable");
     command->add_flag("--rules", options->hasRuleConditions, "List the rules and their conditions");
     addFormat(*command, options->format, {"text", "json", "html"});
     addOutputFile(*command, options->output);

@@ -213,17 +213,14 @@ void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Convert a trace to the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
-    help::acceptOneOf(
-        command->add_option(
-            "-f,--format", options->format,
-            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one file per rank; "
-            "folded: GPU time by Python stack, for flame graphs; flame: flame graph as SVG; flame-ranges: flame graph "
-            "of NVTX ranges; sqlite: convert another profiler's file to a Lanescope trace"),
-        {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"});
-    help::acceptOneOf(command->add_option("--over", options->over,
-                                          "Flame graph (folded, flame) of GPU time by Python line, function, NVTX "
-                                          "range or PyTorch module; or threads: CPU time by thread and stack"),
-                      {"lines", "functions", "ranges", "modules", threads});
+    help::addOneOf(*command, "-f,--format", {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"},
+                   options->format,
+                   "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one file per "
+                   "rank; folded: GPU time by Python stack, for flame graphs; flame: flame graph as SVG; flame-ranges: "
+                   "flame graph of NVTX ranges; sqlite: convert another profiler's file to a Lanescope trace");
+    help::addOneOf(*command, "--over", {"lines", "functions", "ranges", "modules", threads}, options->over,
+                   "Flame graph (folded, flame) of GPU time by Python line, function, NVTX range or PyTorch module; or "
+                   "threads: CPU time by thread and stack");
     help::addParsed(*command, "--range", "START:END", parseRange, options->range,
                     "Only this time range (folded, flame): 6.1s:6.2s, in timeline time");
     addOutputFile(*command, options->output);

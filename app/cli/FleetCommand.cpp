@@ -66,8 +66,7 @@ int runSummarize(const SummarizeOptions& options) {
     for (const std::string& file : options.files) {
         const std::filesystem::path folder =
             options.folder.empty() ? std::filesystem::path(file).parent_path() : std::filesystem::path(options.folder);
-        const Result<std::filesystem::path> made = summarize(file, folder);
-        if (made)
+        if (const Result<std::filesystem::path> made = summarize(file, folder))
             printMessage(fmt::format("The summary is {}.", made->string()));
         else
             status = reportFailure(made.error());
@@ -160,8 +159,8 @@ void addSummarize(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SummarizeOptions>();
     CLI::App* command = app.add_subcommand("summarize", "Write a small summary of a trace for 'lanescope fleet'");
     command->add_option("FILE", options->files, readableFormats())->required();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->folder, "Output folder (default: next to each trace)"), "FOLDER");
+    help::addOutputPath(*command, "-o,--output", "FOLDER", options->folder,
+                        "Output folder (default: next to each trace)");
     command->footer(
         "A summary has the name of its trace with the extension .lanescope-summary, has up to a few megabytes and\n"
         "does not need the trace. 'lanescope record --summary FOLDER' writes it at the end of a recording;\n"
@@ -180,23 +179,17 @@ void addFleet(CLI::App& app, int& exitStatus) {
         "FOLDER", options->folder,
         "Folder with the summaries or traces of a job's ranks (not needed for --print-slurm and --print-kubernetes)");
     command->add_option("OTHER", options->other, "Folder of a second job, compared with the first as its baseline");
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "SQLite file for the report (default: fleet.sqlite)"),
-        "FILE");
-    help::acceptOutputPath(command->add_option("--html", options->html, "Also write the report as an HTML page"),
-                           "FILE");
+    help::addOutputPath(*command, "-o,--output", "FILE", options->output,
+                        "SQLite file for the report (default: fleet.sqlite)");
+    help::addOutputPath(*command, "--html", "FILE", options->html, "Also write the report as an HTML page");
     command->add_flag("--force", options->isForced, "Overwrite existing files");
-    command
-        ->add_option("--roles", options->roles,
-                     "CSV file with the columns rank and role: ranks with the same role do the "
-                     "same work (default: derived from the communicators)")
-        ->type_name("FILE");
-    command->add_option("--workers", options->workers, "Reader processes on this machine (default: one per core)")
-        ->type_name("N");
-    command
-        ->add_option("--scheduler", options->scheduler,
-                     "Read with a Dask cluster: the address of its scheduler, or its scheduler file")
-        ->type_name("ADDRESS");
+    help::addValue(*command, "--roles", "FILE", options->roles,
+                   "CSV file with the columns rank and role: ranks with the same role do the same work (default: "
+                   "derived from the communicators)");
+    help::addValue(*command, "--workers", "N", options->workers,
+                   "Reader processes on this machine (default: one per core)");
+    help::addValue(*command, "--scheduler", "ADDRESS", options->scheduler,
+                   "Read with a Dask cluster: the address of its scheduler, or its scheduler file");
     command->add_flag("--without-tls", options->isUnsafe,
                       "Allow a scheduler without TLS; any program there can run code as you");
     command->add_flag("--print-slurm", options->printsSlurm,

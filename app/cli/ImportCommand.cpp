@@ -144,12 +144,9 @@ void addImport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ImportOptions>();
     CLI::App* command = app.add_subcommand("import", "Convert files of other tools to Lanescope traces");
     command->add_option("FILE", options->files, "Traces of other tools, or folders of such traces")->required();
-    CLI::Option* const into =
-        help::acceptOutputPath(command->add_option("--into", options->folder,
-                                                   "Output folder (default: next to each file); created if missing"),
-                               "FOLDER");
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output trace, for a single file"),
-                           "FILE")
+    CLI::Option* const into = help::addOutputPath(*command, "--into", "FOLDER", options->folder,
+                                                  "Output folder (default: next to each file); created if missing");
+    help::addOutputPath(*command, "-o,--output", "FILE", options->output, "Output trace, for a single file")
         ->excludes(into);
     command->footer(
         "Each file becomes a trace of the same name with the extension .sqlite, and its path is printed.\n"
@@ -166,7 +163,7 @@ void addMerge(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("merge", "Merge the traces of several ranks into one");
     command->add_option("FILE", options->files, "Traces of one job, in any format, or folders of such traces")
         ->required();
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file"), "FILE")->required();
+    help::addOutputPath(*command, "-o,--output", "FILE", options->output, "Output file")->required();
     addMergeOptions(*command, options->merge);
     command->footer(
         "Each process keeps its rank, or gets the rank in its file's name. GPUs are renumbered.\nThe result is a "

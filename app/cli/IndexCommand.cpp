@@ -41,8 +41,7 @@ Result<void> runIndex(const IndexOptions& options) {
 std::vector<lanescope::Finding> findingsOf(const std::filesystem::path& file) {
     ProgressLine line;
     std::vector<lanescope::Finding> findings = checkTrace(file, std::ref(line));
-    const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read();
-    if (!notes)
+    if (const Result<FoundNotes> notes = NotesFile::forTrace(file, {}).read(); !notes)
         findings.push_back({false, notes.error().sentence});
     else if (!notes->remark.empty())
         findings.push_back({notes->isIgnored, notes->remark});

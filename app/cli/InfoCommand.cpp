@@ -167,8 +167,7 @@ Json gapsOf(const Process& process) {
 }
 
 Json gpuAsJson(const Trace& trace, const Gpu& gpu) {
-    const auto facts = std::find_if(trace.gpuFacts.begin(), trace.gpuFacts.end(),
-                                    [&](const GpuFacts& each) { return each.gpu == gpu.id; });
+    const auto facts = std::ranges::find(trace.gpuFacts, gpu.id, &GpuFacts::gpu);
     return {{"id", gpu.id},
             {"name", gpu.name},
             {"uuid", gpu.uuid},

@@ -149,10 +149,8 @@ void reportTraceWarnings(const Trace& trace) {
 }
 
 void addStepRange(CLI::App& command, CompareSelection& selection) {
-    command
-        .add_option("--range", selection.range,
-                    "NVTX ranges that mark the steps; # matches any number: \"step #\" (default: detected)")
-        ->type_name("NAME");
+    help::addValue(command, "--range", "NAME", selection.range,
+                   "NVTX ranges that mark the steps; # matches any number: \"step #\" (default: detected)");
 }
 
 void addStepOptions(CLI::App& command, CompareSelection& selection) {
@@ -162,11 +160,11 @@ void addStepOptions(CLI::App& command, CompareSelection& selection) {
 }
 
 void addFormat(CLI::App& command, std::string& format, const std::vector<std::string>& words) {
-    help::acceptOneOf(command.add_option("-f,--format", format, "Output format"), words);
+    help::addOneOf(command, "-f,--format", words, format, "Output format");
 }
 
 void addOutputFile(CLI::App& command, std::string& path) {
-    help::acceptOutputPath(command.add_option("-o,--output", path, "Output file (default: stdout)"), "FILE");
+    help::addOutputPath(command, "-o,--output", "FILE", path, "Output file (default: stdout)");
 }
 
 MergeOptions MergeArguments::options() const {
@@ -188,13 +186,11 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
 }
 
 void addMergeOptions(CLI::App& command, MergeArguments& words) {
-    help::acceptOneOf(
-        command.add_option(
-            "--align", words.method,
-            "How to synchronize the clocks of several hosts. collectives: by common collectives; steps: by steps of "
-            "the same number; base-time: by the start time in each file; start: by the first event of each file; auto: "
-            "off on one host, else the first of these that covers all files"),
-        {"auto", "collectives", "steps", "base-time", "start"});
+    help::addOneOf(
+        command, "--align", {"auto", "collectives", "steps", "base-time", "start"}, words.method,
+        "How to synchronize the clocks of several hosts. collectives: by common collectives; steps: by steps of "
+        "the same number; base-time: by the start time in each file; start: by the first event of each file; auto: "
+        "off on one host, else the first of these that covers all files");
     help::addParsed(command, "--ranks", "LIST", parseRanks, words.cut.ranks, "Only these ranks: 0,17,517 or 0-7");
     help::addParsed(command, "--steps", "A-B", parseStepNumbers, words.cut.steps,
                     "Only steps A to B, by number, and the step after B, which ends B: 120-124, or 7");

@@ -117,12 +117,6 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
 /// Prints the warnings and errors in the trace's health notes as warnings on stderr.
 void reportTraceWarnings(const Trace& trace);
 
-/// Returns CLI11's error text: a sentence without its full stop, which CLI11 adds; empty if there is none.
-template <class T>
-std::string checkText(const Result<T>& result) {
-    return result ? std::string() : result.error().sentence;
-}
-
 /// Adds `--format`, one of these words.
 void addFormat(CLI::App& command, std::string& format, const std::vector<std::string>& words);
 /// Adds `--output`, a file; stdout if `path` stays empty.

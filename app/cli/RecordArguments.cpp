@@ -81,30 +81,22 @@ std::string reserveProblem(uint64_t bytes) {
 
 void RecordArguments::addTo(CLI::App& command) {
     command.add_option("PROGRAM", options_.commandLine, "Program and its arguments")->required();
-    help::acceptOutputPath(
-        command.add_option("-o,--output", options_.outputPattern,
-                           "Output trace; %p: process id of the program, %n: first free number, %h: host, "
-                           "%q{NAME}: environment variable (default: lanescope-<program>-<n>.sqlite)"),
-        "FILE")
-        ->check(CLI::Validator(outputProblem, ""));
+    help::addOutputPath(command, "-o,--output", "FILE", options_.outputPattern,
+                        "Output trace; %p: process id of the program, %n: first free number, %h: host, %q{NAME}: "
+                        "environment variable (default: lanescope-<program>-<n>.sqlite)")
+        ->check(outputProblem);
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
-    help::acceptNumber(command.add_option("--repeat", repeats_,
-                                          "Run the program N times in a row and write one trace per run; without "
-                                          "%n in the name, -%n is added before the extension"),
-                       "N", 1, maxRepeats);
+    help::addNumber(command, "--repeat", "N", 1, maxRepeats, repeats_,
+                    "Run the program N times in a row and write one trace per run; without %n in the name, -%n is "
+                    "added before the extension");
     addRecordingOptions(command);
     command.option_defaults()->group("Run and output");
-    command
-        .add_option("--summary", summaries_,
-                    "Also write the summary of the trace, which 'lanescope fleet' reads, to this folder")
-        ->type_name("FOLDER")
+    help::addValue(command, "--summary", "FOLDER", summaries_,
+                   "Also write the summary of the trace, which 'lanescope fleet' reads, to this folder")
         ->check(CLI::ExistingDirectory.description(""));
-    command
-        .add_option(
-            "--roofs", options_.roofsFile,
-            "Measured peak rates of the GPUs, written by 'lanescope doctor --measure -o FILE' (default: the rates that "
-            "'lanescope doctor --measure' stored on this machine)")
-        ->type_name("FILE");
+    help::addValue(command, "--roofs", "FILE", options_.roofsFile,
+                   "Measured peak rates of the GPUs, written by 'lanescope doctor --measure -o FILE' (default: the "
+                   "rates that 'lanescope doctor --measure' stored on this machine)");
     command.add_flag("--keep-logs", options_.keepLogs, "Keep the agent's logs next to the trace");
 }
 
@@ -113,10 +105,9 @@ void RecordArguments::addRecordingOptions(CLI::App& command) {
     addDataOptions(command, nccl_, graphs_);
     addWhen(command);
     command.option_defaults()->group("Run and output");
-    help::acceptOneOf(command.add_option("--wait", wait_,
-                                         "main: wait for the program, and up to 4 s for its other "
-                                         "processes; all: wait for all processes, or Ctrl-C"),
-                      {"main", "all"});
+    help::addOneOf(
+        command, "--wait", {"main", "all"}, wait_,
+        "main: wait for the program, and up to 4 s for its other processes; all: wait for all processes, or Ctrl-C");
     command.option_defaults()->group(groupBefore);
 }
 
@@ -127,7 +118,7 @@ void RecordArguments::addDataOptions(CLI::App& command, const std::string& nccl,
     addWhat(command);
     addSamplers(command);
     command.option_defaults()->group("Run and output");
-    command.add_option("--agent", agent_, "Agent library to load instead of the default")->type_name("FILE");
+    help::addValue(command, "--agent", "FILE", agent_, "Agent library to load instead of the default");
     command.option_defaults()->group(groupBefore);
 }
 
@@ -136,16 +127,12 @@ void RecordArguments::addWhat(CLI::App& command) {
     command.option_defaults()->group("Recorded data");
     command.add_flag("!--no-cuda", asked.recordCuda, "Do not record CUDA activity");
     command.add_flag("!--no-nvtx", asked.recordNvtx, "Do not record NVTX ranges");
-    help::acceptOneOf(
-        command.add_option("--api", api_,
-                           "CUDA calls to record. filtered: driver calls that launch, copy, memset, wait, "
-                           "load code or allocate; launch: calls that start GPU work or wait for it; all: "
-                           "also runtime calls, at a higher cost; none: GPU work only"),
-        {"filtered", "launch", "all", "none"});
-    help::acceptOneOf(
-        command.add_option("--graphs", graphs_,
-                           "CUDA graphs. node: every kernel in them (slower); whole: one entry per launch"),
-        {"whole", "node"});
+    help::addOneOf(
+        command, "--api", {"filtered", "launch", "all", "none"}, api_,
+        "CUDA calls to record. filtered: driver calls that launch, copy, memset, wait, load code or allocate; launch: "
+        "calls that start GPU work or wait for it; all: also runtime calls, at a higher cost; none: GPU work only");
+    help::addOneOf(command, "--graphs", {"whole", "node"}, graphs_,
+                   "CUDA graphs. node: every kernel in them (slower); whole: one entry per launch");
     command.add_flag("!--no-python", asked.recordPython,
                      "Do not record Python stacks (functions, files and lines) of CUDA calls and threads");
     command.add_flag("!--no-memsets", asked.recordMemsets,
@@ -153,95 +140,72 @@ void RecordArguments::addWhat(CLI::App& command) {
     command.add_flag("--memory", asked.recordMemory, "Also record device memory allocations and memory pools");
     command.add_flag("--unified-memory", asked.recordUnifiedMemory,
                      "Also record migrations and page faults of managed memory");
-    help::acceptOneOf(command.add_option("--nccl", nccl_,
-                                         "NCCL calls. nvtx: by its NVTX ranges; plugin: also by its "
-                                         "profiler interface, with data types and algorithms"),
-                      {"nvtx", "plugin"});
+    help::addOneOf(
+        command, "--nccl", {"nvtx", "plugin"}, nccl_,
+        "NCCL calls. nvtx: by its NVTX ranges; plugin: also by its profiler interface, with data types and algorithms");
     command.add_flag("--yield", asked.yieldCupti,
                      "Leave CUPTI to a tool inside the program, such as torch.profiler; NVTX is still recorded");
-    command
-        .add_option("--only", asked.only,
-                    "Record only processes of the program PATTERN, for example python*; repeatable")
-        ->type_name("PATTERN")
+    help::addValue(command, "--only", "PATTERN", asked.only,
+                   "Record only processes of the program PATTERN, for example python*; repeatable")
         ->allow_extra_args(false);
     command.add_flag("--keep-command-line", asked.keepsCommandLine,
                      "Store command lines unchanged, including possible secrets");
-    command
-        .add_option("--disk-reserve", reserveBytes_,
-                    "Stop recording when free disk space falls to SIZE, for example 10GB; 0: "
-                    "never (default: 5 % of the disk up to 1GB; more if the disk fills fast)")
-        ->type_name("SIZE")
+    help::addValue(command, "--disk-reserve", "SIZE", reserveBytes_,
+                   "Stop recording when free disk space falls to SIZE, for example 10GB; 0: never (default: 5 % of the "
+                   "disk up to 1GB; more if the disk fills fast)")
         ->transform(sizeInBytes())
-        ->check(CLI::Validator([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, ""));
-    command
-        .add_option("--max-size", asked.maxLogBytes,
-                    "Maximum log size of one process, for example 500MB or 4GB; at that size only its recording stops")
-        ->type_name("SIZE")
+        ->check([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); });
+    help::addValue(command, "--max-size", "SIZE", asked.maxLogBytes,
+                   "Maximum log size of one process, for example 500MB or 4GB; at that size only its recording stops")
         ->transform(sizeInBytes())
-        ->check(CLI::Validator([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, ""));
+        ->check([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); });
 }
 
 void RecordArguments::addSamplers(CLI::App& command) {
     command.option_defaults()->group("Sampled data");
-    help::acceptNumber(
-        command.add_option("--sample", options_.counterHz,
-                           "Sampling rate of GPU (NVML, GPM), NVLink and host counters in Hz (0-100; 0: off)"),
-        "HZ", 0, fastestCounters);
+    help::addNumber(command, "--sample", "HZ", 0, fastestCounters, options_.counterHz,
+                    "Sampling rate of GPU (NVML, GPM), NVLink and host counters in Hz (0-100; 0: off)");
     command.add_flag("--no-sample", noSample_, "As --sample 0");
-    help::acceptNumber(command.add_option("--threads", options_.threadsHz,
-                                          "Sampling rate of CPU threads (state, wait "
-                                          "reason, Python line) in Hz (0-1000; 0: off)"),
-                       "HZ", 0, fastestThreads);
+    help::addNumber(command, "--threads", "HZ", 0, fastestThreads, options_.threadsHz,
+                    "Sampling rate of CPU threads (state, wait reason, Python line) in Hz (0-1000; 0: off)");
     command.add_flag("--no-threads", noThreads_, "As --threads 0");
-    help::acceptOneOf(command.add_option("--cpu-samples", cpuSamples_,
-                                         "perf: record context switches and native and Python stacks with "
-                                         "perf events (for the permission see lanescope doctor); no: off"),
-                      {"no", "perf"});
-    help::acceptNumber(
-        command.add_option("--cpu-samples-hz", cpuSamplesHz_,
-                           "With --cpu-samples: samples per second of CPU time of each thread (at most 2000)"),
-        "HZ", 1, capture::maxPerfHz);
+    help::addOneOf(command, "--cpu-samples", {"no", "perf"}, cpuSamples_,
+                   "perf: record context switches and native and Python stacks with perf events (for the permission "
+                   "see lanescope doctor); no: off");
+    help::addNumber(command, "--cpu-samples-hz", "HZ", 1, capture::maxPerfHz, cpuSamplesHz_,
+                    "With --cpu-samples: samples per second of CPU time of each thread (at most 2000)");
     command
         .add_flag("--gpu-metrics{1000}", options_.metricsHz,
                   "Sample hardware counters of the GPUs (SMs, tensor cores, DRAM, PCIe, NVLink) at "
                   "this rate in Hz (default 1000, at most 10000); needs the permission to read them")
         ->option_text("[=HZ]");
-    command
-        .add_option("--sample-at", options_.agentOptions.sampleAt,
-                    "Also read NVLink and energy counters whenever an NVTX range of this "
-                    "name starts or ends; * is a wildcard: \"epoch*\"")
-        ->type_name("RANGE");
+    help::addValue(command, "--sample-at", "RANGE", options_.agentOptions.sampleAt,
+                   "Also read NVLink and energy counters whenever an NVTX range of this name starts or ends; * is a "
+                   "wildcard: \"epoch*\"");
 }
 
 void RecordArguments::addWhen(CLI::App& command) {
     agent::WindowOptions& windows = options_.agentOptions.windows;
     command.option_defaults()->group("Recorded time");
-    command.add_option("--delay", delay_, "Delay before recording starts, for example 60, 500ms or 2min")
-        ->type_name("SECONDS")
-        ->check(CLI::Validator(timeProblem, ""));
-    command.add_option("--duration", duration_, "Duration of the recording, for example 60, 500ms or 2min")
-        ->type_name("SECONDS")
-        ->check(CLI::Validator(timeProblem, ""));
-    command
-        .add_option("--capture-range", range_,
-                    "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or while an NVTX "
-                    "range is open (nvtx:RANGE[@DOMAIN])")
-        ->type_name("RANGE")
-        ->check(CLI::Validator(rangeProblem, ""));
-    command.add_option("--steps", steps_, "Record only steps A to B (A-B, 0-based, per process)")
-        ->type_name("A-B")
-        ->check(CLI::Validator(stepsProblem, ""));
-    command
-        .add_option("--step-range", stepRange_,
-                    "With --steps: NVTX range of a step, NAME[@DOMAIN]; * is a wildcard (default: common step names)")
-        ->type_name("NAME");
-    help::acceptNumber(
-        command.add_option("--ranges", windows.repeat, "With --capture-range: record only the first N ranges; 0: all"),
-        "N", 0, maxWindows);
-    help::acceptOneOf(command.add_option("--kill", kill_,
-                                         "After the last recorded window: no: let the program continue, "
-                                         "unrecorded; sigterm: terminate the program"),
-                      {"no", "sigterm"});
+    help::addValue(command, "--delay", "SECONDS", delay_,
+                   "Delay before recording starts, for example 60, 500ms or 2min")
+        ->check(timeProblem);
+    help::addValue(command, "--duration", "SECONDS", duration_,
+                   "Duration of the recording, for example 60, 500ms or 2min")
+        ->check(timeProblem);
+    help::addValue(command, "--capture-range", "RANGE", range_,
+                   "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or while an NVTX "
+                   "range is open (nvtx:RANGE[@DOMAIN])")
+        ->check(rangeProblem);
+    help::addValue(command, "--steps", "A-B", steps_, "Record only steps A to B (A-B, 0-based, per process)")
+        ->check(stepsProblem);
+    help::addValue(command, "--step-range", "NAME", stepRange_,
+                   "With --steps: NVTX range of a step, NAME[@DOMAIN]; * is a wildcard (default: common step names)");
+    help::addNumber(command, "--ranges", "N", 0, maxWindows, windows.repeat,
+                    "With --capture-range: record only the first N ranges; 0: all");
+    help::addOneOf(
+        command, "--kill", {"no", "sigterm"}, kill_,
+        "After the last recorded window: no: let the program continue, unrecorded; sigterm: terminate the program");
 }
 
 Result<agent::WindowOptions> RecordArguments::windows() const {

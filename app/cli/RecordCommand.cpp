@@ -48,8 +48,7 @@ void addRecord(CLI::App& app, int& exitStatus) {
 
 void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
     if (!words.empty() && words.front() == "bisect") {
-        const auto mark = std::ranges::find(words, "--");
-        if (mark != words.end()) words.insert(mark + 1, "---");
+        if (const auto mark = std::ranges::find(words, "--"); mark != words.end()) words.insert(mark + 1, "---");
         return;
     }
     if (words.empty() || std::ranges::find(commandNames, words.front()) == commandNames.end()) return;

@@ -33,8 +33,7 @@ void addRecover(CLI::App& app, int& exitStatus) {
     auto words = std::make_shared<Words>();
     CLI::App* command = app.add_subcommand("recover", "Rebuild a trace from the logs of an interrupted recording");
     command->add_option("DIR", words->folder, "Folder with the logs, .<trace>.run")->required();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", words->output, "Output trace (default: the original name)"), "FILE");
+    help::addOutputPath(*command, "-o,--output", "FILE", words->output, "Output trace (default: the original name)");
     command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
     command->footer(
         "Also reads truncated logs. The folder is not changed.\n\n"

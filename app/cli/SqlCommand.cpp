@@ -90,9 +90,9 @@ void addSql(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", options->file, queryableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")->required();
     addFormat(*command, options->format, {"text", "csv", "json"});
-    help::acceptNumber(command->add_option("--rows", options->rowLimit, "Maximum number of rows"), "N", 1, 100'000'000);
-    help::acceptNumber(command->add_option("--time", options->timeLimitS, "Time limit of the query in seconds"),
-                       "SECONDS", 0.001, 86'400);
+    help::addNumber(*command, "--rows", "N", 1, 100'000'000, options->rowLimit, "Maximum number of rows");
+    help::addNumber(*command, "--time", "SECONDS", 0.001, 86'400, options->timeLimitS,
+                    "Time limit of the query in seconds");
     addOutputFile(*command, options->output);
     command->footer(
         "The trace is opened read-only: statements that write, attach or load anything are refused, and so are "

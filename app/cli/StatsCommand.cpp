@@ -156,8 +156,7 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
     Result<Output> output = Output::open(options.output, {options.file});
     if (!output) return fail(output.error());
     output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
-    const Result<void> printed = printReports(**trace, options, names, *format, *output);
-    if (!printed) return printed;
+    if (const Result<void> printed = printReports(**trace, options, names, *format, *output); !printed) return printed;
     const Result<void> closed = output->close();
     if (closed) reportTraceWarnings(**trace);
     return closed;
@@ -175,19 +174,14 @@ void addStats(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App* command = app.add_subcommand("stats", "Print summaries of a trace");
     command->add_option("FILE", options->file, readableFormats())->required();
-    command->add_option("-r,--report", options->reports, "Report to print; repeatable")
-        ->type_name("REPORT")
-        ->allow_extra_args(false)
-        ->check([](const std::string& name) { return checkText(findReport(name)); });
+    help::addRepeated(*command, "-r,--report", "REPORT", findReport, options->reports, "Report to print; repeatable");
     addFormat(*command, options->format, {"text", "csv", "nsys-csv", "json"});
     help::addParsed(*command, "--range", "START:END", parseRange, options->range,
                     "Only events that overlap START:END in timeline time, in seconds or with a unit (s, ms, us, ns)");
-    help::acceptOneOf(command->add_option("--by", options->by, "Group rows by: " + variantsSentence()), variantNames())
+    help::addOneOf(*command, "--by", variantNames(), options->by, "Group rows by: " + variantsSentence())
         ->type_name("WHAT");
-    command
-        ->add_option("--range-name", options->rangeName,
-                     "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); default: the steps")
-        ->type_name("NAME");
+    help::addValue(*command, "--range-name", "NAME", options->rangeName,
+                   "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); default: the steps");
     addOutputFile(*command, options->output);
     command->footer(
         reportList() +

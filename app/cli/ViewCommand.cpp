@@ -192,8 +192,7 @@ class WebDoor {
         if (first == std::string_view::npos || second == std::string_view::npos ||
             line.substr(second + 1, 7) != "HTTP/1.")
             return refusal("400 Bad Request");
-        const auto host = headerOf(head, "host");
-        if (!host || !isOwnHost(*host)) return refusal("403 Forbidden");
+        if (const auto host = headerOf(head, "host"); !host || !isOwnHost(*host)) return refusal("403 Forbidden");
         if (line.substr(0, first) != "GET") return refusal("405 Method Not Allowed");
         const std::string_view target = line.substr(first + 1, second - first - 1);
         const std::string_view path = target.substr(0, target.find('?'));
@@ -224,7 +223,7 @@ struct ViewOptions {
 
 /// Returns the files for the viewer: one merged trace of several files if requested, or for a folder.
 Result<std::vector<std::string>> filesToOpen(const ViewOptions& options) {
-    const bool isFolder = std::any_of(options.files.begin(), options.files.end(), [](const std::string& file) {
+    const bool isFolder = std::ranges::any_of(options.files, [](const std::string& file) {
         std::error_code ignored;
         return std::filesystem::is_directory(file, ignored);
     });
@@ -293,12 +292,10 @@ void addView(CLI::App& app, int& exitStatus) {
     addMergeOptions(*command, options->merge);
     CLI::Option* web = command->add_flag("--web", options->isForBrowser,
                                          "Show one trace in a browser, at an address with a secret; Ctrl+C ends it");
-    command->add_option("--address", options->address, "IP address of this machine for --web")
-        ->type_name("IP")
+    help::addValue(*command, "--address", "IP", options->address, "IP address of this machine for --web")
         ->needs(web)
         ->capture_default_str();
-    help::acceptNumber(command->add_option("--port", options->port, "Port for --web (default: any free one)"), "N", 0,
-                       UINT16_MAX)
+    help::addNumber(*command, "--port", "N", 0, UINT16_MAX, options->port, "Port for --web (default: any free one)")
         ->needs(web)
         ->default_str("");
     command->footer(

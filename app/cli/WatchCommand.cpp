@@ -157,46 +157,32 @@ void addWatch(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand(
         "watch", "Run a program, and keep a trace of its last seconds when a step is slow, on a hang or on request");
     command->add_option("PROGRAM", words->program, "Program and its arguments")->required();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", words->watch.outputPattern,
-                            "Folder for traces, steps.jsonl and metrics.prom; %n, %p, %h as for record "
-                            "(default: lanescope-watch-<program>-<n>)"),
-        "FOLDER");
-    help::acceptNumber(command->add_option("--ring", words->ringSeconds, "Seconds of the past to keep"), "SECONDS", 1,
-                       maxRingSeconds);
-    command->add_option("--ring-mb", words->ringMegabytes, "Maximum size of the ring of a process in MiB (default 256)")
-        ->type_name("MIB")
+    help::addOutputPath(*command, "-o,--output", "FOLDER", words->watch.outputPattern,
+                        "Folder for traces, steps.jsonl and metrics.prom; %n, %p, %h as for record (default: "
+                        "lanescope-watch-<program>-<n>)");
+    help::addNumber(*command, "--ring", "SECONDS", 1, maxRingSeconds, words->ringSeconds,
+                    "Seconds of the past to keep");
+    help::addValue(*command, "--ring-mb", "MIB", words->ringMegabytes,
+                   "Maximum size of the ring of a process in MiB (default 256)")
         ->check(CLI::Range(16, 65536).description(""));
-    help::acceptOneOf(command->add_option("--ring-on", words->ringOn, "Place of the ring"), {"memory", "disk"});
-    command
-        ->add_option(
-            "--budget", words->budget,
-            "Maximum cost of recording in percent of the step; the level of recording follows from alternating "
-            "blocks of steps. no: record everything")
-        ->type_name("PERCENT")
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return parseBudget(text) ? std::string()
-                                         : "\"" + text + "\" is not a percentage; use for example 1% or no";
-            },
-            ""));
+    help::addOneOf(*command, "--ring-on", {"memory", "disk"}, words->ringOn, "Place of the ring");
+    help::addValue(*command, "--budget", "PERCENT", words->budget,
+                   "Maximum cost of recording in percent of the step; the level of recording follows from alternating "
+                   "blocks of steps. no: record everything")
+        ->check([](const std::string& text) {
+            return parseBudget(text) ? std::string() : "\"" + text + "\" is not a percentage; use for example 1% or no";
+        });
     command->add_flag("--asleep", words->isAsleep, "Record nothing until 'lanescope trigger'");
-    command
-        ->add_option(
-            "--hang-after", words->watch.hangSeconds,
-            "Seconds without progress that make a hang (default: ten times the longest step, at least 60); -1: never")
-        ->type_name("SECONDS")
+    help::addValue(
+        *command, "--hang-after", "SECONDS", words->watch.hangSeconds,
+        "Seconds without progress that make a hang (default: ten times the longest step, at least 60); -1: never")
         ->check(CLI::Range(-1.0, maxHangSeconds).description(""));
-    help::acceptNumber(command->add_option("--traces-per-hour", words->watch.maxTracesPerHour,
-                                           "Maximum number of traces per hour for each cause, except for requests"),
-                       "N", 0, maxTraceCount);
-    help::acceptNumber(
-        command->add_option("--keep-traces", words->watch.maxTraces, "Maximum number of traces; the oldest is removed"),
-        "N", 1, maxTraceCount);
-    command
-        ->add_option("--step-range", words->stepRange,
-                     "NVTX range that marks a step; * is a wildcard (default: common names of steps)")
-        ->type_name("NAME");
+    help::addNumber(*command, "--traces-per-hour", "N", 0, maxTraceCount, words->watch.maxTracesPerHour,
+                    "Maximum number of traces per hour for each cause, except for requests");
+    help::addNumber(*command, "--keep-traces", "N", 1, maxTraceCount, words->watch.maxTraces,
+                    "Maximum number of traces; the oldest is removed");
+    help::addValue(*command, "--step-range", "NAME", words->stepRange,
+                   "NVTX range that marks a step; * is a wildcard (default: common names of steps)");
     words->arguments.addDataOptions(*command, "plugin", "whole");
     command->footer(
         "Traces are made of slow steps, lasting changes, hangs, NCCL aborts, failed allocations, ended processes, the "
@@ -220,11 +206,10 @@ void addTrigger(CLI::App& app, int& exitStatus) {
         ->add_option("PID|NAME", words->target,
                      "Process of the program, name of the program, or name of the watch's folder")
         ->required();
-    command->add_option("--steps", words->request.steps, "Record the next N steps")
-        ->type_name("N")
+    help::addValue(*command, "--steps", "N", words->request.steps, "Record the next N steps")
         ->check(CLI::Range(int64_t{0}, maxTriggerSteps).description(""));
     command->add_flag("--past", words->withPast, "With --steps: keep the past, too");
-    command->add_option("--reason", words->request.reason, "Text to put into the trace")->type_name("TEXT");
+    help::addValue(*command, "--reason", "TEXT", words->request.reason, "Text to put into the trace");
     command->footer(
         "Without --steps the trace has the past seconds of the ring.\n\nExample:\n  lanescope trigger train.py --steps "
         "20 --past");

@@ -121,8 +121,7 @@ Result<int> runWhatIf(const WhatIfOptions& options) {
     const causality::Forecast forecast = run->replay.forecast(changes);
     output->write(options.format == "json" ? asJson(*run, changes, scales, forecast, refusal)
                                            : asText(*run, changes, scales, forecast, refusal));
-    const Result<void> closed = output->close();
-    if (!closed) return fail(closed.error());
+    if (const Result<void> closed = output->close(); !closed) return fail(closed.error());
     reportTraceWarnings(**trace);
     return refusal.empty() ? exitOk : exitNoAnswer;
 }
@@ -145,7 +144,7 @@ void addVerify(CLI::App& command, WhatIfOptions& options) {
     command.add_flag("--verify", options.isVerified,
                      "Test a forecast: run a program with the time of --add in its calls, in every second interval; "
                      "-o names the folder of the traces");
-    help::acceptNumber(command.add_option("--runs", options.runs, "Slowed runs of --verify"), "N", 1, 100);
+    help::addNumber(command, "--runs", "N", 1, 100, options.runs, "Slowed runs of --verify");
 }
 #else
 Result<int> runVerify(const WhatIfOptions&) { return fail("This program cannot record."); }
@@ -165,25 +164,15 @@ void addWhatIf(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<WhatIfOptions>();
     CLI::App* command = app.add_subcommand("whatif", "Forecast the step time with changes");
     command->add_option("FILE", options->words, readableFormats())->required();
-    command
-        ->add_option("--scale", options->scales,
-                     "Multiply the time of a part: 'kernel:NAME=0.5' (a part of the name, or * as a wildcard), "
-                     "'family:NAME', 'line:FILE:LINE', 'rank:N', 'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', "
-                     "'sync', 'allocation', 'host' or 'loader'; repeatable")
-        ->type_name("PART=FACTOR")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(causality::parseScale(text)); });
-    command->add_option("--no", options->removals, "Remove a part and what it waits for: 'loader'; repeatable")
-        ->type_name("PART")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(causality::parseRemoval(text)); });
-    command
-        ->add_option("--add", options->additions,
-                     "Add a time to each call: 'launch=20us', 'sync=1ms', 'allocation', 'line:FILE:LINE' or 'rank:N'; "
-                     "repeatable")
-        ->type_name("PART=TIME")
-        ->allow_extra_args(false)
-        ->check([](const std::string& text) { return checkText(causality::parseAddition(text)); });
+    help::addRepeated(*command, "--scale", "PART=FACTOR", causality::parseScale, options->scales,
+                      "Multiply the time of a part: 'kernel:NAME=0.5' (a part of the name, or * as a wildcard), "
+                      "'family:NAME', 'line:FILE:LINE', 'rank:N', 'copy:HtoD', 'kernels', 'nccl', 'memset', 'launch', "
+                      "'sync', 'allocation', 'host' or 'loader'; repeatable");
+    help::addRepeated(*command, "--no", "PART", causality::parseRemoval, options->removals,
+                      "Remove a part and what it waits for: 'loader'; repeatable");
+    help::addRepeated(
+        *command, "--add", "PART=TIME", causality::parseAddition, options->additions,
+        "Add a time to each call: 'launch=20us', 'sync=1ms', 'allocation', 'line:FILE:LINE' or 'rank:N'; repeatable");
     addStepOptions(*command, options->selection);
     addFormat(*command, options->format, {"text", "json"});
     addOutputFile(*command, options->output);
@@ -201,8 +190,7 @@ void addWhatIf(CLI::App& app, int& exitStatus) {
 #endif
     );
     command->callback([options, &exitStatus] {
-        const std::string problem = problemOf(*options);
-        if (!problem.empty())
+        if (const std::string problem = problemOf(*options); !problem.empty())
             exitStatus = reportFailure({problem}, exitUsage);
         else
             exitStatus = statusOf(options->isVerified ? runVerify(*options) : runWhatIf(*options));

@@ -103,8 +103,7 @@ std::string strayOption(const CLI::App& app, const CLI::ParseError& error) {
 
 /// Returns the error without a full stop.
 std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
-    const std::string stray = strayOption(app, error);
-    if (!stray.empty()) {
+    if (const std::string stray = strayOption(app, error); !stray.empty()) {
         std::error_code ignored;
         const bool isFile = std::filesystem::exists(stray, ignored);
         return fmt::format("Unknown option \"{}\"{}", stray, isFile ? "; the file of that name is ./" + stray : "");

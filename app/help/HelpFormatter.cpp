@@ -11,32 +11,29 @@ namespace lanescope::help {
 
 CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& words) {
     option->type_name(fmt::format("{}", fmt::join(words, "|")))->capture_default_str();
-    return option->check(CLI::Validator(
-        [words](const std::string& text) {
-            if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
-            return fmt::format("unknown value \"{}\"; choose from: {}", text, fmt::join(words, ", "));
-        },
-        ""));
+    return option->check([words](const std::string& text) {
+        if (std::ranges::find(words, text) != words.end()) return std::string();
+        return fmt::format("unknown value \"{}\"; choose from: {}", text, fmt::join(words, ", "));
+    });
 }
 
 CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum, double maximum) {
     option->type_name(name)->capture_default_str();
-    return option->check(CLI::Validator(
-        [minimum, maximum](const std::string& text) {
-            char* end = nullptr;
-            const double number = std::strtod(text.c_str(), &end);
-            const bool isNumber = !text.empty() && *end == '\0';
-            if (isNumber && number >= minimum && number <= maximum) return std::string();
-            const std::string shown = isNumber ? text + " is out of range" : "\"" + text + "\" is not a number";
-            return fmt::format("{} ({} to {})", shown, minimum, maximum);
-        },
-        ""));
+    return option->check([minimum, maximum](const std::string& text) {
+        char* end = nullptr;
+        const double number = std::strtod(text.c_str(), &end);
+        const bool isNumber = !text.empty() && *end == '\0';
+        if (isNumber && number >= minimum && number <= maximum) return std::string();
+        const std::string shown = isNumber ? text + " is out of range" : "\"" + text + "\" is not a number";
+        return fmt::format("{} ({} to {})", shown, minimum, maximum);
+    });
 }
 
-CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name) {
-    option->type_name(name);
-    return option->check(CLI::Validator(
-        [](const std::string& text) { return std::string(text.empty() ? "the output name is empty" : ""); }, ""));
+CLI::Option* addOutputPath(CLI::App& app, const std::string& name, const std::string& valueName, std::string& target,
+                           const std::string& description) {
+    return addValue(app, name, valueName, target, description)->check([](const std::string& text) {
+        return std::string(text.empty() ? "the output name is empty" : "");
+    });
 }
 
 std::string emptyValueProblem(const std::vector<std::string>& words) {

@@ -13,9 +13,44 @@ CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& wo
 /// Limits the option to numbers from `minimum` to `maximum`; help shows `name` and the default. Returns the option.
 CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum, double maximum);
 
-/// Makes the option an output path of a file or folder, called `name` in help; an empty one is an
-/// error. Returns the option.
-CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name);
+/// Adds an option whose value is called `valueName` in help.
+template <class Target>
+CLI::Option* addValue(CLI::App& app, const std::string& name, const std::string& valueName, Target& target,
+                      const std::string& description) {
+    return app.add_option(name, target, description)->type_name(valueName);
+}
+
+/// Adds an option and calls `acceptOneOf`.
+inline CLI::Option* addOneOf(CLI::App& app, const std::string& name, const std::vector<std::string>& words,
+                             std::string& target, const std::string& description) {
+    return acceptOneOf(app.add_option(name, target, description), words);
+}
+
+/// Adds an option and calls `acceptNumber`.
+template <class Target>
+CLI::Option* addNumber(CLI::App& app, const std::string& name, const std::string& valueName, double minimum,
+                       double maximum, Target& target, const std::string& description) {
+    return acceptNumber(app.add_option(name, target, description), valueName, minimum, maximum);
+}
+
+/// Adds an option for the output path of a file or folder, called `valueName` in help; an empty one is an error.
+CLI::Option* addOutputPath(CLI::App& app, const std::string& name, const std::string& valueName, std::string& target,
+                           const std::string& description);
+
+/// Returns CLI11's error text: a sentence without its full stop, which CLI11 adds; empty if there is none.
+template <class Result>
+std::string checkText(const Result& result) {
+    return result ? std::string() : result.error().sentence;
+}
+
+/// Adds a repeatable option, each of whose values `parse` converts to a `Result` without error.
+template <class Parse>
+CLI::Option* addRepeated(CLI::App& app, const std::string& name, const std::string& valueName, Parse parse,
+                         std::vector<std::string>& target, const std::string& description) {
+    return addValue(app, name, valueName, target, description)
+        ->allow_extra_args(false)
+        ->check([parse](const std::string& text) { return checkText(parse(text)); });
+}
 
 /// Adds an option whose value `parse` converts to a `Result`; `target`, which outlives the parse, receives it.
 template <class Parse, class Target>
@@ -26,10 +61,7 @@ CLI::Option* addParsed(CLI::App& app, const std::string& name, const std::string
     };
     return app.add_option_function<std::string>(name, read, description)
         ->type_name(valueName)
-        ->check([parse](const std::string& text) {
-            const auto value = parse(text);
-            return value ? std::string() : value.error().sentence;
-        });
+        ->check([parse](const std::string& text) { return checkText(parse(text)); });
 }
 
 /// Returns the error if a word before "--" gives an option an empty value, as "--output=$OUT" does
