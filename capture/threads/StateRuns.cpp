@@ -26,13 +26,9 @@ constexpr Call calls[] = {
     {SYS_ppoll, "ppoll", ThreadState::Poll},
     {SYS_pselect6, "pselect6", ThreadState::Poll},
     {SYS_epoll_pwait, "epoll_pwait", ThreadState::Poll},
-#ifdef SYS_poll
+#ifdef SYS_poll  // and the others of x86
     {SYS_poll, "poll", ThreadState::Poll},
-#endif
-#ifdef SYS_select
     {SYS_select, "select", ThreadState::Poll},
-#endif
-#ifdef SYS_epoll_wait
     {SYS_epoll_wait, "epoll_wait", ThreadState::Poll},
 #endif
 #ifdef SYS_epoll_pwait2
