@@ -2,7 +2,6 @@
 #include "capture/collector/NcclPluginImporter.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <limits>
 
@@ -159,22 +158,13 @@ void NcclAssembler::forgetOldest() {
 }
 
 int64_t ncclDatatypeBytes(std::string_view name) {
-    static constexpr std::array<std::pair<std::string_view, int64_t>, 12> types{{
-        {"ncclInt8", 1},
-        {"ncclUint8", 1},
-        {"ncclInt32", 4},
-        {"ncclUint32", 4},
-        {"ncclInt64", 8},
-        {"ncclUint64", 8},
-        {"ncclFloat16", 2},
-        {"ncclFloat32", 4},
-        {"ncclFloat64", 8},
-        {"ncclBfloat16", 2},
-        {"ncclFloat8e4m3", 1},
-        {"ncclFloat8e5m2", 1},
-    }};
+    static constexpr std::pair<std::string_view, int64_t> types[] = {
+        {"ncclInt8", 1},    {"ncclUint8", 1},    {"ncclInt32", 4},      {"ncclUint32", 4},
+        {"ncclInt64", 8},   {"ncclUint64", 8},   {"ncclFloat16", 2},    {"ncclFloat32", 4},
+        {"ncclFloat64", 8}, {"ncclBfloat16", 2}, {"ncclFloat8e4m3", 1}, {"ncclFloat8e5m2", 1},
+    };
     const auto* found = std::ranges::find(types, name, [](const auto& type) { return type.first; });
-    return found == types.end() ? 0 : found->second;
+    return found == std::end(types) ? 0 : found->second;
 }
 
 std::string ncclDatatypeName(std::string_view name) {
