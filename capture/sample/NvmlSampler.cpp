@@ -189,8 +189,7 @@ void NvmlReadings::begin(const NvmlLibrary& nvml, NvmlLibrary::Device device, in
     for (const Kind& kind : kinds) {
         SampleBatch ignored;
         // A value that the GPU lacks now stays missing.
-        const int result = read(nvml, device, {kind.value, 1, 1}, ignored);
-        if (result != nvmlSuccess) {
+        if (const int result = read(nvml, device, {kind.value, 1, 1}, ignored); result != nvmlSuccess) {
             absent.emplace_back(kind.name);
             continue;
         }
@@ -405,7 +404,7 @@ bool NvmlSampler::sample() {
     }
     expireOldValues(nowNs);
     reportPeriods(nowNs);
-    return std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.isLost; });
+    return std::ranges::any_of(gpus_, [](const Gpu& gpu) { return !gpu.isLost; });
 }
 
 void NvmlSampler::expireOldValues(int64_t nowNs) {
@@ -508,16 +507,14 @@ std::string NvmlSampler::nameOfProcess(unsigned pid) const {
 }
 
 /// Returns true if the GPU is lost; from then on nothing of it is read.
-bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
-    if (!isLost(result)) return gpu.isLost;
-    if (gpu.isLost) return true;
+void NvmlSampler::noticeLoss(Gpu& gpu, int result) {
+    if (!isLost(result) || gpu.isLost) return;
     gpu.isLost = true;
     log_.writeUnknown(sampleTimeNs(), source(), gpu.index);
     log_.note(
         Severity::Warning, HealthCode::GpuLost,
         fmt::format("GPU {} was lost: the driver reports that it {}. Its counters are unknown from then on.", gpu.index,
                     result == nvmlGpuIsLost ? "has fallen off its bus or cannot be reached" : "must be reset"));
-    return true;
 }
 
 }  // namespace lanescope::capture

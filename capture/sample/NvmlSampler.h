@@ -140,7 +140,7 @@ class NvmlSampler : public Sampler {
     void ask(Gpu& gpu, size_t query);
     void sampleGroup(NvmlFields::Group group, const std::function<bool()>& isWantedElsewhere = {});
     int sampleProcesses(Gpu& gpu);
-    bool noticeLoss(Gpu& gpu, int result);
+    void noticeLoss(Gpu& gpu, int result);
     void reportPeriods(int64_t nowNs);
     std::string nameOfProcess(unsigned pid) const;
 
