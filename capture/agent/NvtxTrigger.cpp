@@ -28,9 +28,8 @@ std::string_view withoutNumber(std::string_view name) {
     size_t end = name.size();
     while (end > 0 && isDigit(name[end - 1])) --end;
     while (end > 0 && !isLetter(name[end - 1]) && !isDigit(name[end - 1]) &&
-           static_cast<unsigned char>(name[end - 1]) < 0x80) {
+           static_cast<unsigned char>(name[end - 1]) < 0x80)
         --end;
-    }
     return name.substr(0, end);
 }
 

@@ -321,9 +321,8 @@ uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain, const nvtxPayloadSchem
         const nvtxPayloadSchemaAttr_t& a = *attributes;
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
         if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) || !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) ||
-            !a.entries || a.numEntries > maxEntries) {
+            !a.entries || a.numEntries > maxEntries)
             return 0;
-        }
         NvtxSchema schema;
         log::NvtxSchemaRecord& record = schema.record;
         record.domain = idOf(domain);
@@ -354,9 +353,8 @@ uint64_t payloadEnumRegister(nvtxDomainHandle_t domain, const nvtxPayloadEnumAtt
         const nvtxPayloadEnumAttr_t& a = *attributes;
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
         if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) || !has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) ||
-            !a.entries || a.numEntries > maxEntries) {
+            !a.entries || a.numEntries > maxEntries)
             return 0;
-        }
         NvtxEnum kept;
         kept.record.domain = idOf(domain);
         if (has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NAME)) kept.name = view(a.name);

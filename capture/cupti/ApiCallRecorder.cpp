@@ -208,13 +208,11 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind, const CUpti_C
     uint32_t id = 0;
     const bool isPerThread = stream == CU_STREAM_PER_THREAD;
     if (hasStream && cupti_.getStreamIdEx &&
-        cupti_.getStreamIdEx(call.context, isPerThread ? nullptr : stream, isPerThread, &id) == CUPTI_SUCCESS) {
+        cupti_.getStreamIdEx(call.context, isPerThread ? nullptr : stream, isPerThread, &id) == CUPTI_SUCCESS)
         wait.streamId = id;
-    }
     if (kind == DriverCallKind::EventRecord && cupti_.getDeviceId &&
-        cupti_.getDeviceId(call.context, &id) == CUPTI_SUCCESS) {
+        cupti_.getDeviceId(call.context, &id) == CUPTI_SUCCESS)
         wait.deviceId = id;
-    }
     return wait;
 }
 
