@@ -314,8 +314,7 @@ void LogImporter::nameOtherThreads() {
     const std::string_view program = property(facts::program);
     if (program.empty()) return;
     for (const uint32_t thread : process_.threads) {
-        const int64_t id = globalTid(process_.pid, thread, process_.host);
-        if (!process_.trace.hasName(id))
+        if (const int64_t id = globalTid(process_.pid, thread, process_.host); !process_.trace.hasName(id))
             process_.trace.nameThread(id, process_.trace.intern(program), tables::substitutePriority);
     }
 }

@@ -120,14 +120,13 @@ class PerfImporter::FirstPass : public PerfVisitor {
     }
     void visit(const PerfSwitch& change) override {
         if (begun_.insert(change.place.process).second) byBegin.push_back(change.place.process);
-        OnCore* const known = of(change.place);
-        if (!known) return;
-        OnCore& thread = *known;
+        OnCore* const thread = of(change.place);
+        if (!thread) return;
         const int64_t timeNs = std::max<int64_t>(change.place.timeNs, 0);
-        if (!change.isIn && thread.sinceNs && timeNs > *thread.sinceNs)
-            thread.ns = cappedSum(thread.ns, timeNs - *thread.sinceNs);
-        thread.sinceNs.reset();
-        if (change.isIn) thread.sinceNs = timeNs;
+        if (!change.isIn && thread->sinceNs && timeNs > *thread->sinceNs)
+            thread->ns = cappedSum(thread->ns, timeNs - *thread->sinceNs);
+        thread->sinceNs.reset();
+        if (change.isIn) thread->sinceNs = timeNs;
     }
     void visit(const PerfMapping& mapping) override {
         spaces.add(mapping);
@@ -327,8 +326,7 @@ const PerfImporter::Frame& PerfImporter::nativeFrame(const PerfStacks& stacks, u
 int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
     static_assert(std::has_unique_object_representations_v<Frame>);
     std::string key(reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(Frame));
-    const auto known = chains_.find(key);
-    if (known != chains_.end()) return known->second;
+    if (const auto known = chains_.find(key); known != chains_.end()) return known->second;
     const int64_t id = ++lastChain_;
     // Forgotten entries are written again when they recur.
     constexpr size_t ofEach = 100;

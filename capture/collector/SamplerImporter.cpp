@@ -204,10 +204,7 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
         if (counter.count == readingsForInterval)
             process_.trace.setCounterInterval(counter.id, counter.intervalNs(), {});
     }
-    if (!counter.written) {
-        insert(counter, timeNs, value);
-        return;
-    }
+    if (!counter.written) return insert(counter, timeNs, value);
     const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
     if (timeNs <= latestNs) {  // Read twice, or reported late.
         const bool isOld = latestNs - timeNs > maxDelayNs;

@@ -289,8 +289,7 @@ void CuptiSource::setAttributes() {
 
 void CuptiSource::enableKind(CUpti_ActivityKind kind, log::RecordingLevel from, const char* what,
                              std::string& problems) {
-    const CUptiResult result = cupti_.enable(kind);
-    if (result == CUPTI_SUCCESS)
+    if (const CUptiResult result = cupti_.enable(kind); result == CUPTI_SUCCESS)
         kinds_.push_back({kind, from});
     else
         problems += std::string(what) + ": " + cupti_.describe(result) + "; ";

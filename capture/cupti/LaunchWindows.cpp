@@ -137,8 +137,7 @@ LaunchWindows::Answer LaunchWindows::find(uint32_t correlationId, int64_t ranNs)
 }
 
 LaunchWindows::Answer LaunchWindows::guess(uint32_t correlationId, int64_t ranNs) const {
-    const Answer known = find(correlationId, ranNs);
-    if (known != Answer::NotYetKnown) return known;
+    if (const Answer known = find(correlationId, ranNs); known != Answer::NotYetKnown) return known;
     // Launched by a call that is not recorded, between two recorded calls.
     const Range range = nearest(numberOf(correlationId), ranNs);
     return answerOf(ranNs > 0 ? range.latest : range.earliest);

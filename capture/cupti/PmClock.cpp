@@ -33,8 +33,7 @@ void PmClock::observe(int64_t nowNs, int64_t endNs) {
     windowMaxOffsetNs_ = std::min(windowMaxOffsetNs_.value_or(boundNs), boundNs);
     if (nowNs - windowBegunNs_ < windowNs) return;
     if (!firstWindowNs_) firstWindowNs_ = windowMaxOffsetNs_;
-    const int64_t movedNs = *windowMaxOffsetNs_ - *firstWindowNs_;
-    if (movedNs > maxDriftNs || movedNs < -toleranceNs) {
+    if (const int64_t movedNs = *windowMaxOffsetNs_ - *firstWindowNs_; movedNs > maxDriftNs || movedNs < -toleranceNs) {
         offsetNs_ += movedNs;
         firstWindowNs_ = windowMaxOffsetNs_;
     }

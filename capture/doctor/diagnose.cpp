@@ -64,8 +64,7 @@ void answer(int answerFile, const std::function<std::string()>& question) {
         ::dup2(null, STDOUT_FILENO);
         ::dup2(null, STDERR_FILENO);
     }
-    const std::string text = question();
-    if (!writeAll(answerFile, text.data(), text.size())) ::_exit(1);
+    if (const std::string text = question(); !writeAll(answerFile, text.data(), text.size())) ::_exit(1);
 }
 
 // Result of the probe in place of a version.
@@ -234,8 +233,7 @@ std::optional<std::string> probe(const std::function<std::string()>& question) {
     Subprocess child = Subprocess::fork([&](int output) { answer(output, question); });
     if (child.pid() < 0) return std::nullopt;
     std::string text = child.output();
-    const int status = child.wait();
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+    if (const int status = child.wait(); !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
     return text;
 }
 
@@ -614,8 +612,7 @@ class Measurer {
 
     void refuseBusy(MeasuredGpu& gpu) const {
         if (!gpu.refusal.empty() || options_.isForced || !options_.utilization) return;
-        const std::optional<unsigned> percent = options_.utilization(gpu.uuid);
-        if (percent && *percent >= busyPercent)
+        if (const std::optional<unsigned> percent = options_.utilization(gpu.uuid); percent && *percent >= busyPercent)
             gpu.refusal = fmt::format(
                 "It is {} % busy; measuring would disturb other programs and be inaccurate. Wait, or use --force.",
                 *percent);

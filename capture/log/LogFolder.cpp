@@ -30,8 +30,7 @@ std::vector<std::string> namesIn(const std::filesystem::path& folder) {
     std::vector<std::string> names;
     if (!open) return names;
     while (const dirent* const entry = ::readdir(open.get())) {
-        const std::string_view name = entry->d_name;
-        if (name != "." && name != "..") names.emplace_back(name);
+        if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
     }
     return names;
 }

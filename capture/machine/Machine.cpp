@@ -177,8 +177,7 @@ Machine queryMachine() {
     const std::unique_ptr<NvmlLibrary> nvml = NvmlLibrary::open();
     if (!nvml) return machine;
     machine.driverVersion = askText(nvml->systemDriverVersion);
-    int cudaVersion = 0;
-    if (ask(nvml->systemCudaVersion, &cudaVersion))
+    if (int cudaVersion = 0; ask(nvml->systemCudaVersion, &cudaVersion))
         machine.cudaVersion = fmt::format("{}.{}", cudaVersion / 1000, cudaVersion % 1000 / 10);
     unsigned count = 0;
     if (!ask(nvml->deviceCount, &count) || count > maxGpus) return machine;

@@ -186,8 +186,7 @@ std::string writePatterns(const AgentOptions& options) {
 void readPatterns(std::string_view text, AgentOptions& options) {
     options.only.clear();
     while (!text.empty()) {
-        const std::string_view one = takeUntil(text, ':');
-        if (!one.empty()) options.only.push_back(decoded(one));
+        if (const std::string_view one = takeUntil(text, ':'); !one.empty()) options.only.push_back(decoded(one));
     }
 }
 

@@ -295,8 +295,7 @@ uint32_t PerfStacks::number(std::string name, const std::string& file, bool isNa
 }
 
 ElfFile* PerfStacks::fileOf(uint32_t number) {
-    const auto known = files_.find(number);
-    if (known != files_.end()) return known->second ? &*known->second : nullptr;
+    if (const auto known = files_.find(number); known != files_.end()) return known->second ? &*known->second : nullptr;
     const std::string& path = spaces_.file(number);
     const auto open = [&]() -> std::optional<ElfFile> {
         if (path == vdsoName) return ElfFile::at(ownVdso());
@@ -308,8 +307,7 @@ ElfFile* PerfStacks::fileOf(uint32_t number) {
 }
 
 LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
-    const auto known = unwound_.find(number);
-    if (known != unwound_.end()) return known->second.get();
+    if (const auto known = unwound_.find(number); known != unwound_.end()) return known->second.get();
     if (unwound_.size() >= maxOpenSpaces) unwound_.clear();
     std::vector<UnwindModule> modules;
     uint64_t untilNow = 0;

@@ -58,8 +58,7 @@ class Fields {
     template <class Number>
     Number take() {
         Number number{};
-        const auto bytes = take(sizeof(number));
-        if (!bytes.empty()) std::memcpy(&number, bytes.data(), sizeof(number));
+        if (const auto bytes = take(sizeof(number)); !bytes.empty()) std::memcpy(&number, bytes.data(), sizeof(number));
         return number;
     }
     std::span<const std::byte> take(uint64_t bytes) {

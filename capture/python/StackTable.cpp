@@ -104,10 +104,7 @@ void Interpreter::search() {
     const bool isKnown = readVersion(version, major, minor) && isFinalizing_ &&
                          names.find(types_.code, "PyCode_Type") && names.find(types_.text, "PyUnicode_Type") &&
                          names.find(types_.bytes, "PyBytes_Type") && takeLayout(runtime, major, minor);
-    if (!isKnown) {
-        refuse(Refusal::UnknownVersion);
-        return;
-    }
+    if (!isKnown) return refuse(Refusal::UnknownVersion);
     threadStateOf_ = threadStateOf;
     state_.store(State::Found, std::memory_order_release);
 }

@@ -235,8 +235,7 @@ RunInfo describeRun(const RecordOptions& options) {
     info.version = productVersion();
     info.options = agent::optionText(options.agentOptions);
     info.recordsCuda = options.agentOptions.recordCuda;
-    const log::LauncherRank place = log::launcherRank();
-    if (!place.rank.empty() && !place.worldSize.empty()) {
+    if (const log::LauncherRank place = log::launcherRank(); !place.rank.empty() && !place.worldSize.empty()) {
         info.rank = std::stoll(place.rank);
         info.worldSize = std::stoll(place.worldSize);
     }

@@ -221,8 +221,7 @@ void RunSamplers::prepare(const RecordOptions& options, const Folder& runFolder)
 RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::path& runFolder,
                          const std::string& session) {
     if (options.counterHz <= 0 && options.metricsHz <= 0) return;
-    const log::LauncherRank place = log::launcherRank();
-    if (!place.localRank.empty() && place.localRank != "0") {
+    if (const log::LauncherRank place = log::launcherRank(); !place.localRank.empty() && place.localRank != "0") {
         otherRank_ = place.localRank;
         return;
     }
@@ -249,8 +248,7 @@ RunSamplers::RunSamplers(const RecordOptions& options, const std::filesystem::pa
 }
 
 void RunSamplers::startOne(const SamplerOptions& options) {
-    auto process = SamplerProcess::start(options);
-    if (process)
+    if (auto process = SamplerProcess::start(options))
         processes_.push_back(std::move(*process));
     else
         problem_ = process.error().sentence;

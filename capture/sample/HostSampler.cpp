@@ -268,8 +268,7 @@ void HostSampler::sampleDisks() {
 /// Returns true for disks. Partitions have no folder there; their traffic is included in that of the disk.
 bool HostSampler::isDisk(std::string_view device) {
     if (device.starts_with("loop") || device.starts_with("ram")) return false;
-    const auto known = isDisk_.find(device);
-    if (known != isDisk_.end()) return known->second;
+    if (const auto known = isDisk_.find(device); known != isDisk_.end()) return known->second;
     std::error_code error;
     const bool isThere = std::filesystem::exists(std::string("/sys/block/") + std::string(device), error);
     if (isDisk_.size() < maxPartitions) isDisk_.emplace(device, isThere);

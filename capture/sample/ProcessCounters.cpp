@@ -137,10 +137,7 @@ void ProcessTree::addChildren(pid_t parent, bool ofAllThreads, std::vector<pid_t
             if (pid > 0 && found.size() < maxProcesses && !contains(found, pid)) found.push_back(pid);
         }
     };
-    if (!ofAllThreads) {
-        take(std::to_string(parent));
-        return;
-    }
+    if (!ofAllThreads) return take(std::to_string(parent));
     for (const std::string& thread : log::namesIn(folder)) take(thread);
 }
 

@@ -71,8 +71,7 @@ void Pace::end(size_t query) { addCost(query, log::threadCpuNs() - begunNs_); }
 
 void Pace::addCost(size_t query, int64_t costNs) {
     Query& each = queries_[query];
-    const int64_t kept = each.calls++ - skippedCalls;
-    if (kept >= 0) {
+    if (const int64_t kept = each.calls++ - skippedCalls; kept >= 0) {
         each.costs[static_cast<size_t>(kept) % keptCosts] = std::max<int64_t>(costNs, 1);
         judge(each);
     }
@@ -260,10 +259,7 @@ void SamplerThread::loop() {
         const int64_t waitNs = waiting_.empty() ? std::max<int64_t>(0, nextNs - log::monotonicNs()) : int64_t{0};
         const timespec wait{waitNs / 1'000'000'000, waitNs % 1'000'000'000};
         if (::ppoll(sources, 2, &wait, nullptr) < 0) continue;
-        if (sources[0].revents != 0) {
-            end();
-            return;
-        }
+        if (sources[0].revents != 0) return end();
         if (sources[1].revents != 0 || !waiting_.empty()) readTimes();
         if (log::monotonicNs() < nextNs) continue;
         goesOn = sample();

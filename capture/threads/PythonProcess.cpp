@@ -357,8 +357,7 @@ void PythonProcess::findThreads(int64_t nowNs) {
     if (!memory_.get(interpreter + layout.threads, state)) return;
     while (isPlausible(state) && states_.size() < maxThreads) {
         states_.push_back(state);
-        const pid_t thread = threadOf(state);
-        if (thread > 0) stateOf_.insert_or_assign(thread, state);
+        if (const pid_t thread = threadOf(state); thread > 0) stateOf_.insert_or_assign(thread, state);
         if (!memory_.get(state + layout.nextThread, state)) break;
     }
     if (!gil_.isFound()) findGil();

@@ -149,8 +149,7 @@ ThreadSample WatchedThread::sampleOf(const SystemCall& call, int64_t passedNs, c
     seen.call = nameOfCall(call.number);
     if (isFutex(call.number) && python && python->isGil(call.argument)) {
         seen.state = ThreadState::Gil;
-        const pid_t holder = python->gilHolder();
-        if (holder > 0 && holder != thread_) {
+        if (const pid_t holder = python->gilHolder(); holder > 0 && holder != thread_) {
             seen.holderThread = static_cast<uint32_t>(holder);
             seen.holderStack = python->stackOf(holder);
         }
@@ -252,8 +251,7 @@ int usableGpus(int shown, std::optional<std::string_view> listed) {
     if (!listed) return std::max(shown, 1);
     int count = 0;
     for (std::string_view rest = *listed; !rest.empty();) {
-        const std::string_view each = takeUntil(rest, ',');
-        if (each.empty() || each.starts_with('-')) break;
+        if (const std::string_view each = takeUntil(rest, ','); each.empty() || each.starts_with('-')) break;
         ++count;
     }
     return std::max(std::min(count, shown), 1);
