@@ -128,11 +128,6 @@ void RangeNameChoice::setNames(const std::vector<std::string>& names) {
     setEditText(text);
 }
 
-void RangeNameChoice::setRangeName(const QString& name) {
-    setEditText(name.isEmpty() ? itemText(0) : name);
-    takeText();
-}
-
 void RangeNameChoice::takeText() {
     const QString text = currentText().trimmed();
     const QString name = text == itemText(0) ? QString() : text;

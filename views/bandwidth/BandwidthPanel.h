@@ -70,7 +70,6 @@ class RangeNameChoice : public DropDown {
     void setNames(const std::vector<std::string>& names);
     /// Returns the name or pattern; empty for the steps.
     QString rangeName() const { return name_; }
-    void setRangeName(const QString& name);
 
   signals:
     void rangeNameChanged();

@@ -239,7 +239,8 @@ class tst_BandwidthPanel : public QObject {
         emit choice.activated(0);
         waitForRows(shown.panel);
         QCOMPARE(cellOf(view, 0, "Instances").toInt(), 12);
-        choice.setRangeName("no such range");
+        choice.setEditText("no such range");
+        emit choice.lineEdit()->editingFinished();
         waitForRows(shown.panel);
         QCOMPARE(view.model().rowCount(), 0);
         shown.panel.setRows(BandwidthRows::Memory);
