@@ -146,8 +146,7 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
                   const QFont& font) {
     std::vector<const CopyPeak*> sorted;
     for (const CopyPeak& peak : peaks) sorted.push_back(&peak);
-    std::sort(sorted.begin(), sorted.end(),
-              [](const CopyPeak* a, const CopyPeak* b) { return a->gigabytesPerSecond < b->gigabytesPerSecond; });
+    std::ranges::sort(sorted, {}, &CopyPeak::gigabytesPerSecond);
     // Names are stacked vertically, or side by side in one row.
     const bool areInRow = rates.orientation() == Qt::Horizontal;
     const QFontMetricsF metrics(font);
@@ -521,10 +520,13 @@ void CopyChart::rebuild() {
 }
 
 QPoint CopyChart::markPosition(int mark) const {
+    const QPointF center = centerOf(mark);
+    return QPointF(plot_->xAxis->coordToPixel(center.x()), plot_->yAxis->coordToPixel(center.y())).toPoint();
+}
+
+QPointF CopyChart::centerOf(int mark) const {
     const CopyMark& at = marks_[static_cast<size_t>(mark)];
-    const bool isBar = kind_ == BandwidthChart::Histogram;
-    const double x = isBar ? at.x + at.width / 2 : at.x;
-    return QPointF(plot_->xAxis->coordToPixel(x), plot_->yAxis->coordToPixel((at.low + at.high) / 2)).toPoint();
+    return {kind_ == BandwidthChart::Histogram ? at.x + at.width / 2 : at.x, (at.low + at.high) / 2};
 }
 
 std::optional<int> CopyChart::markAt(QPointF position) const {
@@ -564,10 +566,9 @@ void CopyChart::showChosen() {
     }
     QVector<double> keys, values;
     if (chosen_) {
-        const CopyMark& mark = marks_[static_cast<size_t>(*chosen_)];
-        const bool isBar = kind_ == BandwidthChart::Histogram;
-        keys << (isBar ? mark.x + mark.width / 2 : mark.x);
-        values << (mark.low + mark.high) / 2;
+        const QPointF center = centerOf(*chosen_);
+        keys << center.x();
+        values << center.y();
     }
     ring_->setData(keys, values, true);
     plot_->layer(QStringLiteral("overlay"))->replot();

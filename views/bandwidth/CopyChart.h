@@ -72,6 +72,8 @@ class CopyChart : public PlotWidget {
     bool plotEvent(QEvent* event) override;
 
   private:
+    /// Returns the middle of a mark, in units of the axes.
+    QPointF centerOf(int mark) const;
     void showChosen();
     void choose(std::optional<int> mark);
     std::optional<int> markAt(QPointF position) const;
