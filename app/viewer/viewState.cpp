@@ -143,17 +143,11 @@ Result<DocumentPage*> waitForPage(MainWindow& window) {
     return page;
 }
 
-bool isDefault(const ViewOptions& view) { return view == ViewOptions(); }
-
-Result<void> checkEvent(EventRef event, const Trace& trace) {
-    if (!event.isValid() || event.row() < trace.rowCount(event.kind())) return {};
-    return fail("--event: the trace has no {}.", eventText(event));
-}
-
 Result<void> checkView(const ViewOptions& view, const Trace& trace) {
     for (const auto& [option, range] : {std::pair("--select", view.select), std::pair("--visible", view.visible)})
         if (auto result = checkInside(option, range, trace); !result) return result;
-    return checkEvent(view.event, trace);
+    if (!view.event.isValid() || view.event.row() < trace.rowCount(view.event.kind())) return {};
+    return fail("--event: the trace has no {}.", eventText(view.event));
 }
 
 QString rangeText(TimeRange range) { return QStringLiteral("%1ns:%2ns").arg(range.startNs).arg(range.endNs); }
@@ -231,11 +225,6 @@ QStringList argumentsOfComparison(const ComparePage& page) {
     return arguments;
 }
 
-bool needsQuotes(const QString& argument) {
-    static const QRegularExpression safe(QStringLiteral("^[A-Za-z0-9_./:=@%+,-]+$"));
-    return !safe.match(argument).hasMatch();
-}
-
 }  // namespace
 
 Result<void> waitUntilIdle(const MainWindow& window) {
@@ -254,7 +243,7 @@ Result<void> waitUntilIdle(const MainWindow& window) {
 }
 
 Result<void> applyView(MainWindow& window, const ViewOptions& view) {
-    if (isDefault(view)) return {};
+    if (view == ViewOptions()) return {};
     if (auto result = waitUntilIdle(window); !result) return result;
     DocumentPage* document = window.tabs().currentDocument();
     if (document == nullptr) return {};
@@ -313,9 +302,10 @@ QStringList argumentsOf(const DocumentPage& page) {
 }
 
 QString shellCommand(const QString& program, const QStringList& arguments) {
+    static const QRegularExpression safe(QStringLiteral("^[A-Za-z0-9_./:=@%+,-]+$"));
     QStringList words{program};
     for (QString argument : arguments) {
-        if (needsQuotes(argument))
+        if (!safe.match(argument).hasMatch())
             argument =
                 QLatin1Char('\'') + argument.replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
         words << argument;
