@@ -238,7 +238,6 @@ void LoadPage::cancel() {
 
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
-    using Paths = std::vector<std::filesystem::path>;
     loader_ = new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this, several_.cut, several_.ssh);
     connect(loader_, &TraceLoader::reportLoaded, this, [this](const fleet::FleetReportPtr& report) {
         if (traceCount() > 1)
