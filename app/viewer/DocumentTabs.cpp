@@ -99,10 +99,7 @@ DocumentTabs::DocumentTabs(QWidget* parent) : QTabWidget(parent) {
     setMovable(true);
     setElideMode(Qt::ElideMiddle);
     connect(this, &QTabWidget::tabCloseRequested, this, &DocumentTabs::closeTab);
-    const auto isBusy = [this] {
-        const auto all = documents();
-        return isLoading() || std::ranges::any_of(all, &DocumentPage::isBusy);
-    };
+    const auto isBusy = [this] { return isLoading() || std::ranges::any_of(documents(), &DocumentPage::isBusy); };
     memory_ = new MemoryKeeper(
         isBusy, [this] { return traces(); }, this);
     // Opening a trace may end between two checks; closing frees one.
@@ -113,9 +110,8 @@ DocumentTabs::DocumentTabs(QWidget* parent) : QTabWidget(parent) {
 template <class Page>
 std::vector<Page*> DocumentTabs::pages() const {
     std::vector<Page*> found;
-    for (int index = 0; index < count(); ++index) {
+    for (int index = 0; index < count(); ++index)
         if (auto* page = qobject_cast<Page*>(widget(index))) found.push_back(page);
-    }
     return found;
 }
 
@@ -134,10 +130,7 @@ std::vector<TracePtr> DocumentTabs::traces() const {
 TracePage* DocumentTabs::currentTrace() const { return qobject_cast<TracePage*>(currentWidget()); }
 
 bool DocumentTabs::isLoading() const {
-    for (const LoadPage* page : pages<LoadPage>()) {
-        if (page->isLoading()) return true;
-    }
-    return !waitingForLive_.empty();
+    return !waitingForLive_.empty() || std::ranges::any_of(pages<LoadPage>(), &LoadPage::isLoading);
 }
 
 void DocumentTabs::openTrace(const std::filesystem::path& path) {
@@ -159,9 +152,8 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
 }
 
 void DocumentTabs::followTrace(const LiveTrace& live) {
-    for (TracePage* page : tracePages()) {
+    for (TracePage* page : tracePages())
         if (page->trace()->path == live.finished) return setCurrentWidget(page);
-    }
     auto* waiting = new views::PlainLabel(this);
     waiting->setText(tr("Reading what has been recorded so far…"));
     waiting->setAlignment(Qt::AlignCenter);

@@ -25,8 +25,7 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
     const auto found = findSteps(trace, selection);
     if (!found) return fail(found.error());
     const auto largestWorker =
-        std::max_element(found->workers.begin(), found->workers.end(),
-                         [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
+        std::ranges::max_element(found->workers, {}, [](const auto& each) { return each.steps.size(); });
     if (largestWorker == found->workers.end() || largestWorker->steps.empty()) return fail("This trace has no steps.");
     if (target.isSlowestStep) {
         TimeRange slowest;

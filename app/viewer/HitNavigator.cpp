@@ -13,6 +13,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "app/viewer/windowStyle.h"
@@ -448,13 +449,10 @@ HitNavigator::Hit HitNavigator::hit(qint64 index) const {
     // Within a timeline the rank among all hits is monotonic, so a binary search works.
     for (size_t timeline = 0; timeline < timelines_.size(); ++timeline) {
         const std::span<const EventRef> events = eventsOf(timeline);
-        size_t low = 0;
-        size_t high = events.size();
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            rankOf(timeline, middle) < index ? low = middle + 1 : high = middle;
-        }
-        if (low < events.size() && rankOf(timeline, low) == index) return {timelines_[timeline], events[low]};
+        const auto places = std::views::iota(size_t{0}, events.size());
+        const auto ranked = [&](size_t place) { return rankOf(timeline, place); };
+        const auto found = std::ranges::lower_bound(places, index, {}, ranked);
+        if (found != places.end() && ranked(*found) == index) return {timelines_[timeline], events[*found]};
     }
     return {};
 }

@@ -483,12 +483,10 @@ std::optional<StepPlace> RunGuide::stepInView() const {
 
 std::vector<analysis::IdleGaps::Place> RunGuide::gapsInOrder() const {
     const auto step = stepInView();
-    std::vector<analysis::IdleGaps::Place> order = step ? gapsOf(*step) : std::vector<analysis::IdleGaps::Place>();
-    const size_t own = order.size();
+    const auto own = step ? gapsOf(*step) : std::vector<analysis::IdleGaps::Place>();
+    std::vector<analysis::IdleGaps::Place> order = own;
     for (const analysis::IdleGaps::Place& each : idle_->gaps()->longest())
-        if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(own), each) ==
-            order.begin() + static_cast<std::ptrdiff_t>(own))
-            order.push_back(each);
+        if (std::ranges::find(own, each) == own.end()) order.push_back(each);
     return order;
 }
 

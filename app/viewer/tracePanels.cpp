@@ -49,8 +49,7 @@ std::vector<const Report*> reportsOfTabs() {
     std::vector<const Report*> reports;
     for (const Report* report : allReports())
         if (report->tab.place > 0) reports.push_back(report);
-    std::sort(reports.begin(), reports.end(),
-              [](const Report* a, const Report* b) { return a->tab.place < b->tab.place; });
+    std::ranges::sort(reports, {}, [](const Report* each) { return each->tab.place; });
     return reports;
 }
 
