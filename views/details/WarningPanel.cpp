@@ -42,8 +42,7 @@ void WarningBar::setNotes(const std::vector<HealthNote>& notes) {
         worstNote_ = {};
         return;
     }
-    const auto worst = std::max_element(
-        notes.begin(), notes.end(), [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
+    const auto worst = std::ranges::max_element(notes, {}, &HealthNote::severity);
     worst_ = worst->severity;
     worstNote_ = *worst;
     // Sentences of other tools may contain line breaks.

@@ -100,9 +100,8 @@ void NameHistogram::setBrush(std::optional<Brush> brush) {
         brushedCounts_.assign(histogram_.bars.size(), 0);
         for (size_t index = 0; index < occurrences_->events.size(); ++index) {
             if (!isBrushed(index)) continue;
-            const auto after =
-                std::partition_point(histogram_.bars.begin(), histogram_.bars.end(),
-                                     [&](const auto& bar) { return bar.fromNs <= occurrences_->durationNs[index]; });
+            const auto after = std::ranges::upper_bound(histogram_.bars, occurrences_->durationNs[index], {},
+                                                        [](const auto& bar) { return bar.fromNs; });
             ++brushedCounts_[static_cast<size_t>(std::max<std::ptrdiff_t>(0, after - histogram_.bars.begin() - 1))];
         }
     }

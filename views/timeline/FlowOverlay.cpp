@@ -248,9 +248,7 @@ QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double
     } else {
         text = shortened(QString::fromStdString(trace.nameOf(there.event)));
     }
-    if (x < 0 || x > size.width()) {
-        text += QStringLiteral(" at %1").arg(signedDuration(there.timeNs - here.timeNs));
-    }
+    if (x < 0 || x > size.width()) text += QStringLiteral(" at %1").arg(signedDuration(there.timeNs - here.timeNs));
     return text;
 }
 
@@ -266,8 +264,7 @@ QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size, QPointF spared) 
     const QRectF event(spared - QPointF(sparedAround, sparedAround), QSizeF(2 * sparedAround, 2 * sparedAround));
     const auto isTaken = [&] {
         return (!spared.isNull() && event.intersects(area)) ||
-               std::any_of(labels_.begin(), labels_.end(),
-                           [&](const Label& each) { return each.area.intersects(area); });
+               std::ranges::any_of(labels_, [&](const Label& each) { return each.area.intersects(area); });
     };
     for (size_t tries = 0; tries < maxMoves && isTaken(); ++tries) area.translate(0, step);
     return area;

@@ -116,8 +116,7 @@ void PairedRows::orderLike(const TrackLayout& changed, bool isFirst) {
             if (track < rank.size()) last = rank[track];
             ranked.emplace_back(last, pair);
         }
-        std::stable_sort(ranked.begin(), ranked.end(),
-                         [](const auto& one, const auto& two) { return one.first < two.first; });
+        std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, uint32_t>::first);
         for (size_t i = 0; i < siblings.size(); ++i) siblings[i] = ranked[i].second;
     }
 }

@@ -115,9 +115,8 @@ TrackArrangement busiestFirst(const Trace& trace) {
     const std::vector<std::string> paths = trackPaths(trace.tracks);
     std::vector<uint32_t> order(trace.tracks.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return busy.of(trace.tracks[a]) > busy.of(trace.tracks[b]); });
-    if (!std::is_sorted(order.begin(), order.end()))
+    std::ranges::stable_sort(order, std::greater(), [&](uint32_t each) { return busy.of(trace.tracks[each]); });
+    if (!std::ranges::is_sorted(order))
         for (const uint32_t track : order) arrangement.order.push_back(paths[track]);
     const auto busiest = static_cast<uint32_t>(std::ranges::max_element(busy.ofThread) - busy.ofThread.begin());
     const auto isBusy = [&](uint32_t thread) {

@@ -47,8 +47,7 @@ struct Pieces {
 uint64_t keyOf(LanePosition lane) { return uint64_t{lane.track} << 32 | lane.lane; }
 
 bool holdsOwnSlices(const Track& track) {
-    return std::any_of(track.lanes.begin(), track.lanes.end(),
-                       [](const Lane& lane) { return lane.size() > 0 && !lane.isSummary(); });
+    return std::ranges::any_of(track.lanes, [](const Lane& lane) { return lane.size() > 0 && !lane.isSummary(); });
 }
 
 bool isNumber(const QString& word) {
@@ -251,9 +250,8 @@ void TrackLayout::setFoldedWithin(uint32_t track, bool isFolded) {
 }
 
 void TrackLayout::setAllFolded(bool isFolded) {
-    for (uint32_t track = 0; track < folded_.size(); ++track) {
+    for (uint32_t track = 0; track < folded_.size(); ++track)
         if (canFold(track)) folded_[track] = isFolded;
-    }
     rebuild();
 }
 
@@ -352,10 +350,8 @@ void TrackLayout::setOrder(std::span<const uint32_t> order) {
     std::vector<size_t> rank(tracks_.size(), order.size());
     for (size_t i = 0; i < order.size(); ++i)
         if (order[i] < rank.size()) rank[order[i]] = std::min(rank[order[i]], i);
-    for (std::vector<uint32_t>& siblings : children_) {
-        std::stable_sort(siblings.begin(), siblings.end(),
-                         [&](uint32_t one, uint32_t other) { return rank[one] < rank[other]; });
-    }
+    for (std::vector<uint32_t>& siblings : children_)
+        std::ranges::stable_sort(siblings, {}, [&](uint32_t track) { return rank[track]; });
     rebuild();
 }
 
@@ -503,9 +499,8 @@ void TrackLayout::layOut() {
     rowOfPreview_.assign(tracks_.size(), -1);
     updateFilter();
     Walk walk{true, 0};
-    for (const uint32_t track : order()) {
+    for (const uint32_t track : order())
         if (pinned_[track] && rowOfTrack_[track] < 0) addRows(track, 0, walk);
-    }
     pinnedHeight_ = walk.top = std::max(walk.top, sharedPinnedBottom_);
     walk.isPinnedPart = false;
     if (!children_.empty())
