@@ -39,9 +39,8 @@ namespace {
 
 QStringList localFiles(const QMimeData& data) {
     QStringList paths;
-    for (const QUrl& url : data.urls()) {
+    for (const QUrl& url : data.urls())
         if (url.isLocalFile()) paths << url.toLocalFile();
-    }
     return paths;
 }
 
@@ -170,9 +169,7 @@ void MainWindow::connectTabs() {
     connect(offerBar_, &OfferBar::otherAccepted, this, [this] { tabs_->openMerged(ranksOffered_); });
     connect(offerBar_, &OfferBar::accepted, this, [this] {
         const std::vector<TracePage*> traces = tabs_->tracePages();
-        if (traces.size() >= 2) {
-            tabs_->showComparison(traces[traces.size() - 2]->trace(), traces.back()->trace());
-        }
+        if (traces.size() >= 2) tabs_->showComparison(traces[traces.size() - 2]->trace(), traces.back()->trace());
     });
 }
 
@@ -514,9 +511,7 @@ void MainWindow::askForPicture() {
 void MainWindow::askForTable() {
     DocumentPage* page = tabs_->currentDocument();
     views::ReportView* view = page ? page->currentTable() : nullptr;
-    if (!view) {
-        return showStatus(tr("No table is on the screen; show one with F10."));
-    }
+    if (!view) return showStatus(tr("No table is on the screen; show one with F10."));
     const ReportTable& table = view->model().table();
     const QString path = QFileDialog::getSaveFileName(this, tr("Export table"),
                                                       settings_.folder() + "/" + views::toQString(table.name) + ".csv",

@@ -380,9 +380,7 @@ void ViewerActions::showStateOf(const TimelineView* timeline) {
 }
 
 void ViewerActions::setThemeChoice(ThemeChoice choice) {
-    for (QAction* action : themes_->actions()) {
-        action->setChecked(action->data().toInt() == static_cast<int>(choice));
-    }
+    for (QAction* action : themes_->actions()) action->setChecked(action->data().toInt() == static_cast<int>(choice));
 }
 
 NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace, const std::filesystem::path& userFolder,

@@ -130,14 +130,10 @@ constexpr std::array<std::string_view, 12> eventKinds{"",      "kernel",    "mem
 
 Result<TimeRange> parseTimeRange(const std::string& text) {
     const size_t colon = text.find(':');
-    if (colon == std::string::npos) {
-        return fail("\"{}\" is no range of time; write START:END, as in 6.1s:6.2s.", text);
-    }
+    if (colon == std::string::npos) return fail("\"{}\" is no range of time; write START:END, as in 6.1s:6.2s.", text);
     const auto start = parseDuration(std::string_view(text).substr(0, colon));
     const auto end = parseDuration(std::string_view(text).substr(colon + 1));
-    if (!start || !end) {
-        return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.", text);
-    }
+    if (!start || !end) return fail("\"{}\" is no range of time; its two ends are numbers with ns, us, ms or s.", text);
     if (*end <= *start) return fail("The range \"{}\" ends before it starts.", text);
     return TimeRange{*start, *end};
 }
@@ -169,9 +165,8 @@ Result<QSize> parseSize(const std::string& text) {
     const auto first = std::from_chars(text.data(), end, width);
     const bool hasCross = first.ec == std::errc() && first.ptr != end && *first.ptr == 'x';
     const auto second = hasCross ? std::from_chars(first.ptr + 1, end, height) : first;
-    if (!hasCross || second.ec != std::errc() || second.ptr != end) {
+    if (!hasCross || second.ec != std::errc() || second.ptr != end)
         return fail("\"{}\" is no size; write WIDTHxHEIGHT in pixels, as in 1600x1000.", text);
-    }
     if (std::min(width, height) < minSide || std::max(width, height) > maxSide) {
         return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.", text, minSide,
                     maxSide);

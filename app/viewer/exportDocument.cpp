@@ -101,9 +101,8 @@ class ShareDialog : public QDialog {
 
 Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes) {
     QSaveFile file(QString::fromStdString(path.string()));
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         return fail("{} cannot be written: {}.", path.string(), file.errorString().toStdString());
-    }
     return {};
 }
 

@@ -73,10 +73,9 @@ Result<void> checkAnswered(MainWindow& window, const ViewOptions& view) {
 }
 
 QAction* findCommand(const ViewerActions& actions, const QString& name) {
-    for (const QMenu* menu : actions.menus()) {
+    for (const QMenu* menu : actions.menus())
         for (QAction* action : menu->actions())
             if (commandName(action->text()).compare(name, Qt::CaseInsensitive) == 0) return action;
-    }
     return nullptr;
 }
 
@@ -208,9 +207,8 @@ void printMessage(const std::string& sentence) {
 void prepareForNoDisplay() {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
     // Suppresses Qt's warnings about the missing desktop and window positions.
-    if (!qEnvironmentVariableIsSet("QT_LOGGING_RULES")) {
+    if (!qEnvironmentVariableIsSet("QT_LOGGING_RULES"))
         QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
-    }
 }
 
 int render(const ViewerOptions& options) {

@@ -22,9 +22,7 @@ namespace lanescope::views {
 namespace {
 
 QVariant toVariant(const Cell& cell) {
-    if (const auto* whole = std::get_if<int64_t>(&cell)) {
-        return QVariant::fromValue<qlonglong>(*whole);
-    }
+    if (const auto* whole = std::get_if<int64_t>(&cell)) return QVariant::fromValue<qlonglong>(*whole);
     if (const auto* real = std::get_if<double>(&cell)) return *real;
     if (const auto* text = std::get_if<std::string>(&cell)) return toQString(*text);
     return {};
@@ -45,18 +43,16 @@ QString exactText(const Cell& cell) {
 }
 
 QString cleaned(QString cell) {
-    for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')}) {
+    for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')})
         cell.replace(breaking, QLatin1Char(' '));
-    }
     return cell;
 }
 
 std::vector<int> rowNumbers(const QAbstractItemModel& model, const QModelIndexList& rows) {
     std::vector<int> numbers;
     for (const QModelIndex& index : rows) numbers.push_back(index.row());
-    if (rows.isEmpty()) {
+    if (rows.isEmpty())
         for (int row = 0; row < model.rowCount(); ++row) numbers.push_back(row);
-    }
     std::sort(numbers.begin(), numbers.end());
     numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     return numbers;
@@ -111,9 +107,8 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
         case SortRole: return toVariant(*cell);
         case CopyRole: return exactText(*cell);
         case ShareRole:
-            if (const auto number = toNumber(*cell); unit == Unit::Percent && number) {
+            if (const auto number = toNumber(*cell); unit == Unit::Percent && number)
                 return std::clamp(*number / 100.0, 0.0, 1.0);
-            }
             return {};
         default: return {};
     }
@@ -124,9 +119,8 @@ QVariant ReportModel::headerData(int section, Qt::Orientation orientation, int r
     const ReportColumn& column = table_.columns[size_t(section)];
     if (role == Qt::DisplayRole) return toQString(column.name);
     if (role == CopyRole) return toQString(headerOf(column));
-    if (role == Qt::TextAlignmentRole) {
+    if (role == Qt::TextAlignmentRole)
         return int((column.unit == Unit::Text ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    }
     return {};
 }
 
@@ -184,15 +178,13 @@ bool ReportFilter::lessThan(const QModelIndex& left, const QModelIndex& right) c
 QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows, int role) {
     QStringList lines;
     QStringList cells;
-    for (int column = 0; column < model.columnCount(); ++column) {
+    for (int column = 0; column < model.columnCount(); ++column)
         cells << cleaned(model.headerData(column, Qt::Horizontal, role).toString());
-    }
     lines << cells.join(QLatin1Char('\t'));
     for (const int row : rowNumbers(model, rows)) {
         cells.clear();
-        for (int column = 0; column < model.columnCount(); ++column) {
+        for (int column = 0; column < model.columnCount(); ++column)
             cells << cleaned(model.index(row, column).data(role).toString());
-        }
         lines << cells.join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');

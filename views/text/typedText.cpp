@@ -194,9 +194,7 @@ Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& con
     text = trimmed(text);
     if (!text.empty() && text.front() == '#') return parseStep(text.substr(1));
     if (isNamedStep(text)) return parseStep(text);
-    if (text == "slowest" || text == "slowest step") {
-        return TimeTarget{.isSlowestStep = true};
-    }
+    if (text == "slowest" || text == "slowest step") return TimeTarget{.isSlowestStep = true};
     const TimeRange visible = context.visible;
     const int64_t middleNs = visible.startNs + visible.durationNs() / 2;
     const size_t dots = text.find("..");

@@ -157,9 +157,8 @@ QPalette paletteFor(const Theme& theme) {
     palette.setColor(QPalette::Shadow, Theme::mix(theme.window, QColor(Qt::black), 0.5));
 
     const QColor disabled = Theme::mix(theme.window, theme.mutedText, 0.6);
-    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText})
         palette.setColor(QPalette::Disabled, role, disabled);
-    }
     palette.setColor(QPalette::Disabled, QPalette::Highlight, theme.separator);
     return palette;
 }
@@ -219,9 +218,7 @@ QColor Theme::colorOf(SliceCategory category) const {
 }
 
 QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
-    if (category == SliceCategory::Kernel && !kernels.empty()) {
-        return kernels[stableHash(name) % kernels.size()];
-    }
+    if (category == SliceCategory::Kernel && !kernels.empty()) return kernels[stableHash(name) % kernels.size()];
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
     // "step 1" and "step 2" are the same kind of range and get the same colour.
     if (isRange && !ranges.empty()) return ranges[stableHash(name, true) % ranges.size()];

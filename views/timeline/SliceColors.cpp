@@ -100,9 +100,8 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     if (trace_ && mode == ColorMode::NcclOperation)
         for (const LaunchConfig& config : trace_->launchConfigs)
             if (config.isCollective()) operations_.insert(kinds::Kernel::nameIndex(config), config.collective);
-    for (size_t i = 0; i < byCategory_.size(); ++i) {
+    for (size_t i = 0; i < byCategory_.size(); ++i)
         byCategory_[i] = theme_.colorOf(static_cast<SliceCategory>(i)).rgb();
-    }
     textByFill_.clear();
 }
 

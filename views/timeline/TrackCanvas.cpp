@@ -140,9 +140,7 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
     painter.drawImage(0, 0, base_);
     if (hovered_) {
         const auto slice = sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
-        if (slice) {
-            painter.fillRect(*slice, state_.options().theme().hover);
-        }
+        if (slice) painter.fillRect(*slice, state_.options().theme().hover);
     }
     if (!hoveredGap_.isEmpty()) painter.fillRect(hoveredGap_, state_.options().theme().hover);
     paintGapMark(painter);

@@ -266,9 +266,7 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
     const quint32 rounded = static_cast<quint32>(width) / step * step;
     const quint64 key = quint64{name} << 32 | (fits ? 0 : rounded + 1);
     auto found = fitted_.find(key);
-    if (found == fitted_.end()) {
-        found = fitted_.insert(key, fits ? textOf(name) : cut(textOf(name), rounded));
-    }
+    if (found == fitted_.end()) found = fitted_.insert(key, fits ? textOf(name) : cut(textOf(name), rounded));
     return *found;
 }
 

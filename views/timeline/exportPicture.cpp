@@ -52,17 +52,14 @@ Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path
     const QString name = QString::fromStdString(path.string());
     const QString ending = QFileInfo(name).suffix().toLower();
     const bool isSvg = ending == QStringLiteral("svg");
-    if (!isSvg && ending != QStringLiteral("png")) {
+    if (!isSvg && ending != QStringLiteral("png"))
         return fail("A picture can be written as .png or .svg, but {} ends in neither.", path.string());
-    }
     const QByteArray bytes = isSvg ? asSvg(view) : pngOf(pictureOf(view));
-    if (bytes.isEmpty()) {
+    if (bytes.isEmpty())
         return fail("The picture for {} is empty; make the window larger and try again.", path.string());
-    }
     QSaveFile file(name);
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         return fail("Cannot write {}: {}. Choose another place.", path.string(), file.errorString().toStdString());
-    }
     return {};
 }
 

@@ -20,9 +20,8 @@ constexpr int64_t maxCountedSteps = 100'000;
 int64_t niceStep(double atLeastNs) {
     int64_t power = 1;
     while (static_cast<double>(power) * 10 <= atLeastNs) power *= 10;
-    for (const int64_t multiple : {1, 2, 5}) {
+    for (const int64_t multiple : {1, 2, 5})
         if (static_cast<double>(power * multiple) >= atLeastNs) return power * multiple;
-    }
     return power * 10;
 }
 
@@ -32,9 +31,8 @@ int64_t floorTo(int64_t value, int64_t step) {
 }
 
 TimeUnit unitFor(int64_t durationNs) {
-    for (const TimeUnit& unit : units) {
+    for (const TimeUnit& unit : units)
         if (durationNs >= unit.ns) return unit;
-    }
     return units[3];
 }
 
@@ -42,9 +40,8 @@ TimeUnit unitFor(int64_t durationNs) {
 QString inUnit(int64_t timeNs, TimeUnit unit, int64_t resolutionNs, bool isGrouped) {
     const int64_t magnitude = std::abs(timeNs);
     QString text = QString::number(magnitude / unit.ns);
-    if (isGrouped) {
+    if (isGrouped)
         for (qsizetype at = text.size() - 3; at > 0; at -= 3) text.insert(at, QChar(0x2009));
-    }
     QString decimals;
     int64_t rest = magnitude % unit.ns;
     for (int64_t place = unit.ns / 10; place > 0 && place * 10 > resolutionNs; place /= 10) {
