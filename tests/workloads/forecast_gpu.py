@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares forecasts of `lanescope whatif` with the programs after the change: six programs with ten changes each.
 
-usage: forecast_gpu.py LANESCOPE FOLDER [PROGRAM...]
+usage: forecast_gpu.py LANESCOPE FOLDER [--unrecorded] [PROGRAM...]
 
-Records each program once: its steps, then for each change its steps again and those with the change, five times. The forecast
-is from the first steps alone; the change is the median difference from the steps right before, since two processes with one
-program differ by more than a change. The same without the recorder. Writes forecasts.csv, forecasts.md and the traces into FOLDER. Exits with
-the number of forecasts that are refused or more than 5 % of the step off. Needs PyTorch and one GPU; takes some minutes.
+Records each program once: for each change the steps before it and those with it, five times in turn, since two processes
+with one program differ by more than a change. Each forecast is from the steps before a change alone; forecast and change
+are medians of the five. `--unrecorded` also measures the changes without the recorder. Writes forecasts.csv, forecasts.md
+and the traces into FOLDER. Exits with the number of forecasts that are refused or more than 5 % of the step off. Needs
+PyTorch and one GPU; takes some minutes.
 """
 
 import csv
@@ -19,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 STEPS = 30
 TURNS = 5
@@ -43,17 +45,20 @@ def third_spin(cycles):
     torch.cuda._sleep(int(cycles))
 
 
-def seconds_of(work, count=20):
-    """Returns the GPU time of a piece of work alone."""
+def seconds_of(work, count=20, rest=lambda: None):
+    """Returns the GPU time of a piece of work alone, with a rest after each: full load lowers the clocks."""
     for _ in range(3):
         work()
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
+    times = []
     for _ in range(count):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
         work()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / count / 1e3
+        end.record()
+        rest()
+        times.append((start, end))
+    torch.cuda.synchronize()
+    return statistics.mean(start.elapsed_time(end) for start, end in times) / 1e3
 
 
 class Program:
@@ -95,9 +100,13 @@ class Gemm(Program):
             main_spin(options["spin"])
 
     def factor(self, k):
+        def products():
+            for _ in range(self.base["gemms"]):
+                self.a @ self.b
+
         def seconds(size):
             self.prepare({**self.base, "k": size})
-            return seconds_of(lambda: self.a @ self.b)
+            return seconds_of(products, 30, lambda: main_spin(self.base["spin"]))
 
         return seconds(k) / seconds(self.base["k"])
 
@@ -122,7 +131,7 @@ class Gemm(Program):
 class Launches(Program):
     """Bound by launches: many small kernels, next to a spinning kernel at the start."""
 
-    base = {"spin": CYCLES, "kernels": 600, "graph": False, "add": 4096}
+    base = {"spin": CYCLES, "kernels": 300, "graph": False, "add": 4096}
 
     def prepare(self, options):
         self.x = torch.zeros(options["add"], device="cuda")
@@ -173,7 +182,7 @@ class Launches(Program):
 class Items(Program):
     """Reads a value from the GPU in each of several layers."""
 
-    base = {"spin": CYCLES // 2, "item": True, "layers": 12, "small": 30, "tail": CYCLES}
+    base = {"spin": CYCLES // 2, "item": True, "layers": 12, "small": 15, "tail": CYCLES}
 
     def prepare(self, options):
         self.x = torch.zeros(4096, device="cuda")
@@ -261,8 +270,13 @@ class Copies(Program):
 
     base = {"bytes": 64 << 20, "pinned": False, "spin": 8 * CYCLES, "back": 8 << 20}
 
+    hosts = {}  # made once: the rate of pageable copies depends on the pages
+
     def prepare(self, options):
-        self.host = torch.zeros(options["bytes"], dtype=torch.uint8, pin_memory=options["pinned"])
+        key = options["bytes"], options["pinned"]
+        if key not in self.hosts:
+            self.hosts[key] = torch.zeros(key[0], dtype=torch.uint8, pin_memory=key[1])
+        self.host = self.hosts[key]
         self.device = torch.zeros(64 << 20, dtype=torch.uint8, device="cuda")
 
     def step(self, batch, options):
@@ -365,16 +379,40 @@ def measure(name):
     changes = program.changes()
     for _ in range(TURNS):
         run_steps(program, program.base, "warm-up")
-    found = {"base": run_steps(program, program.base, "step"), "changes": []}
-    for label, switches, arguments in changes:
+    found = []
+    for index, (label, switches, arguments) in enumerate(changes):
         turns = []
-        for _ in range(TURNS):
-            before = run_steps(program, program.base, "before")
+        for turn in range(TURNS):
+            before = run_steps(program, program.base, before_name(index, turn))
             turns.append((before, run_steps(program, {**program.base, **switches}, "changed")))
-        before = statistics.median(turn[0] for turn in turns)
-        added = statistics.median(turn[1] - turn[0] for turn in turns)
-        found["changes"].append({"label": label, "before": before, "seconds": before + added, "arguments": list(arguments)})
+        found.append({"label": label, "turns": turns, "arguments": list(arguments)})
     print("RESULT " + json.dumps(found), flush=True)
+
+
+def before_name(change, turn):
+    """Returns the name of the ranges before a change. Numbers would not distinguish them."""
+    return f"before {chr(ord('a') + change)}{chr(ord('a') + turn)}"
+
+
+def median_change(change):
+    """Returns the median seconds of a step before a change, and those plus the median difference."""
+    before = statistics.median(turn[0] for turn in change["turns"])
+    return before, before + statistics.median(turn[1] - turn[0] for turn in change["turns"])
+
+
+def forecast_of(lanescope, trace, change, turn, arguments):
+    command = [lanescope, "whatif", trace, "--range", f"{before_name(change, turn)} #", "-f", "json", *arguments]
+    asked = subprocess.run(command, capture_output=True, text=True)
+    return json.loads(asked.stdout) if asked.stdout.strip() else {"refusal": asked.stderr.strip() or "no answer"}
+
+
+def forecasts_of(lanescope, trace, changes):
+    """Returns for each change its forecasts, one per turn. The first question makes the index of the trace."""
+    keys = [(change, turn) for change in range(len(changes)) for turn in range(TURNS)]
+    ask = lambda key: forecast_of(lanescope, trace, *key, changes[key[0]]["arguments"])
+    with ThreadPoolExecutor(8) as pool:
+        answers = [ask(keys[0]), *pool.map(ask, keys[1:])]
+    return [answers[TURNS * change : TURNS * (change + 1)] for change in range(len(changes))]
 
 
 def result_of(command):
@@ -387,34 +425,52 @@ def result_of(command):
 
 def written(folder, rows):
     """Writes the rows so far, and returns them as a table."""
-    for row in rows:
-        for key in ("recorded_", ""):
-            measured = row[f"{key}after_ms"] - row[f"{key}before_ms"]
-            error = (row["forecast_ms"] - row["step_ms"] - measured) / row[f"{key}before_ms"]
-            row["error_recorded" if key else "error_unrecorded"] = None if row["refused"] else error
     with open(os.path.join(folder, "forecasts.csv"), "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         writer.writerows(rows)
-    text = "| program | change | step | forecast | before, after, recorded | before, after | error, recorded | error |\n"
+    text = "| program | change | step before | forecast | measured | error | unrecorded: before, after | error |\n"
     text += "|---|---|---|---|---|---|---|---|\n"
     percent = lambda value: "refused" if value is None else f"{100 * value:+.1f} %"
     for row in rows:
+        plain = f"{row['plain_before_ms']:.2f}, {row['plain_after_ms']:.2f}" if row["plain_before_ms"] else ""
         text += (
-            f"| {row['program']} | {row['change']} | {row['step_ms']:.2f} | {row['forecast_ms']:.2f} ± "
-            f"{row['margin_ms']:.2f} | {row['recorded_before_ms']:.2f}, {row['recorded_after_ms']:.2f} | "
-            f"{row['before_ms']:.2f}, {row['after_ms']:.2f} | "
-            f"{percent(row['error_recorded'])} | {percent(row['error_unrecorded'])} |\n"
+            f"| {row['program']} | {row['change']} | {row['before_ms']:.2f} | {row['forecast_ms']:.2f} ± "
+            f"{row['margin_ms']:.2f} | {row['after_ms']:.2f} | {percent(row['error'])} | {plain} | "
+            f"{percent(row['plain_error']) if plain else ''} |\n"
         )
-    for key in ("error_recorded", "error_unrecorded"):
-        near = sum(1 for row in rows if row[key] is not None and abs(row[key]) <= 0.05)
-        text += f"\n{key}: {near} of {len(rows)} within 5 % of the step.\n"
+    near = sum(1 for row in rows if row["error"] is not None and abs(row["error"]) <= 0.05)
+    text += f"\n{near} of {len(rows)} within 5 % of the step.\n"
     with open(os.path.join(folder, "forecasts.md"), "w") as file:
         file.write(text)
     return text
 
 
-def main(lanescope, folder, names):
+def row_of(name, change, forecasts, plain):
+    before, after = median_change(change)
+    made = [each for each in forecasts if each.get("forecastNs") and not each.get("refusal")]
+    # As for the change: the median difference.
+    added = statistics.median(each["forecastNs"] - each["stepNs"] for each in made) / 1e9 if made else None
+    plain_before, plain_after = median_change(plain) if plain else (None, None)
+    return {
+        "program": name,
+        "change": change["label"],
+        "arguments": " ".join(change["arguments"]),
+        "before_ms": before * 1e3,
+        "forecast_ms": (before + (added or 0)) * 1e3,
+        "margin_ms": statistics.median(each["marginNs"] for each in made) / 1e6 if made else 0,
+        "after_ms": after * 1e3,
+        "error": None if added is None else (added - (after - before)) / before,
+        "steps_ms": " ".join(f"{(each.get('stepNs') or 0) / 1e6:.3f}" for each in forecasts),
+        "replay_errors": " ".join(f"{each.get('replayError') or 0:+.4f}" for each in forecasts),
+        "plain_before_ms": plain_before and plain_before * 1e3,
+        "plain_after_ms": plain_after and plain_after * 1e3,
+        "plain_error": None if added is None or not plain else (added - (plain_after - plain_before)) / plain_before,
+        "refused": next((each["refusal"] for each in forecasts if each.get("refusal")), ""),
+    }
+
+
+def main(lanescope, folder, names, unrecorded):
     os.makedirs(folder, exist_ok=True)
     rows = []
     for name in names:
@@ -422,35 +478,15 @@ def main(lanescope, folder, names):
         trace = os.path.join(folder, f"{name}.sqlite")
         if os.path.exists(trace):
             os.remove(trace)
-        recorded = result_of([lanescope, "record", "-o", trace, "--"] + run)
-        plain = result_of(run)
-        for change, after in zip(plain["changes"], recorded["changes"]):
-            asked = subprocess.run(
-                [lanescope, "whatif", trace, "--range", "step #", "-f", "json"] + after["arguments"],
-                capture_output=True,
-                text=True,
-            )
-            forecast = json.loads(asked.stdout) if asked.stdout.strip() else {}
-            row = {
-                "program": name,
-                "change": change["label"],
-                "arguments": " ".join(after["arguments"]),
-                "step_ms": (forecast.get("stepNs") or 0) / 1e6,
-                "replay_error": forecast.get("replayError"),
-                "forecast_ms": (forecast.get("forecastNs") or 0) / 1e6,
-                "margin_ms": (forecast.get("marginNs") or 0) / 1e6,
-                "before_ms": change["before"] * 1e3,
-                "after_ms": change["seconds"] * 1e3,
-                "recorded_before_ms": after["before"] * 1e3,
-                "recorded_after_ms": after["seconds"] * 1e3,
-                "refused": forecast.get("refusal") or ("" if forecast else asked.stderr.strip()),
-            }
-            rows.append(row)
+        changes = result_of([lanescope, "record", "-o", trace, "--"] + run)
+        plain = result_of(run) if unrecorded else [None] * len(changes)
+        forecasts = forecasts_of(lanescope, trace, changes)
+        rows += [row_of(name, *each) for each in zip(changes, forecasts, plain)]
         for path in glob.glob(os.path.join(glob.escape(folder), "*.lanescope-index*")):
             os.remove(path)
         print(f"{name}: done", file=sys.stderr, flush=True)
-        print(written(folder, rows), flush=True)
-    return sum(1 for row in rows if row["error_recorded"] is None or abs(row["error_recorded"]) > 0.05)
+    print(written(folder, rows), flush=True)
+    return sum(1 for row in rows if row["error"] is None or abs(row["error"]) > 0.05)
 
 
 if __name__ == "__main__":
@@ -459,6 +495,7 @@ if __name__ == "__main__":
 
         measure(sys.argv[2])
     elif len(sys.argv) >= 3:
-        sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:] or list(PROGRAMS)))
+        asked = [each for each in sys.argv[3:] if each != "--unrecorded"]
+        sys.exit(main(sys.argv[1], sys.argv[2], asked or list(PROGRAMS), len(asked) < len(sys.argv[3:])))
     else:
         sys.exit(__doc__)
