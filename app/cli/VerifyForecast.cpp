@@ -27,6 +27,9 @@ namespace {
 constexpr int64_t stepsPerInterval = 12, minCountedSteps = 3;
 constexpr int64_t minPeriodNs = 200'000'000;
 constexpr int64_t minPairs = 3;
+/// Maximum growth of the step. With more, the code between the calls takes longer, too (by 10 % of the added time at
+/// twice the step).
+constexpr double maxGrowth = 0.5;
 
 /// Records the runs of a verification, and sums up what they show.
 class Verifier {
@@ -89,6 +92,12 @@ class Verifier {
                         change.partText(), file);
         verified_.stepNs = replay.recordedNs();
         verified_.forecastNs = -replay.forecast({&change, 1}).savedNs();
+        if (const double growth = verified_.forecastNs / verified_.stepNs; growth > maxGrowth)
+            return fail(
+                "{}: the step would take {:.1f} times as long, and other code of the program longer, too. "
+                "Add at most {}.",
+                change.partText(), 1 + growth,
+                formatDuration(static_cast<int64_t>(static_cast<double>(change.addedNs) * maxGrowth / growth)));
         const double slowedNs = verified_.stepNs + std::max(0.0, verified_.forecastNs);
         verified_.periodNs = std::max(minPeriodNs, stepsPerInterval * static_cast<int64_t>(slowedNs));
         return {};
