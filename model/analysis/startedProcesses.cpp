@@ -19,6 +19,13 @@ constexpr int64_t maxBurstNs = 300'000'000;
 /// Minimum steps in which processes start; of data loaders, which start on purpose. Two steps of others may be chance.
 constexpr size_t minSteps = 3, minLoaderSteps = 2;
 
+/// Returns the number of sequences of times with at most `gapNs` between two of them.
+size_t burstsOf(const std::vector<int64_t>& timesNs, int64_t gapNs) {
+    size_t bursts = timesNs.empty() ? 0 : 1;
+    for (size_t index = 1; index < timesNs.size(); ++index) bursts += timesNs[index] - timesNs[index - 1] > gapNs;
+    return bursts;
+}
+
 }  // namespace
 
 std::vector<ProcessStarts> processStarts(const Trace& trace) {
@@ -55,8 +62,8 @@ std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& start
     if (affected.size() < (starts.areLoaders ? minLoaderSteps : minSteps) || affected.size() >= steps.size())
         return std::nullopt;
     std::set<uint32_t> having;
-    int64_t count = 0, others = 0, lastNs = INT64_MIN / 2;
-    size_t bursts = 0;
+    std::vector<int64_t> startsNs;
+    int64_t others = 0;
     for (const int64_t ns : starts.seenNs) {
         if (ns < steps.front().startNs + maxUnseenNs && ns < steps[*affected.begin()].startNs) continue;
         const auto next = std::ranges::find_if(affected, [&](uint32_t place) { return steps[place].startNs > ns; });
@@ -67,14 +74,16 @@ std::optional<Distinction> startsIn(DistinctionOf of, const ProcessStarts& start
             continue;
         }
         having.insert(*std::prev(next));
-        bursts += ns - lastNs > maxBurstNs ? 1 : 0;
-        lastNs = ns;
-        ++count;
+        startsNs.push_back(ns);
     }
+    const auto count = std::ssize(startsNs);
+    // Some of the processes that start together may be seen a second later. All are then one group at most.
+    const size_t bursts = burstsOf(startsNs, maxBurstNs), groups = burstsOf(startsNs, maxUnseenNs + maxBurstNs);
+    const bool areTogether = bursts <= having.size() || (groups <= having.size() && 2 * groups > having.size());
     // After the last of these steps a program may start nothing more.
     const auto wanted = static_cast<double>(affected.size());
     if (static_cast<double>(having.size()) < std::min(minAffectedShare * wanted, wanted - 1) ||
-        static_cast<double>(others) > maxOtherShare * static_cast<double>(count) || bursts > having.size())
+        static_cast<double>(others) > maxOtherShare * static_cast<double>(count) || !areTogether)
         return std::nullopt;
     return Distinction{of,          starts.areLoaders ? DistinctionKind::Loader : DistinctionKind::Process,
                        starts.name, static_cast<int64_t>(having.size()),

@@ -155,6 +155,12 @@ class tst_ThreadCauses : public QObject {
         const std::optional<Distinction> found = startsIn(DistinctionOf::Pattern, starts, steps, longOnes);
         QVERIFY(found.has_value());
         QCOMPARE(*found, (Distinction{DistinctionOf::Pattern, DistinctionKind::Loader, "python3.12", 3, 0, 12, 0}));
+        // Some of each epoch are seen later than the others.
+        ProcessStarts late{.areLoaders = true, .name = "python3.12"};
+        for (const uint32_t step : {9, 19, 29})
+            for (const int64_t afterMs : {1'500, 1'501, 2'500, 2'501})
+                late.seenNs.push_back(steps[step].startNs + afterMs * ms);
+        QVERIFY(startsIn(DistinctionOf::Pattern, late, steps, longOnes).has_value());
         // Others that start at any time are not the cause.
         ProcessStarts anyTime = starts;
         for (int number = 0; number < 12; ++number) anyTime.seenNs.push_back(steps[4].startNs + number * 1'000 * ms);
