@@ -334,9 +334,11 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
             lastOfMain = log.get();
     // A process begins another log after an exec.
     std::map<std::string, int64_t> lastBegunNs;
+    int64_t firstBegunNs = INT64_MAX;
     for (const auto& [name, log] : logs_) {
         int64_t& begunNs = lastBegunNs[processOf(name, *log)];
         begunNs = std::max(begunNs, log->begunRealtimeNs());
+        firstBegunNs = std::min(firstBegunNs, log->begunRealtimeNs());
     }
     for (auto& [name, log] : logs_) {
         std::optional<int> status;
@@ -356,7 +358,7 @@ Result<CollectedRun> Collector::complete(std::optional<MainProcess> mainProcess,
     }
     finishSamplers(run);
     importPerfLogs(run);
-    if (auto written = writeCompiledLines(*trace_); !written) return fail(written.error());
+    if (auto written = writeCodeOfLines(*trace_, firstBegunNs); !written) return fail(written.error());
     for (auto& [path, log] : logs_)
         if (log->hasContent()) log->nameOtherThreads();
     run.logsNotAllRead += unreadable_.size();

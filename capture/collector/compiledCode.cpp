@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "model/format/factNames.h"
 #include "model/format/files.h"
 #include "model/format/tables/Threads.h"
 #include "model/format/text.h"
@@ -19,6 +22,7 @@ constexpr size_t none = std::string_view::npos;
 /// Limits for crafted files.
 constexpr uint64_t maxFileBytes = uint64_t{1} << 20;
 constexpr size_t maxFiles = 1'024, maxLines = 1'000, maxTextBytes = 512, maxSources = 16;
+constexpr size_t maxCodeBytes = 160, maxCodeLines = 500'000;
 
 /// Returns the names in the brackets after `heading`; empty for another text.
 std::string_view listAfter(std::string_view comment, std::string_view heading) {
@@ -96,33 +100,74 @@ std::map<uint32_t, std::string> compiledLines(std::string_view code) {
     return lines;
 }
 
-Result<void> writeCompiledLines(TraceWriter& trace) {
-    std::map<std::pair<int64_t, int64_t>, std::string> texts;  // by file and line
+namespace {
+
+/// Texts of lines by file and line.
+using LineTexts = std::map<std::pair<int64_t, int64_t>, std::string>;
+
+/// Adds the text of each line that is not blank, at most `maxCodeBytes`.
+void addLines(int64_t file, std::string_view code, LineTexts& texts) {
+    for (int64_t number = 1; !code.empty(); ++number) {
+        const std::string_view line = trimmed(takeUntil(code, '\n'), " \t\r").substr(0, maxCodeBytes);
+        if (!line.empty()) texts.emplace(std::pair(file, number), line);
+    }
+}
+
+/// Returns true for a file of the program itself that has not changed since.
+bool isSourceOf(const std::string& path, int64_t beforeRealtimeNs) {
+    if (!path.starts_with('/') || !path.ends_with(".py") || isLibraryFile(path)) return false;
+    std::error_code error;
+    const auto written = std::filesystem::last_write_time(path, error);
+    if (error) return false;
+    const auto since = std::chrono::file_clock::to_sys(written).time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count() < beforeRealtimeNs;
+}
+
+}  // namespace
+
+Result<void> writeCodeOfLines(TraceWriter& trace, int64_t beforeRealtimeNs) {
+    LineTexts operators, codes;
     size_t files = 0;
     for (const auto& [path, id] : trace.sources()) {
-        if (!isCompiledFile(path) || ++files > maxFiles) continue;
+        const bool isCompiled = isCompiledFile(path);
+        if ((!isCompiled && !isSourceOf(path, beforeRealtimeNs)) || ++files > maxFiles) continue;
         const Result<std::string> code = readRegularFile(path, maxFileBytes);
         if (!code) continue;
-        for (auto& [line, text] : compiledLines(*code)) texts.emplace(std::pair(id, int64_t{line}), std::move(text));
+        if (!isCompiled && codes.size() < maxCodeLines) addLines(id, *code, codes);
+        if (!isCompiled) continue;
+        for (auto& [line, text] : compiledLines(*code))
+            operators.emplace(std::pair(id, int64_t{line}), std::move(text));
     }
-    if (texts.empty()) return {};
+    if (operators.empty() && codes.empty()) return {};
     if (auto written = trace.commit(); !written) return written;
     constexpr const auto& t = tables::stacks;
-    std::vector<std::pair<int64_t, const std::string*>> named;
+    struct Named {
+        int64_t stack;
+        const std::string *operators, *code;
+    };
+    std::vector<Named> named;
+    const auto textIn = [](const LineTexts& texts, const Statement& row) {
+        const auto found = texts.find({row.integer(1), row.integer(2)});
+        return found == texts.end() ? nullptr : &found->second;
+    };
     const Result<void> read =
         forEachRow(trace.database(),
                    fmt::format("SELECT {}, {}, {} FROM {}", t.id.name, t.fileId.name, t.line.name, t.tableName()),
                    [&](const Statement& row) {
-                       const auto found = texts.find({row.integer(1), row.integer(2)});
-                       if (found != texts.end()) named.emplace_back(row.integer(0), &found->second);
+                       const Named found{row.integer(0), textIn(operators, row), textIn(codes, row)};
+                       if (found.operators != nullptr || found.code != nullptr) named.push_back(found);
                    });
     if (!read) return read;
-    auto update = trace.database().prepare(
-        fmt::format("UPDATE {} SET {} = ?1 WHERE {} = ?2", t.tableName(), t.operatorsId.name, t.id.name));
+    auto update = trace.database().prepare(fmt::format("UPDATE {} SET {} = ?1, {} = ?2 WHERE {} = ?3", t.tableName(),
+                                                       t.operatorsId.name, t.codeId.name, t.id.name));
     if (!update) return fail(update.error());
-    for (const auto& [stack, text] : named) {
-        update->bind(1, trace.intern(*text));
-        update->bind(2, stack);
+    const auto idOf = [&](const std::string* text) {
+        return text == nullptr ? std::nullopt : std::optional<int64_t>(trace.intern(*text));
+    };
+    for (const Named& each : named) {
+        update->bind(1, idOf(each.operators));
+        update->bind(2, idOf(each.code));
+        update->bind(3, each.stack);
         if (auto done = update->run(); !done) return done;
     }
     return {};

@@ -18,8 +18,9 @@ bool isCompiledFile(std::string_view path);
 /// at model.py:12". By the comments of the code, which is not executed. Empty for other code. O(bytes).
 std::map<uint32_t, std::string> compiledLines(std::string_view code);
 
-/// Reads the files of torch.compile's cache that the stacks of a trace name, as far as they exist and have at most a
-/// MiB, and writes what their lines replace to the stacks. After all stacks.
-Result<void> writeCompiledLines(TraceWriter& trace);
+/// Reads the files that the stacks of a trace name, as far as they exist and have at most a MiB, and writes to the
+/// stacks the text of the lines of Python files of the program that were last changed before a time, and what lines of
+/// torch.compile's cache replace. After all stacks.
+Result<void> writeCodeOfLines(TraceWriter& trace, int64_t beforeRealtimeNs);
 
 }  // namespace lanescope::capture

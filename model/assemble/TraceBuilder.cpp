@@ -236,11 +236,11 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
 }
 
 uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line, StringIndex module,
-                             StringIndex operators) {
+                             StringIndex operators, StringIndex code) {
     StackTable& stacks = trace_->stacks;
     const auto isText = [this](StringIndex text) { return text < trace_->strings.size(); };
     if (stacks.size() >= maxStacks || (parent != noIndex && parent >= stacks.size()) || !isText(function) ||
-        !isText(file) || !isText(module) || !isText(operators))
+        !isText(file) || !isText(module) || !isText(operators) || !isText(code))
         return noIndex;
     stacks.parent.push_back(parent);
     stacks.function.push_back(function);
@@ -248,6 +248,7 @@ uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex 
     stacks.line.push_back(line);
     stacks.module.push_back(module);
     stacks.operators.push_back(operators);
+    stacks.code.push_back(code);
     return stacks.size() - 1;
 }
 

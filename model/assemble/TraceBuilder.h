@@ -135,7 +135,7 @@ class TraceBuilder {
     /// Adds a Python stack: its innermost frame and the stack of its callers, which was returned
     /// before or is `noIndex`. Equal stacks are not deduplicated.
     uint32_t stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line, StringIndex module = 0,
-                   StringIndex operators = 0);
+                   StringIndex operators = 0, StringIndex code = 0);
     uint32_t launchConfig(const LaunchConfig& config) { return configs_.indexOf(config, trace_->launchConfigs); }
     /// Names a process or a thread, if any event refers to it. A program without a name gets that of its main thread.
     void nameProcess(int64_t globalPid, std::string_view name);

@@ -616,7 +616,8 @@ void TraceFileWriter::stacks() {
                      .file = table.file[row],
                      .line = table.line[row],
                      .module = table.module[row],
-                     .operators = table.operators[row]});
+                     .operators = table.operators[row],
+                     .code = table.code[row]});
     const GraphNodeTable& made = trace_.graphNodes;
     for (uint32_t row = 0; row < made.size(); ++row) {
         // Borrowed stacks are derived again.

@@ -20,7 +20,7 @@ namespace lanescope {
 // The layout of an index file, described in `README.md`.
 
 /// To be incremented for each change of the layout or of the lists in `indexFields.h`.
-inline constexpr uint32_t indexVersion = 28;
+inline constexpr uint32_t indexVersion = 29;
 inline constexpr std::array<char, 8> indexMagic{'L', 'S', 'C', 'P', 'I', 'D', 'X', '\n'};
 
 /// The identity of the source of an index.

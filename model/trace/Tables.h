@@ -226,12 +226,13 @@ struct StackTable {
     Column<uint32_t> line;          ///< 0 if unknown.
     Column<StringIndex> module;     ///< As `tables::Stacks::moduleId`; 0 for other frames.
     Column<StringIndex> operators;  ///< As `tables::Stacks::operatorsId`; 0 for other frames.
+    Column<StringIndex> code;       ///< As `tables::Stacks::codeId`; 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(parent.size()); }
 };
 void forEachField(Of<StackTable> auto& s, auto&& visit) {
     visitEach(visit, rowOrNone(RowsOf::Stacks, s.parent), rowOf(RowsOf::Strings, s.function),
               rowOf(RowsOf::Strings, s.file), number(s.line), rowOf(RowsOf::Strings, s.module),
-              rowOf(RowsOf::Strings, s.operators));
+              rowOf(RowsOf::Strings, s.operators), rowOf(RowsOf::Strings, s.code));
 }
 
 /// Nodes of CUDA graphs, with the stack of their capture. Sorted by the process of their thread, then by node.

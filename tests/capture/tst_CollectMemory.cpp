@@ -518,6 +518,36 @@ class tst_CollectMemory : public QObject {
                  "3|NULL, 18|aten.gelu, aten.add of y, x, 15|NULL, 18|NULL");
     }
 
+    /// Only files of the program that are older than its start: others may differ from what ran.
+    void textsOfLinesAreStored() {
+        const std::filesystem::path folder = fixture_->in("source/lib/python3/site-packages");
+        std::filesystem::create_directories(folder);
+        const auto written = [](const std::filesystem::path& path, int64_t second) {
+            std::ofstream(path) << "import torch\n\n    rows = torch.tensor(values)  \r\n"
+                                << std::string(300, 'x') << "\n";
+            using Clock = std::chrono::file_clock;
+            std::filesystem::last_write_time(path,
+                                             Clock::from_sys(std::chrono::sys_seconds(std::chrono::seconds(second))));
+            return path.string();
+        };
+        const std::string old = written(fixture_->in("source/train.py"), 500);
+        const std::string changed = written(fixture_->in("source/changed.py"), 2'000);
+        const std::string library = written(folder / "library.py", 500),
+                          other = written(fixture_->in("source/a.txt"), 500);
+        const std::string missing = fixture_->in("source/missing.py");
+        StackLog log;
+        uint32_t stack = 0;
+        for (const uint32_t line : {1u, 2u, 3u, 4u, 99u}) log.stack(++stack, 0, "f", old, line);
+        for (const std::string& file : {changed, library, other, missing}) log.stack(++stack, 0, "f", file, 3);
+        for (uint32_t correlation = 1; correlation <= stack; ++correlation) log.call(correlation, correlation);
+        collect(log);
+        QCOMPARE(rows("SELECT c.value FROM LANESCOPE_STACKS t LEFT JOIN StringIds c ON c.id = codeId ORDER BY t.id"),
+                 "import torch, NULL, rows = torch.tensor(values), " + std::string(160, 'x') +
+                     ", NULL, NULL, NULL, NULL, NULL");
+        const TracePtr trace = fixture_->loaded();
+        QCOMPARE(std::string(trace->strings.at(trace->stacks.code[2])), std::string("rows = torch.tensor(values)"));
+    }
+
     void survivesDanglingNodes() {
         StackLog log;
         log.node(5, 5, 10, 0);

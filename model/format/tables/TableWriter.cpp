@@ -12,7 +12,7 @@ void TableWriter::add(const StackRow& row) {
     constexpr const auto& t = tables::stacks;
     add(t, t.id = row.id, t.parentId = nullIfZero(row.parent), t.functionId = row.function,
         t.fileId = nullIfZero(row.file), t.line = nullIfZero(row.line), t.moduleId = nullIfZero(row.module),
-        t.operatorsId = nullIfZero(row.operators));
+        t.operatorsId = nullIfZero(row.operators), t.codeId = nullIfZero(row.code));
 }
 
 void TableWriter::add(const GraphNodeRow& row) {

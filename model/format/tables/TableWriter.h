@@ -33,7 +33,7 @@ struct GpuWorkRow {
 /// A row of `LANESCOPE_STACKS`: a frame and the calling stack. Ids as in the table and in `StringIds`; 0: none, except
 /// for `id` and `function`.
 struct StackRow {
-    int64_t id, parent, function, file, line, module = 0, operators = 0;
+    int64_t id, parent, function, file, line, module = 0, operators = 0, code = 0;
 };
 
 /// A row of `CUDA_GRAPH_NODE_EVENTS` and the stack at the creation of the node.

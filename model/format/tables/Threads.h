@@ -79,6 +79,8 @@ inline constexpr struct Stacks : TableOf<Stacks> {
                                          "module, in StringIds; NULL for other calls"};
     OptionalInteger<"operatorsId"> operatorsId{
         this, "operators that a line made by torch.compile replaces, in StringIds; NULL for other lines"};
+    OptionalInteger<"codeId"> codeId{
+        this, "text of the line when it was recorded, in StringIds; NULL for libraries and unreadable files"};
 } stacks;
 
 }  // namespace lanescope::tables

@@ -230,7 +230,7 @@ void readStacks(LoadContext& context, FileDirectory& directory) {
         if (reader.skipRowIf(!id || (parent && outer == directory.stacks.end()))) continue;
         const uint32_t stack =
             context.builder().stack(parent ? outer->second : noIndex, text(t.functionId), text(t.fileId),
-                                    reader.unsigned32(t.line), text(t.moduleId), text(t.operatorsId));
+                                    reader.unsigned32(t.line), text(t.moduleId), text(t.operatorsId), text(t.codeId));
         if (!reader.skipRowIf(stack == noIndex)) directory.stacks.try_emplace(*id, stack);
     }
 }
