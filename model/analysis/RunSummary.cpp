@@ -675,6 +675,7 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
         ofWorkers.push_back(&found);
     }
     findDistinctions(run, summary, ofWorkers);
+    addCodeLines(trace, summary.workers);
     sortWorkers(summary.workers);
     summary.nvlink = nvlinkOf(trace, *steps);
     addForecasts(run, sources.places, *steps, summary);

@@ -14,6 +14,7 @@
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/StepSelection.h"
+#include "model/analysis/codeLines.h"
 #include "model/analysis/distinctions.h"
 #include "model/causality/Subject.h"
 #include "model/format/Result.h"
@@ -304,8 +305,9 @@ struct WorkerSummary {
     int64_t drains = 0;           ///< Waits of its threads for the GPU in which the GPU ran out of work.
     /// Its compute kernels, largest `exposedNs` first; they sum to at most the part.
     std::vector<KernelGroup> kernels = {};
-    int64_t usedMemoryBytes = 0;  ///< Maximum of its GPU, other processes included; 0 if unknown.
-    int64_t memoryBytes = 0;      ///< Memory of its GPU; 0 if unknown.
+    std::vector<CodeLine> code = {};  ///< Lines that it names, by place; empty if their texts are not recorded.
+    int64_t usedMemoryBytes = 0;      ///< Maximum of its GPU, other processes included; 0 if unknown.
+    int64_t memoryBytes = 0;          ///< Memory of its GPU; 0 if unknown.
     /// Measured rates of products in the trace, operations per second; 0 without.
     int64_t singleRate = 0, tensorFloatRate = 0;
     /// Core waits in its steps; nullopt if unknown for all threads of its process.

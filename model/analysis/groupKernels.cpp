@@ -214,7 +214,7 @@ class Grouper {
             case KernelFamily::Fill: break;
             default:
                 resolve(of, false);
-                count(launch, KernelSequence::None, false);
+                count(launch, KernelSequence::None);
                 return;
         }
         of.waiting.push_back(launch);
@@ -236,18 +236,23 @@ class Grouper {
             const auto& [family, precision, trait, purpose, sequence, isSmallGrid] = key;
             KernelGroup& group =
                 groups.emplace_back(KernelGroup{family, precision, trait, purpose, sequence, isSmallGrid});
-            double exposedNs = 0;
+            double exposedNs = 0, fusedNs = 0;
             std::map<uint32_t, double> ofPlace;
             for (const auto* each : uses) {
                 const auto& [use, counted] = *each;
                 exposedNs += counted.exposedNs;
                 group.count += counted.count;
                 group.sequences += counted.sequences;
+                fusedNs += counted.fusedNs;
                 if (use.place) ofPlace[*use.place] += counted.exposedNs;
             }
             group.exposedNs = static_cast<int64_t>(exposedNs);
+            group.fusedNs = static_cast<int64_t>(fusedNs);
             const std::optional<uint32_t> place = mainPlace(ofPlace, exposedNs, sequence != KernelSequence::None);
             if (place) group.launched = places_.codeOf(*place).text;
+            std::map<uint32_t, double> ofOwn = ofPlace;
+            std::erase_if(ofOwn, [](const auto& each) { return WorkPlaces::isOfCaller(each.first); });
+            if (!ofOwn.empty()) group.written = places_.lineOf(largestOf(ofOwn)->first);
             std::map<StringIndex, double> ofName;
             for (const auto* each : uses)
                 if (!place || each->first.place == place)
@@ -283,7 +288,7 @@ class Grouper {
     };
     struct Counted {
         int64_t count = 0, sequences = 0;
-        double exposedNs = 0;
+        double exposedNs = 0, fusedNs = 0;
     };
 
     /// Returns the line with most time, if it has a fifth of all. A sequence is written in the forward pass, so its
@@ -312,18 +317,35 @@ class Grouper {
         return *known;
     }
 
-    void count(const Launch& launch, KernelSequence sequence, bool isLongest) {
+    Counted& count(const Launch& launch, KernelSequence sequence) {
         const bool isSmallGrid = launch.isAlone && classOf(launch.config).isSmallGrid;
         Counted& counted = uses_[{launch.config, launch.place, launch.purpose, sequence, isSmallGrid}];
         ++counted.count;
-        counted.sequences += isLongest ? 1 : 0;
         counted.exposedNs += launch.exposedNs;
+        return counted;
     }
 
     /// Counts a sequence once.
     void countAll(std::span<const Launch> launches, KernelSequence sequence) {
         const auto longest = std::ranges::max_element(launches, {}, &Launch::exposedNs);
-        for (auto each = launches.begin(); each != launches.end(); ++each) count(*each, sequence, each == longest);
+        const bool isOfOptimizer = launches.front().purpose == LaunchPurpose::Optimizer;
+        const double fusedNs = sequence == KernelSequence::Chain                   ? longest->exposedNs
+                               : sequence == KernelSequence::Loop || isOfOptimizer ? longestOperationNs(launches)
+                                                                                   : 0;
+        for (auto each = launches.begin(); each != launches.end(); ++each) {
+            Counted& counted = count(*each, sequence);
+            if (each != longest) continue;
+            ++counted.sequences;
+            counted.fusedNs += fusedNs;
+        }
+    }
+
+    /// Returns the time of the line and kernel with most.
+    double longestOperationNs(std::span<const Launch> launches) {
+        std::map<std::pair<std::optional<uint32_t>, StringIndex>, double> ofOperation;
+        for (const Launch& each : launches)
+            ofOperation[{each.place, trace_.launchConfigs.demangledName(each.config)}] += each.exposedNs;
+        return largestOf(ofOperation)->second;
     }
 
     /// Ends the sequence of a stream at a product or another kernel.
@@ -334,8 +356,7 @@ class Grouper {
                                      return is.family == KernelFamily::Softmax && is.trait != KernelTrait::LogSoftmax;
                                  });
         if (of.product)
-            count(*of.product, isAttention || of.isOfAttention ? KernelSequence::Attention : KernelSequence::None,
-                  false);
+            count(*of.product, isAttention || of.isOfAttention ? KernelSequence::Attention : KernelSequence::None);
         of.product.reset();
         of.isOfAttention = isAttention;
         if (isAttention)
@@ -345,11 +366,10 @@ class Grouper {
         of.waiting.clear();
     }
 
-    /// Kernels that a compiler made are fused already, and an optimizer has its own fused kernels.
+    /// Kernels that a compiler made are fused already.
     bool isInChain(const Launch& launch) {
         const KernelClass& is = classOf(launch.config).is;
-        return !is.isCompiled() && is.family != KernelFamily::Softmax && is.family != KernelFamily::Movement &&
-               launch.purpose != LaunchPurpose::Optimizer;
+        return !is.isCompiled() && is.family != KernelFamily::Softmax && is.family != KernelFamily::Movement;
     }
 
     void countChains(std::span<const Launch> launches) {
@@ -365,9 +385,12 @@ class Grouper {
                 names.insert(trace_.launchConfigs.demangledName(each.config));
             }
             const bool isRepeated = elementwise >= minLoopRounds * (lines.empty() ? names : lines).size();
-            const KernelSequence sequence = elementwise >= minLoopLength && isRepeated ? KernelSequence::Loop
-                                            : elementwise >= minChainLength            ? KernelSequence::Chain
-                                                                                       : KernelSequence::None;
+            // An optimizer has its own fused kernels.
+            const bool isOfOptimizer = launches.front().purpose == LaunchPurpose::Optimizer;
+            const KernelSequence sequence = isOfOptimizer                                ? KernelSequence::None
+                                            : elementwise >= minLoopLength && isRepeated ? KernelSequence::Loop
+                                            : elementwise >= minChainLength              ? KernelSequence::Chain
+                                                                                         : KernelSequence::None;
             length = std::max<size_t>(length, 1);
             countAll(launches.first(length), sequence);
             launches = launches.subspan(length);

@@ -30,7 +30,7 @@ constexpr double minAlikeIterations = 0.7, alikeFactor = 2;
 /// Relative difference of the visits of a line from the number of iterations, up to which it belongs to each of them.
 constexpr double regularTolerance = 0.1;
 /// Minimum GPU time of a loop, as a share of the loop with most GPU time, as for ranges.
-constexpr double minShareOfLargest = 0.5;
+constexpr double minShareOfLargestLoop = 0.5;
 /// Minimum share of all launches inside of the only call of a model.
 constexpr double minShareOfOnlyCall = 0.5;
 /// Maximum share of GPU time, and of launches per visit, of lines that only interrupt a repeated call, as logging does.
@@ -506,7 +506,7 @@ class LoopsByLine {
             found.push_back(std::move(loop));
         }
         std::erase_if(found, [largestNs](const PythonLoop& loop) {
-            return static_cast<double>(loop.gpuNs) < minShareOfLargest * static_cast<double>(largestNs);
+            return static_cast<double>(loop.gpuNs) < minShareOfLargestLoop * static_cast<double>(largestNs);
         });
         std::ranges::stable_sort(found, {}, &PythonLoop::depth);
         return found;

@@ -145,7 +145,7 @@ constexpr size_t maxPatterns = 8;
 /// Minimum share of the launches since the first range that are inside of ranges, for steps at uneven intervals.
 constexpr double minShareOfLaunches = 0.9;
 /// Minimum GPU time of a pattern, as a share of the pattern with most GPU time.
-constexpr double minShareOfLargest = 0.5;
+constexpr double minShareOfLargestRange = 0.5;
 /// Minimum share of ranges without overlap. Above it, the ranges of all threads are one sequence.
 constexpr double minAlternatingShare = 0.9;
 
@@ -427,7 +427,7 @@ std::vector<StepCandidate> findStepPatterns(const Trace& trace, const std::vecto
         found.emplace_back(pattern, likeness);
     }
     std::erase_if(found, [largestNs](const auto& each) {
-        return static_cast<double>(each.second.gpuNs) < minShareOfLargest * static_cast<double>(largestNs);
+        return static_cast<double>(each.second.gpuNs) < minShareOfLargestRange * static_cast<double>(largestNs);
     });
     std::ranges::stable_sort(found, [](const auto& a, const auto& b) { return b.second.rank() < a.second.rank(); });
     std::vector<StepCandidate> patterns;

@@ -211,8 +211,8 @@ bool areKernelGroupsGood(const WorkerSummary& worker) {
     constexpr size_t maxGroups = 4096;
     int64_t leftNs = worker.totalParts()[StepPart::Compute];
     for (const KernelGroup& each : worker.kernels) {
-        if (each.count < 0 || each.sequences < 0 || each.sequences > each.count || each.exposedNs < 0 ||
-            each.exposedNs > leftNs)
+        if (!areAtLeastZero({each.count, each.sequences, each.exposedNs, each.fusedNs}) ||
+            each.sequences > each.count || each.exposedNs > leftNs)
             return false;
         leftNs -= each.exposedNs;
     }
@@ -328,7 +328,13 @@ auto membersOf(Of<KernelGroup> auto& s) {
         stored(t.trait, s.trait, KernelTrait::Triangular), stored(t.purpose, s.purpose, LaunchPurpose::Tuning),
         stored(t.sequence, s.sequence, KernelSequence::Attention), stored(t.isSmallGrid, s.isSmallGrid),
         stored(t.count, s.count), stored(t.exposedNs, s.exposedNs), stored(t.sequences, s.sequences),
-        stored(t.name, s.name), stored(t.launched, s.launched));
+        stored(t.fusedNs, s.fusedNs), stored(t.name, s.name), stored(t.launched, s.launched),
+        stored(t.written, s.written));
+}
+
+auto membersOf(Of<CodeLine> auto& s) {
+    constexpr const auto& t = tables::storedCode;
+    return std::tuple(stored(t.place, s.place), stored(t.line, s.line), stored(t.code, s.code));
 }
 
 auto membersOf(Of<ComputeUse> auto& s) {
@@ -361,7 +367,7 @@ bool forEachStoredList(auto&& visit) {
            visit(tables::storedPaths, &WorkerSummary::path) &&
            visit(tables::storedDistinctions, &WorkerSummary::distinctions) &&
            visit(tables::storedKernelGroups, &WorkerSummary::kernels) &&
-           visit(tables::storedShapes, &WorkerSummary::shaped);
+           visit(tables::storedCode, &WorkerSummary::code) && visit(tables::storedShapes, &WorkerSummary::shaped);
 }
 
 /// A summary, and the causes that its rows refer to by number.

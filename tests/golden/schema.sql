@@ -567,7 +567,8 @@ CREATE TABLE LANESCOPE_STACKS (
     "fileId" INTEGER,
     "line" INTEGER,
     "moduleId" INTEGER,
-    "operatorsId" INTEGER
+    "operatorsId" INTEGER,
+    "codeId" INTEGER
 );
 CREATE TABLE LANESCOPE_THREAD_STATES (
     "start" INTEGER,
@@ -857,8 +858,10 @@ CREATE TABLE LANESCOPE_STORED_KERNEL_GROUPS (
     "count" INTEGER NOT NULL,
     "exposedNs" INTEGER NOT NULL,
     "sequences" INTEGER NOT NULL,
+    "fusedNs" INTEGER NOT NULL,
     "name" TEXT NOT NULL,
-    "launched" TEXT NOT NULL
+    "launched" TEXT NOT NULL,
+    "written" TEXT NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_USES (
     "worker" INTEGER NOT NULL,
@@ -976,4 +979,10 @@ CREATE TABLE LANESCOPE_STORED_COUNTERS (
     "mean" REAL NOT NULL,
     "least" REAL NOT NULL,
     "greatest" REAL NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_CODE (
+    "worker" INTEGER NOT NULL,
+    "place" TEXT NOT NULL,
+    "line" TEXT NOT NULL,
+    "code" TEXT NOT NULL
 );

@@ -49,7 +49,7 @@ constexpr std::array inStored = std::to_array<const Table*>(
      &storedParts,        &storedContributors, &storedOutliers,      &storedForecasts,   &storedPaths,
      &storedDistinctions, &storedKernelGroups, &storedUses,          &storedShapes,      &storedCauses,
      &storedPlaces,       &storedClocks,       &storedCommunicators, &storedCollectives, &storedKernels,
-     &storedCounters});
+     &storedCounters,     &storedCode});
 
 }  // namespace
 

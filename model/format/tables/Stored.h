@@ -269,9 +269,19 @@ inline constexpr struct StoredKernelGroups : TableOf<StoredKernelGroups> {
     Integer<"count"> count{this, "number of launches"};
     Integer<"exposedNs"> exposedNs{this, "exposed part of the compute time of the steps, ns"};
     Integer<"sequences"> sequences{this, "number of sequences whose longest kernel belongs to the group"};
+    Integer<"fusedNs"> fusedNs{this,
+                               "time of the longest operation of those sequences, about that of a fused kernel, ns"};
     Text<"name"> name{this, "name of the kernel with the most time"};
     Text<"launched"> launched{this, "Python line with the most time; may be empty"};
+    Text<"written"> written{this, "Python line with the most time outside of backward passes; may be empty"};
 } storedKernelGroups;
+inline constexpr struct StoredCode : TableOf<StoredCode> {
+    constexpr StoredCode() : TableOf("LANESCOPE_STORED_CODE", "the text of a Python line that an explanation names") {}
+    Integer<"worker"> worker{this, "worker number, as in LANESCOPE_STORED_WORKERS"};
+    Text<"place"> place{this, "file, line and function, for example \"train.py:212 in GPT.forward\""};
+    Text<"line"> line{this, "file and line"};
+    Text<"code"> code{this, "text of the line when it was recorded, without indentation"};
+} storedCode;
 
 inline constexpr struct StoredCauses : TableOf<StoredCauses> {
     constexpr StoredCauses() : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time, by CPU activity") {}
