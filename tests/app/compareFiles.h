@@ -47,7 +47,7 @@ inline QJsonObject criticalPair(const QJsonObject& candidate) {
     return candidate["workers"].toArray()[candidate["critical"].toInt()].toObject();
 }
 
-inline qint64 sumOf(const QJsonArray& objects, const QString& key) {
+inline qint64 sumIn(const QJsonArray& objects, const QString& key) {
     qint64 sum = 0;
     for (const QJsonValue& object : objects) sum += object.toObject()[key].toInteger();
     return sum;

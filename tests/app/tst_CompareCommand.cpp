@@ -188,10 +188,10 @@ class tst_CompareCommand : public QObject {
         for (const QJsonValue& value : candidate["workers"].toArray()) {
             const QJsonObject pair = value.toObject();
             const QJsonArray parts = pair["parts"].toArray();
-            QCOMPARE(sumOf(parts, "baselineNs"), pair["baselineSteps"].toObject()["meanNs"].toInteger());
-            QCOMPARE(sumOf(parts, "candidateNs"), pair["candidateSteps"].toObject()["meanNs"].toInteger());
-            QCOMPARE(sumOf(parts, "lostNs"), pair["lostNs"].toInteger());
-            QCOMPARE(sumOf(pair["contributors"].toArray(), "lostNs"), pair["lostNs"].toInteger());
+            QCOMPARE(sumIn(parts, "baselineNs"), pair["baselineSteps"].toObject()["meanNs"].toInteger());
+            QCOMPARE(sumIn(parts, "candidateNs"), pair["candidateSteps"].toObject()["meanNs"].toInteger());
+            QCOMPARE(sumIn(parts, "lostNs"), pair["lostNs"].toInteger());
+            QCOMPARE(sumIn(pair["contributors"].toArray(), "lostNs"), pair["lostNs"].toInteger());
         }
         int steps = 0;
         for (const QJsonValue& worker : document["baseline"].toObject()["workers"].toArray()) {

@@ -226,7 +226,7 @@ class tst_Samplers : public QObject, private SamplerRun {
 
     /// Drivers before 510 count their reserved memory as used.
     void memoryOfOlderDriversIsSampled() {
-        const Run run = record("older.sqlite", "gpus=1,old=1");
+        const Run run = record("older.sqlite", "gpus=1,old=1", {}, "2");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         QCOMPARE(sample(open("older.sqlite"), "max(value)", "name = 'memory.used'"), 400.0);
     }

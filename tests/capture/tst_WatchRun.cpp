@@ -81,7 +81,9 @@ class tst_WatchRun : public QObject {
         const QString trace = watched.output + "/" + watched.files("request-*.sqlite").front();
         const std::shared_ptr<const Trace> loaded = test::orFail(loadTrace(trace.toStdString()));
         QVERIFY(loaded->kernels.size() >= 20 * 20);
-        for (const auto& note : loaded->health) QVERIFY2(note.severity != Severity::Warning, note.sentence.c_str());
+        // Others may use the machine.
+        for (const auto& note : loaded->health)
+            QVERIFY2(note.severity != Severity::Warning || note.code == HealthCode::CpuStolen, note.sentence.c_str());
         QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(watched.output + "/dump"), patienceMs);
         QTRY_VERIFY_WITH_TIMEOUT(watched.files("metrics.prom").size() == 1, patienceMs);
     }
