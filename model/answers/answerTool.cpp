@@ -567,8 +567,10 @@ Result<Json> answerExplain(const Json& arguments, const FolderGate& gate) {
         answer["findings"] = Json::array();
         for (const explain::Finding& each : explained.findings)
             if (isAsked(each))
-                answer["findings"].push_back(
-                    {{"rule", each.rule->id}, {"sentence", each.sentence}, {"advice", each.advice}});
+                answer["findings"].push_back({{"rule", each.rule->id},
+                                              {"sentence", each.sentence},
+                                              {"code", each.code},
+                                              {"advice", each.advice}});
     }
     if (!finding.empty() && !isDetailed(arguments)) {
         answer.erase("truncated");

@@ -291,6 +291,8 @@ std::string stepsSentence(const RunSummary& run, const WorkerSummary& of, bool h
 }
 
 constexpr size_t maxReportedParts = 2;
+/// Share of the compute time from which products in double precision are reported.
+constexpr double minDoubleProductShare = 0.3;
 /// Maximum share of kernels of unknown kind. With more, the kinds say little.
 constexpr double maxOtherShare = 0.5;
 constexpr double computingShareThreshold = 0.9;
@@ -321,6 +323,7 @@ class Words {
             finding.sentence = withWorker(finding, finding.rule->say({run_, made_, finding})) +
                                sharedTimeSentence(finding) + sameCauseSentence(finding) +
                                (savesNothing(finding) ? " A replay forecasts no saving beyond its error." : "");
+            finding.code = codeOf(finding);
             finding.brief = briefFinding(run_, finding);
             Evidence evidence{std::string(finding.rule->sql)};
             if (finding.rule->evidence != nullptr) evidence = finding.rule->evidence({run_, made_, finding});
@@ -333,6 +336,17 @@ class Words {
 
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
+    std::string codeOf(const Finding& finding) const {
+        const FrameRef& frame = finding.contributor.idle.activity.frame;
+        const FrameRef& holder = finding.contributor.idle.activity.holderFrame;
+        const std::string place = !holder.isEmpty()                ? holder.text()
+                                  : !frame.isEmpty()               ? frame.text()
+                                  : !finding.written.empty()       ? finding.written
+                                  : !finding.launched.line.empty() ? finding.launched.line
+                                                                   : finding.launched.text;
+        const CodeLine* line = codeAt(worker(finding.worker), place);
+        return line == nullptr ? std::string() : fmt::format("{}: {}", line->line, line->code);
+    }
     /// Returns the repeated unit of the run: "step", "request".
     std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
@@ -468,8 +482,20 @@ class Words {
         const double rest = shareOf(restNs, computeNs);
         if (rest > maxOtherShare) return;
         const std::string who = made_.workers.size() > 1 ? " of " + worker(critical).label() : std::string();
-        made_.compute = fmt::format("Of the compute{}: {}{}.", who, text,
-                                    rest < minReportedShare ? "" : fmt::format(", other {}", shareText(rest)));
+        made_.compute = fmt::format("Of the compute{}: {}{}.{}", who, text,
+                                    rest < minReportedShare ? "" : fmt::format(", other {}", shareText(rest)),
+                                    doubleSentence(computeNs));
+    }
+
+    /// Returns a sentence about products that are all in double precision, which is a finding only next to others.
+    std::string doubleSentence(int64_t computeNs) const {
+        for (const FamilySum& each : made_.families)
+            if (each.precision == KernelPrecision::Fp64 && shareOf(each.exposedNs, computeNs) >= minDoubleProductShare)
+                return fmt::format(
+                    " The {} are in double precision{}{}. If fp32 suffices, convert the data where it "
+                    "is made: NumPy's arrays are float64.",
+                    name(each.family), each.launched.empty() ? "" : ", ", shortContributorName(each.launched, true));
+        return {};
     }
 
     std::string isMostlyComputing() const {

@@ -35,7 +35,7 @@ struct Finding {
     /// Saving by the replay of the recorded causes (`StepForecast`); nullopt if there is none.
     std::optional<Saving> saving;
     bool isOnlyOfSubject = true;  ///< Its time is only of its rule's subject, so a replay can forecast the saving.
-    int64_t forecastNs = 0;       ///< Saving per step by measured rates; 0 if there is no forecast.
+    int64_t forecastNs = 0;       ///< Saving per step by rates or bytes of what remains; 0 if there is no forecast.
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t overheadNs = 0;
     /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.
@@ -50,7 +50,9 @@ struct Finding {
     std::optional<analysis::StepPattern> pattern;
     /// Findings about the same pauses at the same line, which have no place of their own.
     std::vector<Finding> merged;
+    std::string written;   ///< Its kernels' line outside of backward passes (`analysis::KernelGroup::written`).
     std::string sentence;  ///< Text for people.
+    std::string code;      ///< Text of its line: "a.py:49: x = torch.tensor(rows)". Empty if unknown.
     std::string brief;     ///< The same in at most `maxBriefWords` words: whose, what, and the main cause.
     std::string advice;    ///< First thing to try.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none does.

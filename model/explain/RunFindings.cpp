@@ -54,7 +54,10 @@ std::string FindingText::what() const { return shortName(finding_.contributor); 
 std::string FindingText::where() const {
     const std::string in = finding_.contributor.idle.isObserved() ? ", within " : " in ";
     return (finding_.path.empty() ? "" : in + shortPath(finding_.path)) +
-           (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched.text, true));
+           (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched.text, true)) +
+           (finding_.written.empty() || finding_.launched.text.ends_with(finding_.written)
+                ? ""
+                : fmt::format(" (forward pass: {})", printable(finding_.written)));
 }
 
 std::string FindingText::main() const {
@@ -144,7 +147,7 @@ namespace {
 /// Returns "8 data loaders" or "2 child processes "python3.12"".
 std::string startedText(const Distinction& found) {
     const std::string count = countText(static_cast<double>(found.count) / static_cast<double>(found.steps));
-    if (found.kind == DistinctionKind::Loader) return count + " data loaders";
+    if (found.kind == DistinctionKind::Loader) return count + " worker processes of data loaders";
     return count + " child processes" + (found.name.empty() ? "" : fmt::format(" \"{}\"", printable(found.name)));
 }
 
@@ -174,8 +177,8 @@ std::string FindingText::onlyThere() const {
             if (found->count == 0)
                 return fmt::format(" In {} of these {}s, and in {} others, samples show that data loaders start.",
                                    found->steps, unit(), found->others > 0 ? "hardly any" : "no");
-            return fmt::format(" About {0} start in each of {1} {2}s, or within a second after the {2}.",
-                               startedText(*found), found->steps, unit());
+            return fmt::format(" In each of {} {}s, or up to a second later, about {} start.", found->steps, unit(),
+                               startedText(*found));
         case DistinctionKind::Thread: break;
     }
     return fmt::format(" {} {} calls of the {}, {}.", where, isOne ? "has" : "have", name, time);
@@ -294,10 +297,10 @@ void RunFindings::addKind(bool (*isOf)(const Contributor&)) {
     if (addIdleTime(exposedNs(isOf), minShare, greatest(isOf)) != nullptr) accounted.kinds.push_back(isOf);
 }
 
-int64_t RunFindings::kernelNs(IsOfGroup isOf) const {
+int64_t RunFindings::kernelNs(IsOfGroup isOf, int64_t KernelGroup::*time) const {
     int64_t sumNs = 0;
     for (const KernelGroup& each : kernels_)
-        if (isOf(each) && !isReportedWork(each)) sumNs = saturatingSum(sumNs, each.exposedNs);
+        if (isOf(each) && !isReportedWork(each)) sumNs = saturatingSum(sumNs, each.*time);
     return perStep(sumNs);
 }
 
@@ -322,6 +325,7 @@ Finding* RunFindings::addKernels(IsOfGroup isOf, double least) {
     found->contributor = most->name;
     found->path = main == nullptr ? std::string() : main->path;
     found->launched = {most->launched};
+    found->written = most->written;
     found->countPerStep = static_cast<double>(count) / stepCount();
     return found;
 }

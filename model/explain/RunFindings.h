@@ -175,8 +175,8 @@ class RunFindings {
 
     /// Returns the compute kernels of the critical worker.
     const std::vector<analysis::KernelGroup>& kernels() const { return kernels_; }
-    /// Returns the time per mean step of kernels for which no earlier rule accounts.
-    int64_t kernelNs(IsOfGroup isOf) const;
+    /// Returns the time per mean step of kernels for which no earlier rule accounts, or another time of them.
+    int64_t kernelNs(IsOfGroup isOf, int64_t analysis::KernelGroup::*time = &analysis::KernelGroup::exposedNs) const;
     /// Adds a finding about these kernels, which later rules then ignore, as `add` does.
     Finding* addKernels(IsOfGroup isOf, double least);
     /// Returns true if an earlier rule accounts for a kernel, as far as its name shows.

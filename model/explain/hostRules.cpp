@@ -391,7 +391,7 @@ std::string sayLaunchBound(const FindingText& text) {
     else
         said += text.rarely() + "." + work;
     if (share > 0 && share <= 0.5)
-        said += fmt::format(" {} of the wait is {}.{}", shareText(share), text.main(), text.place());
+        said += fmt::format(" {} of the GPU's wait is {}.{}", shareText(share), text.main(), text.place());
     return said +
            (isDispatchedSingly(text.worker()) ? " JAX launches each operation as a compiled program of its own." : "") +
            alternatingSentence(text.worker(), ofLaunches, &IdleCause::runsAndWaitsAlternately,

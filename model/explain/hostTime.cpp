@@ -317,7 +317,7 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per, bool
     if (kernels.count == 0) return place;
     const std::string count = perStep(kernels);
     const std::string text =
-        fmt::format(" Launched work: {} kernel{}{}, {} each", count, count == "1" ? "" : "s", per,
+        fmt::format(" Launched work: {} kernel{}{}, {} each on the GPU", count, count == "1" ? "" : "s", per,
                     timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)));
     if (isPlace || launches.place.empty()) return text + "." + place;
     // "of the launches" already says it.

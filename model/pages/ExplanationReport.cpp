@@ -137,6 +137,7 @@ std::string findingsText(const ExplanationReport& report) {
     for (const explain::Finding& finding : report.explanation.findings) {
         text += fmt::format("\n{}. {}\n", ++number, headingOf(report, finding));
         text += indented(printable(finding.sentence), report.lineWidth);
+        if (!finding.code.empty()) text += indented("Code: " + printable(finding.code), report.lineWidth);
         text += indented("Try: " + printable(finding.advice), report.lineWidth);
         if (finding.atNs)
             text += fmt::format("   Example at {} s of the trace.\n",
@@ -168,9 +169,10 @@ std::string findingsHtml(const ExplanationReport& report) {
     std::string html = "<section>\n<h2>What to change first</h2>\n";
     if (report.explanation.findings.empty()) html += "<p>No rule found anything to change.</p>\n";
     for (const explain::Finding& finding : report.explanation.findings) {
-        html +=
-            fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n", markupEscaped(headingOf(report, finding)),
-                        markupEscaped(finding.sentence), markupEscaped(finding.advice));
+        html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n", markupEscaped(headingOf(report, finding)),
+                            markupEscaped(finding.sentence));
+        if (!finding.code.empty()) html += fmt::format("<p><code>{}</code></p>\n", markupEscaped(finding.code));
+        html += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(finding.advice));
         if (!finding.sql.empty())
             html +=
                 fmt::format("<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n</details>\n",

@@ -422,6 +422,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"countPerStep", finding.countPerStep},
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},
+            {"code", finding.code},
             {"advice", finding.advice},
             {"sql", finding.sql},
             {"evidenceNs", finding.evidenceNs},

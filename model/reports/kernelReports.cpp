@@ -221,7 +221,7 @@ const Report criticalPathReport{.info = {.name = "critical_path",
 
 const Report slopesReport{
     .info = {.name = "slopes",
-             .title = "Savings per Step With Less of Each Part",
+             .title = "Forecast Savings per Step",
              .description = "What less of each part of a step saves, by forecast; names as in 'lanescope whatif'",
              .isByRange = true},
     .build = slopes};

@@ -8,7 +8,6 @@
 
 #include "model/format/ncclFunctions.h"
 #include "model/format/text.h"
-#include "model/numbers/groups.h"
 #include "model/text/kernelNames.h"
 
 namespace lanescope {
@@ -158,7 +157,11 @@ std::string_view plainBase(std::string_view qualified) {
 
 std::span<const CollectivePattern> collectivePatterns() { return patterns; }
 
-std::vector<std::string_view> collectiveWords() { return mapped(operationWords, &OperationWord::word); }
+std::vector<std::string_view> collectiveWords() {
+    std::vector<std::string_view> words;
+    for (const OperationWord& each : operationWords) words.push_back(each.word);
+    return words;
+}
 
 std::vector<std::string_view> computingWords() { return {computing.begin(), computing.end()}; }
 

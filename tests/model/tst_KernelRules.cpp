@@ -70,6 +70,7 @@ struct Launched {
     std::string function = {};
     uint32_t blocks = 1024;
     bool isConcurrent = false;  ///< Runs as long as the one before, at the same time on another stream.
+    std::string code = {};      ///< Text of its line.
 };
 
 /// Ten steps of the same kernels without gaps.
@@ -86,7 +87,9 @@ RunSummary summaryOf(const std::vector<Launched>& work, int64_t usedMemory = 0) 
         int64_t callNs = atNs + 1'000, kernelNs = atNs + 10'000;
         for (const Launched& each : work) {
             uint32_t stack = noIndex;
-            if (!each.file.empty()) stack = made.frame(each.function, each.file, 12);
+            if (!each.file.empty())
+                stack = made.stack(noIndex, made.intern(each.function), made.intern(each.file), 12, 0, 0,
+                                   each.code.empty() ? 0 : made.intern(each.code));
             made.addApi(thread, "cuLaunchKernel", callNs, callNs + 200, ++correlation, stack);
             callNs += 300;
             LaunchConfig config;
@@ -289,6 +292,9 @@ class tst_KernelRules : public QObject {
                             40};
         row(denseEmbeddingsRule, {{product, 200}, gradient, fill, {fusedAdam, 400, adam, "_fused_adam"}},
             {{product, 200}, gradient, {fusedAdam, 400, adam, "_fused_adam"}});
+        row(denseEmbeddingsRule,
+            {{product, 200}, gradient, {fill.name, 12}, {foreachMul, 400, adam, "_multi_tensor_adam"}},
+            {{product, 200}, gradient, {fill.name, 4}, {foreachMul, 400, adam, "_multi_tensor_adam"}}, 0, " foreach");
         row(irregularWorkRule, {{product, 500}, {sort, 200}}, {{product, 500}, {sort, 20}});
         row(irregularWorkRule, {{product, 500}, {"void gesvdbj_batch_32x16<float>(int)", 200}},
             {{product, 500}, {"void kernel_trsm_l_mul32<double, 8, false>(int)", 200}}, 0, " decomposition");
@@ -318,6 +324,66 @@ class tst_KernelRules : public QObject {
         const Explanation changed = explain::explain(summaryOf(after, used));
         const Finding* left = findingOf(changed, rule);
         QVERIFY2(left == nullptr, left == nullptr ? "" : left->sentence.c_str());
+    }
+
+    void forecastsCountWhatRemains_data() {
+        const test::Rows<std::vector<Launched>, const Rule*, int> rows;
+        const auto row = [&](const Rule& rule, const std::vector<Launched>& work, int forecastUs,
+                             const char* more = "") {
+            rows(fmt::format("{}{}", rule.id, more).c_str(), work, &rule, forecastUs);
+        };
+        const std::vector<Launched> rest(10, Launched{product, 50});
+        const std::string train = "/src/train.py", adam = "/lib/python3/site-packages/torch/optim/adam.py";
+        row(unfusedChainsRule, repeated(8, {{add, 10}, {add, 30}, {add, 10}, {add, 10}, {product, 20}}, rest), 8 * 30);
+        row(kernelLoopRule, repeated(20, {{add, 4, train, "scale"}, {add, 2, train, "shift"}}, rest), 20 * 2);
+        // All of the loop is one operation.
+        row(kernelLoopRule, repeated(40, {{add, 4}}, rest), 0, " of one operation");
+        row(unfusedOptimizerRule,
+            repeated(10,
+                     {{add, 4, adam, "lerp"}, {add, 4, adam, "mul"}, {add, 8, adam, "addcmul"}, {add, 4, adam, "a"}},
+                     rest),
+            10 * (20 - 2 * 8));
+        row(doublePrecisionRule, {{product, 500}, {"volta_dgemm_128x64_nn", 100}}, 87);
+        row(doublePrecisionRule, {{product, 500}, {doubleAdd, 100}}, 50, " elementwise");
+        row(channelsFirstRule, repeated(4, {{toNhwc, 10}, {convolution, 40}, {batchNorm, 60}}, rest), 4 * (10 + 30));
+    }
+    void forecastsCountWhatRemains() {
+        const auto [work, rule, forecastUs] = test::row<std::vector<Launched>, const Rule*, int>();
+        const Explanation explanation = explain::explain(summaryOf(work));
+        const Finding* found = findingOf(explanation, rule);
+        QVERIFY(found != nullptr);
+        QCOMPARE(found->forecastNs / 1'000, int64_t{forecastUs});
+        QCOMPARE(found->sentence.find(", about ") != std::string::npos, forecastUs > 0);
+    }
+
+    void linesAreQuoted() {
+        const Launched sorting{sort, 200, "/src/train.py", "rank", 1024, false, "scores.sort(descending=True)"};
+        const RunSummary run = summaryOf({{product, 500}, sorting});
+        QCOMPARE(run.workers.front().code,
+                 (std::vector<CodeLine>{{"train.py:12 in rank", "train.py:12", "scores.sort(descending=True)"}}));
+        // Files of one name and different texts are not distinguished.
+        Launched other = sorting;
+        other.file = "/other/train.py";
+        other.code = "other()";
+        QVERIFY(summaryOf({{product, 500}, sorting, other}).workers.front().code.empty());
+        const Explanation explanation = explain::explain(run);
+        QCOMPARE(explanation.findings.front().code, std::string("train.py:12: scores.sort(descending=True)"));
+        const report::ExplanationReport report{run, explanation};
+        HAS(report::explanationAsText(report), "Code: train.py:12: scores.sort(descending=True)\n");
+        HAS(report::explanationAsHtml(report), "<code>train.py:12: scores.sort(descending=True)</code>");
+        HAS(report::explanationAsJson(report), "\"code\": \"train.py:12: scores.sort(descending=True)\"");
+    }
+
+    /// A backward pass has the line of its caller; the forward pass is where the code is.
+    void lineOfTheForwardPassIsNamed() {
+        const std::string train = "/src/train.py";
+        RunSummary run =
+            summaryOf({{product, 500},
+                       {"void at::native::indexing_backward_kernel<float, 4>(long const*)", 200},
+                       {"void at::native::indexFuncLargeIndex<float, long>(int)", 20, train, "Bias.forward"}});
+        const Explanation explanation = explain::explain(run);
+        QCOMPARE(explanation.findings.front().rule, &irregularWorkRule);
+        HAS(explanation.findings.front().sentence, " (forward pass: train.py:12 in Bias.forward)");
     }
 
     void recomputationIsRightIfMemoryIsUsed() {
@@ -458,6 +524,13 @@ class tst_KernelRules : public QObject {
         QCOMPARE(json["compute"]["sentence"].get<std::string>(), explanation.compute);
         QCOMPARE(json["compute"]["families"][0]["family"].get<std::string>(), std::string("matrix_product"));
         QCOMPARE(json["compute"]["families"][0]["precision"].get<std::string>(), std::string("bf16"));
+    }
+
+    void productsInDoublePrecisionAreMentioned() {
+        const Explanation explanation =
+            explain::explain(summaryOf(repeated(10, {{"volta_dgemm_128x64_nn", 50}}, {{norm, 20}})));
+        QVERIFY(explanation.findings.empty());
+        HAS(explanation.compute, " The matrix products are in double precision. If fp32 suffices, convert the data");
     }
 
     void familiesSumToTheComputeTime() {

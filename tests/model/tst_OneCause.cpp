@@ -162,7 +162,7 @@ class tst_OneCause : public QObject {
         QCOMPARE(rulesOf(made), (std::vector{&hostWorkRule, &launchBoundRule}));
         HAS(made.findings[0].sentence, " Place: replay.py:58 in sample. There the main thread runs.");
         // Of 92 ms without the long host code.
-        HAS(made.findings[1].sentence, " 32.6 % of the wait is in host code");
+        HAS(made.findings[1].sentence, " 32.6 % of the GPU's wait is in host code");
         HAS(made.findings[1].sentence, " Place: seen mostly at replay.py:112 in learn.");
         HAS(made.findings[1].sentence, " Meanwhile the main thread alternately runs and waits for a lock");
         // Another line has more.
@@ -210,7 +210,7 @@ class tst_OneCause : public QObject {
         LaunchTimes& launches = made.run().workers[0].launches;
         launches = {.count = 100, .medianNs = 1, .place = {"launched at b.py:2 in g", "b.py:2 in g"}, .placeCount = 64};
         const auto sentence = [&] { return findingOf(explain::explain(made.run()), &launchBoundRule)->sentence; };
-        HAS(sentence(), " each. Place: b.py:2 in g, with 64.0 % of the launches.");
+        HAS(sentence(), " each on the GPU. Place: b.py:2 in g, with 64.0 % of the launches.");
         HAS(sentence(), " Wait: seen mostly in f (a.py).");
         HAS_NO(sentence(), " Place: seen");
         // A line of most samples has most of the time, whatever it launches.
@@ -307,7 +307,7 @@ class tst_OneCause : public QObject {
         // Of 60 ms with possible overhead.
         HAS(sentence(), "for work to be launched: mostly in host code");
         addLate(made, runsAt({"replay.py", 90, "forward"}), 30 * ms);
-        HAS(sentence(), " 44.4 % of the wait is in host code");
+        HAS(sentence(), " 44.4 % of the GPU's wait is in host code");
     }
 
     /// A measured time remains a finding, and fails a run, if a replay forecasts no saving.

@@ -95,12 +95,14 @@ QString detailsText(const Explanation& explanation, const Finding& finding) {
     const QString unit = explanation.what == "run" ? ExplanationPanel::tr("of the run")
                                                    : ExplanationPanel::tr("per %1").arg(toQString(explanation.what));
     const auto mean = std::ranges::find(explanation.workers, finding.worker, &WorkerParts::worker);
+    const QString text = toQString(printable(finding.sentence)) +
+                         (finding.code.empty() ? QString() : QLatin1Char('\n') + toQString(printable(finding.code)));
     if (finding.saving && mean != explanation.workers.end())
         return ExplanationPanel::tr("%1\nForecast: %2 \u00b1 %3 instead of %4 %5. Try: %6")
-            .arg(toQString(printable(finding.sentence)), shortDuration(mean->meanNs - finding.saving->ns),
-                 shortDuration(finding.saving->marginNs), shortDuration(mean->meanNs), unit, toQString(finding.advice));
+            .arg(text, shortDuration(mean->meanNs - finding.saving->ns), shortDuration(finding.saving->marginNs),
+                 shortDuration(mean->meanNs), unit, toQString(finding.advice));
     return ExplanationPanel::tr("%1\nPotential saving: \u2264 %2 %3 (estimate). Try: %4")
-        .arg(toQString(printable(finding.sentence)), shortDuration(finding.maxGainNs), unit, toQString(finding.advice));
+        .arg(text, shortDuration(finding.maxGainNs), unit, toQString(finding.advice));
 }
 
 }  // namespace
