@@ -105,10 +105,27 @@ namespace {
 /// Texts of lines by file and line.
 using LineTexts = std::map<std::pair<int64_t, int64_t>, std::string>;
 
+/// Returns a line without its comment and the contents of its strings, which may be secrets: `login(key="…")`.
+std::string withoutStrings(std::string_view line) {
+    std::string text;
+    for (size_t at = 0; at < line.size() && line[at] != '#'; ++at) {
+        const char quote = line[at];
+        text += quote;
+        if (quote != '"' && quote != '\'') continue;
+        const size_t begin = ++at;
+        for (; at < line.size() && line[at] != quote; ++at)
+            if (line[at] == '\\') ++at;
+        if (at > begin) text += "…";
+        if (at < line.size()) text += quote;
+    }
+    return text;
+}
+
 /// Adds the text of each line that is not blank, at most `maxCodeBytes`.
 void addLines(int64_t file, std::string_view code, LineTexts& texts) {
     for (int64_t number = 1; !code.empty(); ++number) {
-        const std::string_view line = trimmed(takeUntil(code, '\n'), " \t\r").substr(0, maxCodeBytes);
+        const std::string text = withoutStrings(takeUntil(code, '\n'));
+        const std::string_view line = trimmed(text, " \t\r").substr(0, maxCodeBytes);
         if (!line.empty()) texts.emplace(std::pair(file, number), line);
     }
 }

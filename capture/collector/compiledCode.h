@@ -19,8 +19,8 @@ bool isCompiledFile(std::string_view path);
 std::map<uint32_t, std::string> compiledLines(std::string_view code);
 
 /// Reads the files that the stacks of a trace name, as far as they exist and have at most a MiB, and writes to the
-/// stacks the text of the lines of Python files of the program that were last changed before a time, and what lines of
-/// torch.compile's cache replace. After all stacks.
+/// stacks the text of the lines of Python files of the program that were last changed before a time, without strings
+/// and comments, and what lines of torch.compile's cache replace. After all stacks.
 Result<void> writeCodeOfLines(TraceWriter& trace, int64_t beforeRealtimeNs);
 
 }  // namespace lanescope::capture
