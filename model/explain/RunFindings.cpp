@@ -57,7 +57,7 @@ std::string FindingText::where() const {
            (finding_.launched.empty() ? "" : ", " + shortContributorName(finding_.launched.text, true)) +
            (finding_.written.empty() || finding_.launched.text.ends_with(finding_.written)
                 ? ""
-                : fmt::format(" (forward pass: {})", printable(finding_.written)));
+                : fmt::format(" (outside of the backward pass: {})", printable(finding_.written)));
 }
 
 std::string FindingText::main() const {

@@ -375,7 +375,7 @@ class tst_KernelRules : public QObject {
     }
 
     /// A backward pass has the line of its caller; the forward pass is where the code is.
-    void lineOfTheForwardPassIsNamed() {
+    void lineOutsideOfTheBackwardPassIsNamed() {
         const std::string train = "/src/train.py";
         RunSummary run =
             summaryOf({{product, 500},
@@ -383,7 +383,7 @@ class tst_KernelRules : public QObject {
                        {"void at::native::indexFuncLargeIndex<float, long>(int)", 20, train, "Bias.forward"}});
         const Explanation explanation = explain::explain(run);
         QCOMPARE(explanation.findings.front().rule, &irregularWorkRule);
-        HAS(explanation.findings.front().sentence, " (forward pass: train.py:12 in Bias.forward)");
+        HAS(explanation.findings.front().sentence, " (outside of the backward pass: train.py:12 in Bias.forward)");
     }
 
     void recomputationIsRightIfMemoryIsUsed() {
