@@ -12,11 +12,6 @@ namespace lanescope::analysis {
 
 namespace {
 
-bool isPlaceOf(std::string_view text, std::string_view line) {
-    if (!text.ends_with(line)) return false;
-    return text.size() == line.size() || text[text.size() - line.size() - 1] == ' ';
-}
-
 using CodeByPlace = std::map<std::string, CodeLine, std::less<>>;
 
 /// Returns all lines by place, without those of two files.
@@ -34,10 +29,10 @@ CodeByPlace codeByPlace(const Trace& trace) {
     return codes;
 }
 
-/// Returns the line with which a text ends, after a blank; null if there is none.
-const CodeLine* lineAtEnd(const CodeByPlace& codes, std::string_view text) {
+/// Returns the line that `find` returns for a text or its longest end after a blank; null if there is none.
+const CodeLine* lineAtEnd(std::string_view text, auto find) {
     while (true) {
-        if (const auto found = codes.find(text); found != codes.end()) return &found->second;
+        if (const CodeLine* line = find(text); line != nullptr) return line;
         const size_t blank = text.find(' ');
         if (blank == std::string_view::npos) return nullptr;
         text.remove_prefix(blank + 1);
@@ -62,18 +57,23 @@ std::set<std::string> placesOf(const WorkerSummary& worker) {
 void addCodeLines(const Trace& trace, std::vector<WorkerSummary>& workers) {
     const CodeByPlace codes = codeByPlace(trace);
     if (codes.empty()) return;
+    const auto find = [&](std::string_view place) {
+        const auto found = codes.find(place);
+        return found == codes.end() ? nullptr : &found->second;
+    };
     for (WorkerSummary& worker : workers) {
         std::map<std::string_view, const CodeLine*> named;
         for (const std::string& each : placesOf(worker))
-            if (const CodeLine* line = lineAtEnd(codes, each); line != nullptr) named.emplace(line->place, line);
+            if (const CodeLine* line = lineAtEnd(each, find); line != nullptr) named.emplace(line->place, line);
         for (const auto& [place, line] : named) worker.code.push_back(*line);
     }
 }
 
 const CodeLine* codeAt(const WorkerSummary& worker, std::string_view place) {
-    const auto found =
-        std::ranges::find_if(worker.code, [&](const CodeLine& each) { return isPlaceOf(place, each.place); });
-    return found == worker.code.end() ? nullptr : &*found;
+    return lineAtEnd(place, [&](std::string_view end) {
+        const auto found = std::ranges::find(worker.code, end, &CodeLine::place);
+        return found == worker.code.end() ? nullptr : &*found;
+    });
 }
 
 }  // namespace lanescope::analysis
