@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/HitNavigator.h"
 
-#include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QLocale>
-#include <QMetaObject>
 #include <QSignalBlocker>
-#include <QThreadPool>
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <new>
 #include <optional>
 #include <ranges>
 #include <utility>
@@ -225,13 +221,9 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
 
     void work() {
         sinceCount_.start();
-        try {
-            for (size_t index = 0; index < places_.size() && !isCancelled_; ++index)
-                found_.push_back(search(places_[index], index == 0));
-            isWhole_ = true;
-        } catch (const std::bad_alloc&) {
-            found_.clear();
-        }
+        for (size_t index = 0; index < places_.size() && !isCancelled_; ++index)
+            found_.push_back(search(places_[index], index == 0));
+        isWhole_ = true;
     }
 
     /// Runs on the GUI thread after `work`.
@@ -280,14 +272,10 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
 
     /// Runs `report` on the GUI thread, unless the job is deleted or has started another search.
     void post(std::function<void(SearchJob&)> report) {
-        QCoreApplication* application = QCoreApplication::instance();
-        if (!application || isCancelled_) return;
-        QMetaObject::invokeMethod(
-            application,
-            [self = shared_from_this(), report = std::move(report)] {
-                if (self->isWanted()) report(*self->job_);
-            },
-            Qt::QueuedConnection);
+        if (isCancelled_) return;
+        views::postToGui([self = shared_from_this(), report = std::move(report)] {
+            if (self->isWanted()) report(*self->job_);
+        });
     }
 
     const QPointer<SearchJob> job_;  // accessed on the GUI thread only
@@ -305,17 +293,7 @@ SearchJob::~SearchJob() { cancel(); }
 void SearchJob::start(std::vector<Place> places, SearchQuery query) {
     cancel();
     run_ = std::make_shared<Run>(this, std::move(places), std::move(query));
-    // The courier is allocated in advance, so that the answer arrives even if memory runs out.
-    auto* const courier = new views::Courier([run = run_] { run->deliver(); });
-    // In a thread of its own, as in `LatestJob`.
-    QThreadPool* const pool = QThreadPool::globalInstance();
-    pool->releaseThread();
-    pool->start([pool, run = run_, courier]() mutable {
-        run->work();
-        run.reset();  // its content is deleted on the GUI thread
-        courier->send();
-        pool->reserveThread();
-    });
+    views::runInThread([run = run_] { run->work(); }, [run = run_] { run->deliver(); });
 }
 
 void SearchJob::cancel() {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/LoadPage.h"
 
-#include <QCoreApplication>
-#include <QMetaObject>
 #include <QPointer>
-#include <QThreadPool>
 #include <QVBoxLayout>
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -81,47 +77,30 @@ TraceLoader::~TraceLoader() { cancel(); }
 
 void TraceLoader::start() {
     isRunning_ = true;
-    // The worker must not touch `this`, which may be gone by then; the application object outlives
-    // both, and its event loop checks the guard.
-    const auto post = [guard = QPointer<TraceLoader>(this)](auto deliver) {
-        QCoreApplication* application = QCoreApplication::instance();
-        if (!application) return;
-        QMetaObject::invokeMethod(
-            application,
-            [guard, deliver = std::move(deliver)] {
-                if (guard) deliver(*guard);
-            },
-            Qt::QueuedConnection);
-    };
+    // The worker must not touch `this`, which may be gone by then; the guard is checked on the GUI thread.
+    const QPointer<TraceLoader> guard(this);
     // Allocated before, so that any failure can be reported.
     struct Answer {
         Result<Loaded> result;
         Paths skippedFiles;
     };
     auto answer = std::make_shared<Answer>(fail("There is not enough memory to open {}.", paths_.front().string()));
-    auto* const courier = new views::Courier([guard = QPointer<TraceLoader>(this), answer] {
-        if (!guard) return;
-        guard->skipped_ = answer->skippedFiles;
-        guard->finish(answer->result);
-    });
-    // Adds a thread to the pool for short jobs, and removes it at the end.
-    QThreadPool* pool = QThreadPool::globalInstance();
-    pool->releaseThread();
-    pool->start([post, pool, courier, answer, paths = paths_, cut = cut_, ssh = ssh_, isCancelled = isCancelled_] {
-        const LoadProgress progress = [&](double fraction, std::string_view what) {
-            if (isCancelled->load()) return false;
-            post([fraction, text = views::toQString(what)](TraceLoader& loader) {
-                if (loader.isRunning_) emit loader.progressed(fraction, text);
-            });
-            return true;
-        };
-        try {
+    views::runInThread(
+        [guard, answer, paths = paths_, cut = cut_, ssh = ssh_, isCancelled = isCancelled_] {
+            const LoadProgress progress = [&](double fraction, std::string_view what) {
+                if (isCancelled->load()) return false;
+                views::postToGui([guard, fraction, text = views::toQString(what)] {
+                    if (guard && guard->isRunning_) emit guard->progressed(fraction, text);
+                });
+                return true;
+            };
             answer->result = open(paths, cut, ssh, progress, answer->skippedFiles);
-        } catch (const std::bad_alloc&) {
-        }
-        courier->send();
-        pool->reserveThread();
-    });
+        },
+        [guard, answer] {
+            if (!guard) return;
+            guard->skipped_ = answer->skippedFiles;
+            guard->finish(answer->result);
+        });
 }
 
 void TraceLoader::cancel() {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/compare/ComparisonJob.h"
 
-#include <QCoreApplication>
-#include <QMetaObject>
 #include <QPointer>
 
 #include "views/text/shownText.h"
@@ -187,14 +185,9 @@ void ComparisonJob::start(const Compare& compare) {
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     // The worker thread may outlive this object, so it reports through the application.
     const auto report = [guard = QPointer<ComparisonJob>(this), isCancelled = isCancelled_](double fraction) {
-        if (QCoreApplication* application = QCoreApplication::instance()) {
-            QMetaObject::invokeMethod(
-                application,
-                [guard, isCancelled, fraction] {
-                    if (guard && !isCancelled->load()) emit guard->progressed(fraction);
-                },
-                Qt::QueuedConnection);
-        }
+        postToGui([guard, isCancelled, fraction] {
+            if (guard && !isCancelled->load()) emit guard->progressed(fraction);
+        });
         return !isCancelled->load();
     };
     job_->start([this, compare, known = last_, report]() -> LatestJob::Publish {

@@ -2,6 +2,7 @@
 #include "views/jobs/LatestJob.h"
 
 #include <QCoreApplication>
+#include <QMetaObject>
 #include <QPointer>
 #include <utility>
 
@@ -24,6 +25,29 @@ void Courier::customEvent(QEvent*) {
     arrive();
 }
 
+void runInThread(std::function<void()> work, std::function<void()> arrive) {
+    auto* const courier = new Courier(std::move(arrive));
+    // A further thread for the pool: Qt paints in it, too, and the window would wait for jobs that wait for another
+    // machine.
+    QThreadPool* const pool = QThreadPool::globalInstance();
+    pool->releaseThread();
+    pool->start([pool, courier, work = std::move(work)]() mutable {
+        try {
+            work();
+        } catch (const std::bad_alloc&) {
+            // The receiver sees that its answer is missing; everything else goes on.
+        }
+        work = nullptr;
+        courier->send();
+        pool->reserveThread();
+    });
+}
+
+void postToGui(std::function<void()> report) {
+    if (QCoreApplication* application = QCoreApplication::instance())
+        QMetaObject::invokeMethod(application, std::move(report), Qt::QueuedConnection);
+}
+
 void LatestJob::start(Work work, Older older) {
     ++newest_;
     if (older == Older::Void) firstValid_ = newest_;
@@ -42,24 +66,14 @@ void LatestJob::launch(quint64 number, Work work) {
     isRunning_ = true;
     // The worker must not touch `this`, which may be gone by then; the guard is checked on delivery.
     auto answer = std::make_shared<Answer>();
-    auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
-        if (guard) guard->finish(number, *answer);
-    });
-    // In a thread of its own: Qt paints in this pool, too, and the window would wait for jobs that wait for another
-    // machine.
-    QThreadPool* const pool = QThreadPool::globalInstance();
-    pool->releaseThread();
-    pool->start([pool, courier, answer = std::move(answer), work = std::move(work)]() mutable {
-        try {
+    runInThread(
+        [answer, work = std::move(work)] {
             answer->publish = work();
             answer->isThere = true;
-        } catch (const std::bad_alloc&) {
-            // An answer that ran out of memory is not shown; everything else goes on.
-        }
-        answer.reset();  // its content is deleted on the GUI thread
-        courier->send();
-        pool->reserveThread();
-    });
+        },
+        [guard = QPointer<LatestJob>(this), number, answer] {
+            if (guard) guard->finish(number, *answer);
+        });
 }
 
 void LatestJob::finish(quint64 number, const Answer& answer) {

@@ -30,6 +30,14 @@ class Courier : public QObject {
     std::unique_ptr<QEvent> event_;
 };
 
+/// Runs `work` in a thread of its own, then `arrive` on the GUI thread, even if `work` ran out of memory. Call it on
+/// the GUI thread. The content of `work` is deleted on its thread before, so data that both own is deleted on the GUI
+/// thread.
+void runInThread(std::function<void()> work, std::function<void()> arrive);
+
+/// Calls `report` on the GUI thread, later; does nothing at the end of the application. Any thread.
+void postToGui(std::function<void()> report);
+
 /// Returns the same value, but the last owner does not free it: a thread of the global pool does.
 /// To free data that grows with the events of a trace takes tens of milliseconds, as the system
 /// reclaims page by page, and the last owner is often the GUI thread.
