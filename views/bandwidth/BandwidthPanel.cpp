@@ -137,7 +137,7 @@ void RangeNameChoice::takeText() {
     emit rangeNameChanged();
 }
 
-BandwidthPanel::BandwidthPanel(QWidget* parent) : ComputedPanel(parent) {
+BandwidthPanel::BandwidthPanel(QWidget* parent) : ScopedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         view_->setTable({});
         view_->setEmptyText(tr("There is not enough memory to compare these copies."));
@@ -164,7 +164,7 @@ QWidget* BandwidthPanel::makeControls() {
         {tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range"), tr("Each step or range")});
     rangeNameChoice_ = new RangeNameChoice(controls);
     rangeNameChoice_->hide();
-    scopeChoice_ = new ScopeChoice(controls);
+    makeScopeChoice(controls);
     pairButton_ = textButton(controls, {}, tr("Shows all copies again"));
     pairButton_->setObjectName("pair");
     pairButton_->hide();
@@ -176,7 +176,6 @@ QWidget* BandwidthPanel::makeControls() {
         invalidate();
     });
     connect(rangeNameChoice_, &RangeNameChoice::rangeNameChanged, this, &BandwidthPanel::invalidate);
-    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &BandwidthPanel::follow);
     connect(pairButton_, &QToolButton::clicked, this, [this] { setRows(BandwidthRows::Memory); });
     return controls;
 }
@@ -214,10 +213,8 @@ QWidget* BandwidthPanel::makeCharts() {
 }
 
 void BandwidthPanel::setTrace(TracePtr trace) {
-    trace_ = std::move(trace);
-    copies_ = trace_ ? freedInBackground(std::make_shared<SharedCopyIndex>(trace_)) : nullptr;
-    scopeChoice_->reset();
-    invalidate();
+    copies_ = trace ? freedInBackground(std::make_shared<SharedCopyIndex>(trace)) : nullptr;
+    ScopedPanel::setTrace(std::move(trace));
 }
 
 void BandwidthPanel::setTheme(const Theme& theme) {

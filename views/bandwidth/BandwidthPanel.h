@@ -85,15 +85,12 @@ class CopyChart;
 
 /// The rates of memory copies compared with the peaks of the links: suggestions, a table and charts. Counts off the GUI
 /// thread and only while visible. The newest answer wins while a range is dragged.
-class BandwidthPanel : public ComputedPanel {
+class BandwidthPanel : public ScopedPanel {
     Q_OBJECT
   public:
     explicit BandwidthPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
-    /// The range is counted if the user chose this scope.
-    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
     void setTheme(const Theme& theme) override;
     void setRows(BandwidthRows rows) { rowsChoice_->setCurrentIndex(static_cast<int>(rows)); }
     void setChart(BandwidthChart chart) { chartTabs_->setCurrentIndex(static_cast<int>(chart)); }
@@ -121,7 +118,6 @@ class BandwidthPanel : public ComputedPanel {
     ReportView* view_ = new ReportView(model_, this);
     QComboBox* rowsChoice_ = nullptr;
     RangeNameChoice* rangeNameChoice_ = nullptr;
-    ScopeChoice* scopeChoice_ = nullptr;
     QToolButton* pairButton_ = nullptr;
     QTabWidget* chartTabs_ = nullptr;
     std::array<CopyChart*, 3> charts_{};

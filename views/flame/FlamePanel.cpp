@@ -135,7 +135,7 @@ std::optional<QString> FlameTrail::toolTipAt(QPoint position) const {
     return crumb ? plainToolTip(toQString(tree_->nameOf(crumb->node))) : QString();
 }
 
-FlamePanel::FlamePanel(QWidget* parent) : ComputedPanel(parent) {
+FlamePanel::FlamePanel(QWidget* parent) : ScopedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         showTree(nullptr);
         empty_->setText(tr("There is not enough memory to add up these stacks."));
@@ -172,7 +172,7 @@ QWidget* FlamePanel::makeControls() {
     baseChoice_->setAccessibleName(tr("Grouping of the time"));
     baseChoice_->setToolTip(tr("Group GPU work by"));
     baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("Steps and ranges"), tr("Modules")});
-    scopeChoice_ = new ScopeChoice(controls);
+    makeScopeChoice(controls);
     searchEdit_ = new QLineEdit(controls);
     searchEdit_->setPlaceholderText(tr("Find frames"));
     searchEdit_->setAccessibleName(tr("Find frames by a part of their name"));
@@ -190,7 +190,6 @@ QWidget* FlamePanel::makeControls() {
     outputs_ = {copy, picture, folded};
     for (QToolButton* button : outputs_) row->addWidget(button);
     connect(baseChoice_, &QComboBox::currentIndexChanged, this, &FlamePanel::invalidate);
-    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &FlamePanel::follow);
     connect(searchEdit_, &QLineEdit::textChanged, this, &FlamePanel::search);
     connect(searchEdit_, &QLineEdit::returnPressed, chart_, qOverload<>(&QWidget::setFocus));
     connect(copy, &QToolButton::clicked, this, &FlamePanel::copyFolded);
@@ -201,11 +200,9 @@ QWidget* FlamePanel::makeControls() {
 
 void FlamePanel::setTrace(TracePtr trace) {
     const bool isFirst = trace_ == nullptr;
-    trace_ = std::move(trace);
-    scopeChoice_->reset();
+    ScopedPanel::setTrace(std::move(trace));
     const bool isDefaultEmpty = isFirst && trace_ && !hasBase(*trace_, base());
     if (isDefaultEmpty && hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
-    invalidate();
 }
 
 void FlamePanel::setTheme(const Theme& theme) {

@@ -63,15 +63,12 @@ class FlameTrail : public PaintedWidget {
 
 /// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a range. Counts off
 /// the GUI thread and only while visible. Writes no files: the owner receives `fileRequested`.
-class FlamePanel : public ComputedPanel {
+class FlamePanel : public ScopedPanel {
     Q_OBJECT
   public:
     explicit FlamePanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
-    /// The range is counted if the user chose this scope.
-    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
     void setTheme(const Theme& theme) override;
     void setBase(FlameBase base) { baseChoice_->setCurrentIndex(static_cast<int>(base)); }
 
@@ -105,7 +102,6 @@ class FlamePanel : public ComputedPanel {
 
     Theme theme_ = Theme::light();
     QComboBox* baseChoice_;
-    ScopeChoice* scopeChoice_;
     QLineEdit* searchEdit_;
     std::vector<QToolButton*> outputs_;  ///< Disabled while nothing is shown.
     FlameTrail* trail_ = new FlameTrail(this);

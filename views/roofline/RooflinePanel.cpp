@@ -308,12 +308,6 @@ RooflinePanel::RooflinePanel(QWidget* parent) : ComputedPanel(parent) {
     });
 }
 
-void RooflinePanel::setTrace(TracePtr trace) {
-    trace_ = std::move(trace);
-    range_.reset();
-    invalidate();
-}
-
 void RooflinePanel::setRange(std::optional<TimeRange> range) {
     if (range == range_) return;
     range_ = range;

@@ -78,7 +78,6 @@ class RooflinePanel : public ComputedPanel {
   public:
     explicit RooflinePanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace) override;
     void setRange(std::optional<TimeRange> range) override;
     void setTheme(const Theme& theme) override { chart_->setTheme(theme); }
     ReportView* table() const override { return view_; }
@@ -88,7 +87,6 @@ class RooflinePanel : public ComputedPanel {
     void showRoofline(RooflinePtr roofline, ReportTable table);
     void activate(size_t row);
 
-    std::optional<TimeRange> range_;
     RooflineChart* chart_ = new RooflineChart(this);
     ReportView* view_ = new ReportView(this);
     QComboBox* gpu_ = new DropDown(this);

@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "model/trace/Trace.h"
 #include "views/jobs/LatestJob.h"
@@ -60,6 +61,16 @@ struct PanelKind {
 /// A panel that computes its content off the GUI thread, and only while it is visible.
 class ComputedPanel : public Panel {
   public:
+    void setTrace(TracePtr trace) override {
+        trace_ = std::move(trace);
+        range_.reset();
+        invalidate();
+    }
+    void setRange(std::optional<TimeRange> range) override {
+        if (range == range_) return;
+        range_ = range;
+        follow();
+    }
     bool isStale() const override { return isStale_; }
 
   protected:
@@ -94,6 +105,7 @@ class ComputedPanel : public Panel {
     }
 
     TracePtr trace_;
+    std::optional<TimeRange> range_;
 
   private:
     LatestJob* job_;

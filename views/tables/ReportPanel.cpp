@@ -73,18 +73,6 @@ void ReportPanel::offer(const std::vector<std::pair<QString, QString>>& reports)
     });
 }
 
-void ReportPanel::setTrace(TracePtr trace) {
-    trace_ = std::move(trace);
-    range_.reset();
-    invalidate();
-}
-
-void ReportPanel::setRange(std::optional<TimeRange> range) {
-    if (range == range_) return;
-    range_ = range;
-    follow();
-}
-
 void ReportPanel::refresh(LatestJob::Older older) {
     if (!trace_) {
         view_->setTable({});

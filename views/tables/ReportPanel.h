@@ -49,6 +49,29 @@ class ScopeChoice : public DropDown {
     std::optional<TimeRange> selected_, visible_;
 };
 
+/// A panel with a choice of the counted time.
+class ScopedPanel : public ComputedPanel {
+  public:
+    void setTrace(TracePtr trace) override {
+        scopeChoice_->reset();
+        ComputedPanel::setTrace(std::move(trace));
+    }
+    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
+    /// The range is counted if the user chose this scope.
+    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
+
+  protected:
+    using ComputedPanel::ComputedPanel;
+
+    /// Creates the choice. Call it once, in the constructor.
+    void makeScopeChoice(QWidget* parent) {
+        scopeChoice_ = new ScopeChoice(parent);
+        connect(scopeChoice_, &ScopeChoice::countedChanged, this, &ScopedPanel::follow);
+    }
+
+    ScopeChoice* scopeChoice_ = nullptr;
+};
+
 /// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
 /// thread and only while visible.
 class ReportPanel : public ComputedPanel {
@@ -59,8 +82,6 @@ class ReportPanel : public ComputedPanel {
 
     /// Adds a choice of reports, given by title and name.
     void offer(const std::vector<std::pair<QString, QString>>& reports);
-    void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override;
     ReportView& view() const { return *view_; }
     ReportView* table() const override { return view_; }
 
@@ -70,7 +91,6 @@ class ReportPanel : public ComputedPanel {
 
     QString reportName_;
     QComboBox* choice_ = nullptr;
-    std::optional<TimeRange> range_;
     ReportView* view_ = new ReportView(this);
     QLabel* notes_ = new PlainLabel(this);  ///< The notes of the report, below it; hidden without any.
 };
@@ -103,7 +123,6 @@ class SelectionPanel : public ComputedPanel {
     /// Returns the chosen groups with their subtracks; nullopt for all tracks.
     std::optional<std::vector<uint32_t>> chosenTracks() const;
 
-    std::optional<TimeRange> range_;
     QLabel* headline_ = new WrappedLabel(this);
     QToolButton* tracksButton_ = new QToolButton(this);
     std::vector<uint32_t> chosen_;  ///< Top tracks; empty for all.

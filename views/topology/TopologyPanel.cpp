@@ -453,7 +453,7 @@ QStringList TopologyMatrix::legend() const {
     return lines;
 }
 
-TopologyPanel::TopologyPanel(QWidget* parent) : ComputedPanel(parent) {
+TopologyPanel::TopologyPanel(QWidget* parent) : ScopedPanel(parent) {
     connect(job(), &LatestJob::ranOutOfMemory, this, [this] {
         verdict_->setText(tr("Not enough memory for the topology. Close other traces."));
         settle();
@@ -494,8 +494,7 @@ QWidget* TopologyPanel::makeFacts() {
     connect(matrixView_, &QTableView::activated, this, [this](const QModelIndex& index) {
         if (const auto pair = matrix_->pairAt(index)) activatePair(pair->first, pair->second);
     });
-    scopeChoice_ = new ScopeChoice(page);
-    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &TopologyPanel::follow);
+    makeScopeChoice(page);
     auto* top = new QHBoxLayout;
     top->addWidget(verdict_, 1);
     top->addWidget(scopeChoice_, 0, Qt::AlignTop);
@@ -545,12 +544,6 @@ void TopologyPanel::showEdge() {
     copiesButton_->setEnabled(use != nullptr);
     largestButton_->setEnabled(use && use->largest.isValid());
     slowestButton_->setEnabled(use && use->slowest.isValid());
-}
-
-void TopologyPanel::setTrace(TracePtr trace) {
-    trace_ = std::move(trace);
-    scopeChoice_->reset();
-    invalidate();
 }
 
 void TopologyPanel::setTheme(const Theme& theme) {

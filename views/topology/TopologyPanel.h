@@ -136,15 +136,11 @@ QString meaningOf(const QString& word);
 
 /// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each link: in sentences,
 /// as a matrix, as a graph, and by range of the program. Counts off the GUI thread and only while visible.
-class TopologyPanel : public ComputedPanel {
+class TopologyPanel : public ScopedPanel {
     Q_OBJECT
   public:
     explicit TopologyPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace) override;
-    void setRange(std::optional<TimeRange> range) override { scopeChoice_->setSelectedRange(range); }
-    /// The range is counted if the user chose this scope.
-    void setVisibleRange(TimeRange range) override { scopeChoice_->setVisibleRange(range); }
     void setTheme(const Theme& theme) override;
 
     QString verdictText() const { return verdict_->text() + QLatin1Char('\n') + sentences_->text(); }
@@ -182,7 +178,6 @@ class TopologyPanel : public ComputedPanel {
     QToolButton* copiesButton_ = nullptr;
     QToolButton* largestButton_ = nullptr;
     QToolButton* slowestButton_ = nullptr;
-    ScopeChoice* scopeChoice_ = nullptr;
     ReportView* links_ = new ReportView(this);
 };
 
