@@ -135,9 +135,7 @@ void addName(QCustomPlot& plot, QCPAxis& rates, const Cluster& cluster, double r
     text->setText(nameOf(cluster, room - 8, QFontMetricsF(font)));
     text->setFont(font);
     text->setColor(theme.mutedText);
-    QColor veil = theme.canvas;
-    veil.setAlpha(210);
-    text->setBrush(veil);
+    text->setBrush(translucent(theme.canvas, 210));
 }
 
 /// Adds dashed, named lines at the peak rates of the links of a trace. Peaks with overlapping names

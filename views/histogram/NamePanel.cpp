@@ -188,9 +188,7 @@ void NameHistogram::paintOverTime(QPainter& painter) const {
         const int y = yOf(occurrences_->durationNs[longest]);
         const int x = area.left() + static_cast<int>(pixel);
         const QColor shown = isBrushed(longest) ? color : Theme::mix(theme_.canvas, color, 0.25);
-        QColor stem = shown;
-        stem.setAlpha(70);
-        painter.fillRect(QRect(x, y, 1, area.bottom() - y + 1), stem);
+        painter.fillRect(QRect(x, y, 1, area.bottom() - y + 1), translucent(shown, 70));
         painter.fillRect(QRect(x - 1, y - 1, 3, 3), current_ == longest ? theme_.accent : shown);
     }
     painter.setPen(theme_.mutedText);
@@ -205,10 +203,8 @@ void NameHistogram::paintOverTime(QPainter& painter) const {
         lowest = y;
         const QString label = tr("p%1 %2").arg(percents[index]).arg(shortDuration(percentiles_[index]));
         const int wide = fontMetrics().horizontalAdvance(label);
-        QColor veil = theme_.canvas;
-        veil.setAlpha(210);
         painter.fillRect(QRect(area.right() - wide - 2, y - fontMetrics().height(), wide + 4, fontMetrics().height()),
-                         veil);
+                         translucent(theme_.canvas, 210));
         painter.drawText(area.right() - wide, y - 2, label);
     }
     const int foot = area.bottom() + fontMetrics().ascent() + 4;

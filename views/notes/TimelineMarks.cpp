@@ -35,11 +35,6 @@ const char* const colorNames[] = {
 
 constexpr int faintAlpha = 120;
 
-QColor faint(QColor color, int alpha) {
-    color.setAlpha(alpha);
-    return color;
-}
-
 constexpr int pennantWidth = 11;
 constexpr int maxFlagWidth = 220;
 constexpr int textInset = 6;
@@ -190,7 +185,7 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
     const int left = static_cast<int>(std::floor(std::max(from, -4.0)));
     const int right = static_cast<int>(std::floor(std::min<double>(to, this->width() + 4)));
     const auto paintIn = [&](const QRect& area, int lineAlpha) {
-        const QColor line = faint(color, lineAlpha);
+        const QColor line = translucent(color, lineAlpha);
         painter.fillRect(QRect(left, area.top(), width, area.height()), line);
         if (right > left + 2) painter.fillRect(QRect(right, area.top(), width, area.height()), line);
     };

@@ -157,10 +157,8 @@ void RooflineChart::paintEvent(QPaintEvent*) {
     for (size_t row = roofline_->rows.size(); row-- > 0;) {
         const auto place = placeOf(row);
         if (!place) continue;
-        QColor fill = colorOf(roofline_->rows[row].work.kind);
-        fill.setAlpha(170);
         painter.setPen(current_ == row ? QPen(theme_.accent, 2) : QPen(theme_.canvas, 1));
-        painter.setBrush(fill);
+        painter.setBrush(translucent(colorOf(roofline_->rows[row].work.kind), 170));
         const double radius = radiusOf(roofline_->rows[row]);
         painter.drawEllipse(*place, radius, radius);
     }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "model/text/formatTable.h"
+#include "views/theme/Theme.h"
 #include "views/theme/layouts.h"
 
 namespace lanescope::views {
@@ -241,12 +242,10 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
 
     const QVariant own = index.data(ReportModel::BarColorRole);
     const QColor color = own.isValid() ? own.value<QColor>() : option.palette.color(QPalette::Highlight);
-    QColor faint = color;
-    faint.setAlpha(36);
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(Qt::NoPen);
-    painter->setBrush(faint);
+    painter->setBrush(translucent(color, 36));
     painter->drawRoundedRect(groove, height / 2.0, height / 2.0);
     painter->setBrush(option.state & QStyle::State_Selected ? option.palette.color(QPalette::HighlightedText) : color);
     painter->drawRoundedRect(bar, height / 2.0, height / 2.0);

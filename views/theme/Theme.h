@@ -79,6 +79,12 @@ struct Theme {
     static double contrast(const QColor& one, const QColor& other);
 };
 
+/// Returns the colour with this opacity, 0 to 255.
+inline QColor translucent(QColor color, int alpha) {
+    color.setAlpha(alpha);
+    return color;
+}
+
 /// Returns the colour of a cell of a map of ranks and steps: from faint, but never invisible, to
 /// `strong`; `share` in [0, 1].
 QColor heatColor(const Theme& theme, const QColor& strong, double share);

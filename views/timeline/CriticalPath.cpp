@@ -112,8 +112,7 @@ CriticalPath::CriticalPath(const Trace& trace, const causality::StepReplay& repl
 void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size) {
     const auto& path = state.selection().path();
     if (!path || !state.hasTracks()) return;
-    QColor halo = state.options().theme().canvas;
-    halo.setAlpha(190);
+    const QColor halo = translucent(state.options().theme().canvas, 190);
     std::vector<QRectF> lines;
     const Piece* before = nullptr;
     forEachVisible(path->pieces, state.range().scale(size.width()), [&](const Piece& piece, double left, double right) {

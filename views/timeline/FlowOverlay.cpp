@@ -287,8 +287,7 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
     const Theme& theme = state_.options().theme();
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
-    QColor halo = theme.canvas;
-    halo.setAlpha(170);
+    const QColor halo = translucent(theme.canvas, 170);
     for (const Line& line : lines_) {
         const bool isWait = line.kind == FlowKind::Wait || line.kind == FlowKind::Rank;
         const QColor color = isWait ? theme.wait : theme.flow;

@@ -162,8 +162,7 @@ void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, 
     if (state.range().axis().isFitted()) return;
     const double left = scale.toX(state.range().visible().startNs);
     const double right = std::max(left + minWindowPx, scale.toX(state.range().visible().endNs));
-    QColor veil = theme.window;
-    veil.setAlpha(theme.isDark ? 130 : 165);
+    const QColor veil = translucent(theme.window, theme.isDark ? 130 : 165);
     painter.fillRect(QRectF(0, 0, left, bottom), veil);
     painter.fillRect(QRectF(right, 0, size.width() - right, bottom), veil);
     painter.fillRect(QRectF(left, 0, right - left, 2), theme.accent);

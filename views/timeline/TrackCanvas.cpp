@@ -152,9 +152,7 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
         companionFlows_->paint(painter, size(), painter_.font());
     }
     if (pointer_ && state_.hasTracks()) {
-        QColor line = state_.options().theme().mutedText;
-        line.setAlpha(150);
-        painter.fillRect(hoverLine(), line);
+        painter.fillRect(hoverLine(), translucent(state_.options().theme().mutedText, 150));
     }
     card_.paint(painter, font(), state_.options().theme());
     if (hasFocusRing_) paintFocusFrame(painter, rect(), state_.options().theme());
@@ -433,8 +431,7 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
     if (!state_.selection().gapMark() || !state_.hasTracks()) return;
     const GapMark& mark = *state_.selection().gapMark();
     if (!mark.range.overlaps(state_.range().visible())) return;
-    QColor fill = mark.color;
-    fill.setAlpha(110);
+    const QColor fill = translucent(mark.color, 110);
     for (const TrackScroll::Band& band : state_.scroll().bands(height())) {
         for (const LayoutRow& row : band.rows) {
             if (std::find(mark.tracks.begin(), mark.tracks.end(), row.track) == mark.tracks.end()) continue;

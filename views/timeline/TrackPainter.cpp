@@ -26,9 +26,7 @@ constexpr double dotLength = 3;     // at the edge of such a mean
 constexpr double labelInset = 4;
 
 void paintValue(QPainter& painter, const QString& text, QRectF plate, const Theme& theme) {
-    QColor veil = theme.canvas;
-    veil.setAlpha(200);
-    painter.fillRect(plate, veil);
+    painter.fillRect(plate, translucent(theme.canvas, 200));
     painter.drawText(plate, Qt::AlignCenter, text);
 }
 
@@ -496,13 +494,11 @@ void TrackPainter::paintRunLabel(QPainter& painter, const Run& run, const Lane& 
                                               right - left - 4 * labelInset);
     if (text.isEmpty()) return;
     const Theme& theme = state_.options().theme();
-    QColor veil = theme.canvas;
-    veil.setAlpha(215);
     const QFontMetricsF metrics(font_);
     const double height = std::min(metrics.height(), area.height() - 2);
     painter.fillRect(QRectF(left + labelInset, area.center().y() - height / 2,
                             metrics.horizontalAdvance(text) + 2 * labelInset, height),
-                     veil);
+                     translucent(theme.canvas, 215));
     painter.setPen(theme.text);
     painter.drawText(QPointF(left + 2 * labelInset, area.center().y() + baseline_), text);
 }

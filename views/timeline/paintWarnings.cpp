@@ -65,11 +65,6 @@ void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const 
     }
 }
 
-QColor translucent(QColor color, int alpha) {
-    color.setAlpha(alpha);
-    return color;
-}
-
 }  // namespace
 
 void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band, QSize size) {

@@ -270,9 +270,7 @@ void TopologyGraph::paintEdgeLabel(QPainter& painter, int index, const std::vect
     plate.moveLeft(std::clamp(plate.left(), 2.0, std::max(2.0, width() - size.width() - 2)));
     plate.moveTop(std::clamp(plate.top(), 2.0, std::max(2.0, height() - size.height() - 2)));
     painter.setPen(QPen(index == selected_ ? theme_.accent : theme_.separator, 1));
-    QColor back = theme_.card;
-    back.setAlpha(235);
-    painter.setBrush(back);
+    painter.setBrush(translucent(theme_.card, 235));
     painter.drawRoundedRect(plate, 4, 4);
     painter.setPen(theme_.text);
     QRectF line = plate.adjusted(6, 3, -6, 0);
