@@ -208,7 +208,9 @@ std::filesystem::path userNotesFolder() {
 }  // namespace
 
 ViewerActions::ViewerActions(QObject* parent) : QObject(parent), commands_(timelineCommands()) {
-    makeWindowActions();
+    showDetails->setCheckable(true);
+    showTables->setCheckable(true);
+    colorBlindSafe->setCheckable(true);
     makeTimelineActions();
     makeThemeActions();
 }
@@ -221,34 +223,6 @@ QAction* ViewerActions::make(const QString& text, const QList<QKeySequence>& key
     if (!keys.isEmpty()) tip += " (" + keys.front().toString(QKeySequence::NativeText) + ")";
     action->setToolTip(tip);
     return action;
-}
-
-void ViewerActions::makeWindowActions() {
-    open = make(tr("&Open…"), {Qt::CTRL | Qt::Key_O}, "open");
-    openFolder = make(tr("Open &folder…"), {});
-    openRemote = make(tr("Open re&mote…"), {});
-    compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
-    exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
-    exportTable = make(tr("Export &table…"), {Qt::CTRL | Qt::Key_E});
-    exportReport = make(tr("Export &report…"), {Qt::CTRL | Qt::Key_R});
-    share = make(tr("&Share page…"), {});
-    copyCommand = make(tr("Copy command for this &view"), {Qt::CTRL | Qt::SHIFT | Qt::Key_L});
-    closeTab = make(tr("&Close tab"), {Qt::CTRL | Qt::Key_W});
-    quit = make(tr("&Quit"), {Qt::CTRL | Qt::Key_Q});
-
-    find = make(tr("&Find…"), {Qt::CTRL | Qt::Key_F, Qt::Key_Slash});
-    findNext = make(tr("Find &next"), {Qt::Key_F3});
-    findPrevious = make(tr("Find &previous"), {Qt::SHIFT | Qt::Key_F3});
-    finder = make(tr("&Command or track…"), {Qt::CTRL | Qt::Key_P});
-    goTo = make(tr("Go to a &time…"), {Qt::CTRL | Qt::Key_G});
-
-    showDetails = make(tr("&Details next to the timeline"), {Qt::Key_F9}, "details");
-    showTables = make(tr("&Tables under the timeline"), {Qt::Key_F10}, "tables");
-    showDetails->setCheckable(true);
-    showTables->setCheckable(true);
-    manual = make(tr("&Manual"), {Qt::Key_F1});
-    shortcuts = make(tr("&Keyboard and mouse"), {Qt::Key_Question});
-    about = make(tr("&About Lanescope"));
 }
 
 void ViewerActions::makeTimelineActions() {
@@ -273,8 +247,6 @@ void ViewerActions::makeThemeActions() {
         action->setData(static_cast<int>(choice));
         connect(action, &QAction::triggered, this, [this, choice = choice] { emit themeChosen(choice); });
     }
-    colorBlindSafe = make(tr("For &colour-blind eyes"));
-    colorBlindSafe->setCheckable(true);
     connect(colorBlindSafe, &QAction::triggered, this,
             [this](bool isOn) { emit paletteChosen(isOn ? Palette::ColorBlindSafe : Palette::Standard); });
 }

@@ -61,28 +61,28 @@ class ViewerActions : public QObject {
     void showStateOf(const views::TimelineView* timeline);
     QMenu* recentMenu() const { return recentMenu_; }
 
-    QAction* open;
-    QAction* openFolder;
-    QAction* openRemote;
-    QAction* compare;
-    QAction* exportPicture;
-    QAction* exportTable;
-    QAction* exportReport;
-    QAction* share;
-    QAction* copyCommand;
-    QAction* closeTab;
-    QAction* quit;
-    QAction* find;
-    QAction* findNext;
-    QAction* findPrevious;
-    QAction* finder;
-    QAction* goTo;
-    QAction* showDetails;
-    QAction* showTables;
-    QAction* manual;
-    QAction* shortcuts;
-    QAction* about;
-    QAction* colorBlindSafe;
+    QAction* open = make(tr("&Open…"), {Qt::CTRL | Qt::Key_O}, "open");
+    QAction* openFolder = make(tr("Open &folder…"));
+    QAction* openRemote = make(tr("Open re&mote…"));
+    QAction* compare = make(tr("Co&mpare with…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_O}, "compare");
+    QAction* exportPicture = make(tr("Export &picture…"), {Qt::CTRL | Qt::SHIFT | Qt::Key_P}, "picture");
+    QAction* exportTable = make(tr("Export &table…"), {Qt::CTRL | Qt::Key_E});
+    QAction* exportReport = make(tr("Export &report…"), {Qt::CTRL | Qt::Key_R});
+    QAction* share = make(tr("&Share page…"));
+    QAction* copyCommand = make(tr("Copy command for this &view"), {Qt::CTRL | Qt::SHIFT | Qt::Key_L});
+    QAction* closeTab = make(tr("&Close tab"), {Qt::CTRL | Qt::Key_W});
+    QAction* quit = make(tr("&Quit"), {Qt::CTRL | Qt::Key_Q});
+    QAction* find = make(tr("&Find…"), {Qt::CTRL | Qt::Key_F, Qt::Key_Slash});
+    QAction* findNext = make(tr("Find &next"), {Qt::Key_F3});
+    QAction* findPrevious = make(tr("Find &previous"), {Qt::SHIFT | Qt::Key_F3});
+    QAction* finder = make(tr("&Command or track…"), {Qt::CTRL | Qt::Key_P});
+    QAction* goTo = make(tr("Go to a &time…"), {Qt::CTRL | Qt::Key_G});
+    QAction* showDetails = make(tr("&Details next to the timeline"), {Qt::Key_F9}, "details");
+    QAction* showTables = make(tr("&Tables under the timeline"), {Qt::Key_F10}, "tables");
+    QAction* manual = make(tr("&Manual"), {Qt::Key_F1});
+    QAction* shortcuts = make(tr("&Keyboard and mouse"), {Qt::Key_Question});
+    QAction* about = make(tr("&About Lanescope"));
+    QAction* colorBlindSafe = make(tr("For &colour-blind eyes"));
 
     /// Returns the commands for a timeline in menu order. Other keys belong to single widgets, as in the manual
     /// (`resources/manual/look.md`).
@@ -101,7 +101,6 @@ class ViewerActions : public QObject {
 
   private:
     QAction* make(const QString& text, const QList<QKeySequence>& keys = {}, const QString& icon = {});
-    void makeWindowActions();
     void makeTimelineActions();
     void addTimelineActions(QMenu* menu, TimelineCommand::Menu of);
     void makeThemeActions();
