@@ -57,10 +57,7 @@ void WatchChart::add(std::vector<Step> steps) {
     rebuild();
 }
 
-void WatchChart::rebuild() {
-    plot_->clearPlottables();
-    plot_->clearItems();
-    styleChart(*plot_, theme_, font());
+void WatchChart::draw() {
     const auto addGraph = [this](QCPScatterStyle::ScatterShape shape, const QColor& color, double size) {
         QCPGraph* const graph = plot_->addGraph();
         graph->setScatterStyle({shape, QPen(color), QBrush(color), size});
@@ -92,7 +89,6 @@ void WatchChart::rebuild() {
         plot_->xAxis->setRange(steps_.front().timeSeconds,
                                std::max(steps_.back().timeSeconds, steps_.front().timeSeconds + 1));
     plot_->yAxis->setRange(0, std::max(highest * 1.08, 1.0));
-    plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 bool WatchChart::plotEvent(QEvent* event) {

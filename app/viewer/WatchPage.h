@@ -29,7 +29,7 @@ class WatchChart : public views::PlotWidget {
     double medianMilliseconds() const { return median_; }
 
   protected:
-    void rebuild() override;
+    void draw() override;
     bool plotEvent(QEvent* event) override;
 
   private:

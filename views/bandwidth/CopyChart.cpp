@@ -482,13 +482,10 @@ CopyGrid CopyChart::grid() const {
 
 int CopyChart::binCount() const { return std::clamp(static_cast<int>(width() / pixelsPerBin), 10, 60); }
 
-void CopyChart::rebuild() {
-    plot_->clearPlottables();
-    plot_->clearItems();
+void CopyChart::draw() {
     marks_.clear();
     ring_ = nullptr;
     band_ = nullptr;
-    styleChart(*plot_, theme_, font());
     plot_->legend->setVisible(false);
     legendGroups_.clear();
     if (answer_) {
@@ -514,7 +511,6 @@ void CopyChart::rebuild() {
             : QString());
     if (chosen_ && *chosen_ >= markCount()) chosen_.reset();
     showChosen();
-    plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 QPoint CopyChart::markPosition(int mark) const {

@@ -68,7 +68,7 @@ class CopyChart : public PlotWidget {
     void keyPressEvent(QKeyEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
-    void rebuild() override;
+    void draw() override;
     bool plotEvent(QEvent* event) override;
 
   private:

@@ -50,9 +50,7 @@ void StepChart::setChosen(int step) {
     rebuild();
 }
 
-void StepChart::rebuild() {
-    plot_->clearPlottables();
-    plot_->clearItems();
+void StepChart::draw() {
     setUpAxes();
     markChosen();
     addLegend();
@@ -66,11 +64,9 @@ void StepChart::rebuild() {
                                      .arg(shortDuration(std::llround(bars_.runs.front().steps.medianNs)),
                                           shortDuration(std::llround(bars_.runs.back().steps.medianNs))));
     }
-    plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void StepChart::setUpAxes() {
-    styleChart(*plot_, theme_, font());
     double maxNs = 1;
     for (const StepBars::Run& run : bars_.runs)
         for (const StepBars::Bar& bar : run.bars) maxNs = std::max(maxNs, double(bar.longestNs));
@@ -288,9 +284,7 @@ std::vector<StepPart> WaterfallChart::parts() const {
     return parts;
 }
 
-void WaterfallChart::rebuild() {
-    plot_->clearPlottables();
-    plot_->clearItems();
+void WaterfallChart::draw() {
     chooseBars();
     setUpAxes();
     if (bars_) {
@@ -301,11 +295,9 @@ void WaterfallChart::rebuild() {
         showEmpty(*plot_, theme_, font(), tr("No steps to compare"));
     }
     setAccessibleDescription(description());
-    plot_->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void WaterfallChart::setUpAxes() {
-    styleChart(*plot_, theme_, font());
     const double minNs = bars_ ? double(bars_->lowestNs()) : 0;
     const double maxNs = bars_ ? std::max(1.0, double(bars_->highestNs())) : 1;
     auto names = QSharedPointer<QCPAxisTickerText>::create();

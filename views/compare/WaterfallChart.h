@@ -31,7 +31,7 @@ class StepChart : public PlotWidget {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void rebuild() override;
+    void draw() override;
     bool plotEvent(QEvent* event) override;
 
   private:
@@ -73,7 +73,7 @@ class WaterfallChart : public PlotWidget {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void rebuild() override;
+    void draw() override;
     bool plotEvent(QEvent* event) override;
 
   private:

@@ -19,6 +19,14 @@ void PlotWidget::setTheme(const Theme& theme) {
     rebuild();
 }
 
+void PlotWidget::rebuild() {
+    plot_->clearPlottables();
+    plot_->clearItems();
+    styleChart(*plot_, theme_, font());
+    draw();
+    plot_->replot(QCustomPlot::rpQueuedReplot);
+}
+
 bool PlotWidget::eventFilter(QObject* watched, QEvent* event) {
     return (watched == plot_ && plotEvent(event)) || QWidget::eventFilter(watched, event);
 }

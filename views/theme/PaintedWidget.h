@@ -50,7 +50,9 @@ class PlotWidget : public QWidget {
     explicit PlotWidget(QWidget* parent);
 
     /// Draws everything, for another theme or size too.
-    virtual void rebuild() = 0;
+    void rebuild();
+    /// Draws into the empty plot.
+    virtual void draw() = 0;
     /// Handles an event of the plot. Returns true if it is consumed.
     virtual bool plotEvent(QEvent* event) = 0;
 
