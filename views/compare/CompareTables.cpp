@@ -274,12 +274,6 @@ void CompareTables::filterByPart(ReportView& view) const {
     view.filter().setGroups(isAll ? QStringList() : QStringList(partBox_->currentText()));
 }
 
-LazyTab* CompareTables::findTab(const QString& title) const {
-    for (const Page& page : pages_)
-        if (page.title.contains(title, Qt::CaseInsensitive)) return page.tab;
-    return nullptr;
-}
-
 ReportView* CompareTables::find(const QString& title) {
     for (size_t number = 0; number < pages_.size(); ++number) {
         if (!pages_[number].title.contains(title, Qt::CaseInsensitive)) continue;

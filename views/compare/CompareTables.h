@@ -54,8 +54,6 @@ class CompareTables : public QTabWidget {
     /// Shows the contributors to this part; nullopt shows all parts.
     void setPart(std::optional<analysis::StepPart> part);
     LazyTab* currentTab() const { return qobject_cast<LazyTab*>(currentWidget()); }
-    /// Returns the first tab with this text in its title, or null.
-    LazyTab* findTab(const QString& title) const;
     /// Returns the tab's table; creates it if necessary.
     ReportView* find(const QString& title);
 

@@ -50,9 +50,18 @@ bool ShownComparison::wait() {
     return QTest::qWaitFor([this] { return !view.isBusy() && view.runs(); }, patienceMs);
 }
 
+views::LazyTab& ShownComparison::showTab(const QString& title) {
+    views::CompareTables& tables = view.tables();
+    int index = 0;
+    while (index < tables.count() && !tables.tabText(index).contains(title, Qt::CaseInsensitive)) ++index;
+    if (index == tables.count()) qFatal("no tab %s", qPrintable(title));
+    tables.setCurrentIndex(index);
+    return *tables.currentTab();
+}
+
 bool ShownComparison::clickRow(const QString& title, const QString& text) {
     views::ReportView& report = table(title);
-    view.tables().setCurrentWidget(view.tables().findTab(title));
+    showTab(title);
     QApplication::processEvents();
     for (int row = 0; row < report.filter().rowCount(); ++row) {
         for (int column = 0; column < report.filter().columnCount(); ++column) {

@@ -36,6 +36,8 @@ struct ShownComparison {
     views::TimelineView& baseline() { return view.baseline().timeline(); }
     views::TimelineView& candidate() { return view.candidate().timeline(); }
     views::ReportView& table(const QString& title) { return *view.tables().find(title); }
+    /// Shows and returns the first tab with this text in its title.
+    views::LazyTab& showTab(const QString& title);
     /// Clicks on the first table row with a text that contains `text`.
     bool clickRow(const QString& title, const QString& text);
 

@@ -408,8 +408,8 @@ class tst_CompareView : public QObject {
         // A table shows the selection made before its creation.
         child<WaterfallChart>(compared.view).setFocus();
         QTest::keyClick(&child<WaterfallChart>(compared.view), Qt::Key_Right);
-        LazyTab* contributors = tables.findTab("Contributors");
-        QCOMPARE(tables.currentTab(), contributors);
+        LazyTab* contributors = tables.currentTab();
+        QCOMPARE(tables.tabText(tables.currentIndex()), QString("Contributors"));
         QVERIFY(!contributors->content());
         QTRY_VERIFY_WITH_TIMEOUT(contributors->table(), patienceMs);
         const ReportView& table = *contributors->table();
@@ -418,17 +418,16 @@ class tst_CompareView : public QObject {
 
     void invisibleTableIsFilledWhenShownAgain() {
         ShownComparison compared(simulatedTraining({.steps = 6}), simulatedTraining({.steps = 6, .kernelScale = 1.5}));
-        CompareTables& tables = compared.view.tables();
-        tables.setCurrentWidget(tables.findTab("Steps"));
-        QTRY_VERIFY_WITH_TIMEOUT(tables.currentTab()->table(), patienceMs);
-        const ReportView& steps = *tables.currentTab()->table();
+        LazyTab& tab = compared.showTab("Steps");
+        QTRY_VERIFY_WITH_TIMEOUT(tab.table(), patienceMs);
+        const ReportView& steps = *tab.table();
         QVERIFY(steps.model().rowCount() > 1);
-        tables.setCurrentWidget(tables.findTab("Parts"));
+        compared.showTab("Parts");
         const TimeRange whole = compared.baseline().trace()->range;
         compared.baseline().state().selection().setRange(
             TimeRange{whole.startNs, whole.startNs + whole.durationNs() / 2});
         QVERIFY(compared.wait());
-        tables.setCurrentWidget(tables.findTab("Steps"));
+        compared.showTab("Steps");
         QCOMPARE(steps.model().rowCount(), 1);
     }
 
@@ -499,7 +498,7 @@ class tst_CompareView : public QObject {
         ShownComparison compared(numberedSteps(evenSteps),
                                  numberedSteps({1'200'000, 1'195'000, 900'000, 1'700'000, 1'210'000, 1'100'000}));
         ReportView& table = compared.table("Steps");
-        compared.view.tables().setCurrentWidget(compared.view.tables().findTab("Steps"));
+        compared.showTab("Steps");
         QTRY_VERIFY(table.table().isVisible() && table.table().horizontalHeader()->height() > 0);
         auto& model = static_cast<DifferenceModel&>(table.model());
         int column = 0;
