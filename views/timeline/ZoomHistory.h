@@ -21,7 +21,6 @@ class ZoomHistory : public QObject {
     explicit ZoomHistory(TimelineState& state, QObject* parent = nullptr);
 
     bool canGoBack() const { return current_ > 0 || isMoving(); }
-    bool canGoForward() const { return current_ + 1 < places_.size() && !isMoving(); }
     /// Goes to the previous view. A pending movement is stored first, so nothing is skipped.
     void back();
     void forward();
