@@ -89,12 +89,6 @@ QString FlameTrail::text() const {
     return texts.join(divider());
 }
 
-QRect FlameTrail::rectOf(uint32_t node) const {
-    for (const Crumb& crumb : crumbs_)
-        if (crumb.node == node) return crumb.area;
-    return {};
-}
-
 const FlameTrail::Crumb* FlameTrail::crumbAt(QPoint position) const {
     for (const Crumb& crumb : crumbs_)
         if (crumb.node != noIndex && crumb.area.contains(position)) return &crumb;

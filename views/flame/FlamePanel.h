@@ -30,8 +30,6 @@ class FlameTrail : public PaintedWidget {
     void setPlace(FlameTreePtr tree, uint32_t node);
     /// Returns the shown text: "all › train (train.py:10)".
     QString text() const;
-    /// Returns the rectangle of a frame; empty if it does not fit.
-    QRect rectOf(uint32_t node) const;
 
     QSize sizeHint() const override { return {200, fontMetrics().height() + 6}; }
     QSize minimumSizeHint() const override { return {60, fontMetrics().height() + 6}; }
