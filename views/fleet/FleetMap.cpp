@@ -202,12 +202,6 @@ QRectF FleetMap::rectOf(FleetCell cell) const {
     return isEmpty() ? QRectF() : rectIn(band(false), places_[cell.row], cell.column, cell.column);
 }
 
-QRectF FleetMap::worstRectOf(FleetCell cell) const {
-    const auto found = std::find(worst_.begin(), worst_.end(), cell.row);
-    if (found == worst_.end()) return {};
-    return rectIn(band(true), static_cast<size_t>(found - worst_.begin()), cell.column, cell.column);
-}
-
 QString FleetMap::textOf(FleetCell cell) const {
     const ReportRank& rank = report_->ranks[cell.row];
     const auto value = [&](Measure measure) { return duration(report_->valueOf(measure, cell.row, cell.column)); };

@@ -47,8 +47,6 @@ class FleetMap : public PaintedWidget {
     std::optional<FleetCell> cellAt(QPoint position) const;
     /// Returns the rectangle of a cell among all ranks.
     QRectF rectOf(FleetCell cell) const;
-    /// Returns the rectangle of a cell among the top ranks; empty if it is not there.
-    QRectF worstRectOf(FleetCell cell) const;
     /// Describes a cell in two lines: "rank 517, node064, step 123".
     QString textOf(FleetCell cell) const;
     QColor colorOf(float share) const;
