@@ -60,8 +60,6 @@ void AdvicePanel::rebuild() {
         page_->hide();
         page_->deleteLater();
     }
-    buttons_.clear();
-    sentences_.clear();
     page_ = new QWidget(this);
     auto* layout = columnIn(page_, {}, 1);
     lines_->addWidget(page_);
@@ -92,8 +90,6 @@ void AdvicePanel::addLine(const BandwidthAdvice& advice) {
     row->addWidget(text, 1);
     row->addWidget(button, 0, Qt::AlignTop);
     static_cast<QVBoxLayout*>(page_->layout())->addLayout(row);
-    buttons_.push_back(button);
-    sentences_ << sentence;
 }
 
 void AdvicePanel::changeEvent(QEvent* event) {

@@ -34,10 +34,6 @@ class AdvicePanel : public QFrame {
 
     void setAdvice(const std::vector<BandwidthAdvice>& advice);
     void setTheme(const Theme& theme);
-    /// Returns the visible suggestions, one sentence each.
-    QStringList sentences() const { return sentences_; }
-    /// Returns the button next to sentence `index`.
-    QToolButton* button(int index) const { return buttons_.at(static_cast<size_t>(index)); }
 
   signals:
     void exampleActivated(lanescope::EventRef event);
@@ -55,8 +51,6 @@ class AdvicePanel : public QFrame {
     Theme theme_ = Theme::light();
     QVBoxLayout* lines_;
     QWidget* page_ = nullptr;
-    std::vector<QToolButton*> buttons_;
-    QStringList sentences_;
 };
 
 /// A choice of the NVTX ranges to sum copies by: the detected steps, a name of the trace, or typed
@@ -93,7 +87,6 @@ class BandwidthPanel : public ScopedPanel {
     void setTrace(TracePtr trace) override;
     void setTheme(const Theme& theme) override;
     void setRows(BandwidthRows rows) { rowsChoice_->setCurrentIndex(static_cast<int>(rows)); }
-    void setChart(BandwidthChart chart) { chartTabs_->setCurrentIndex(static_cast<int>(chart)); }
     /// Shows only the copies from one GPU to another (indices into `Trace::gpus`) until the user resets the filter.
     void showPair(uint32_t gpu, uint32_t peer);
 
