@@ -204,12 +204,6 @@ void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files, c
     load(new LoadPage(files, {.areOneTrace = true, .cut = cut}));
 }
 
-void DocumentTabs::showTrace(TracePtr trace) {
-    auto* page = new TracePage(std::move(trace));
-    setCurrentIndex(addTab(page, page->title()));
-    emit documentAdded(page);
-}
-
 void DocumentTabs::showComparison(TracePtr baseline, TracePtr candidate) {
     auto* page = new ComparePage(std::move(baseline), {std::move(candidate)});
     setCurrentIndex(addTab(page, page->title()));

@@ -128,8 +128,7 @@ class DocumentTabs : public QTabWidget {
     /// Loads the files as one trace, of the ranks of a job, in a new tab; `cut` selects some ranks and steps, also of
     /// one file.
     void openMerged(const std::vector<std::filesystem::path>& files, const TraceExcerpt& cut = {});
-    /// Shows traces that are in memory already.
-    void showTrace(TracePtr trace);
+    /// Compares traces that are in memory already.
     void showComparison(TracePtr baseline, TracePtr candidate);
 
     /// Returns null while a file is being loaded in the current tab, or without a document.

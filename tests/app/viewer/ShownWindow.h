@@ -18,6 +18,13 @@
 
 namespace lanescope {
 
+/// Shows a trace that is in memory already.
+inline void showTrace(viewer::MainWindow& window, TracePtr trace) {
+    auto* page = new viewer::TracePage(std::move(trace));
+    window.tabs().setCurrentIndex(window.tabs().addTab(page, page->title()));
+    emit window.tabs().documentAdded(page);
+}
+
 /// A shown main window with settings of its own.
 struct ShownWindow {
     static constexpr QSize usualSize{1300, 850};
@@ -27,7 +34,7 @@ struct ShownWindow {
         window.show();
     }
     explicit ShownWindow(TracePtr trace, QSize size = usualSize) : ShownWindow(size) {
-        window.tabs().showTrace(std::move(trace));
+        showTrace(window, std::move(trace));
     }
 
     /// Opens files. Ends the test program if their parts are not computed in time.
@@ -46,7 +53,7 @@ struct ShownWindow {
         return wait();
     }
     bool opened(TracePtr trace) {
-        window.tabs().showTrace(std::move(trace));
+        showTrace(window, std::move(trace));
         return wait();
     }
     /// Waits until the timeline has the focus.

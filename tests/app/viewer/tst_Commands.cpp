@@ -19,7 +19,7 @@ using namespace lanescope::views;
 namespace {
 
 struct Shown : ShownWindow {
-    void openTrace() { window.tabs().showTrace(simulatedTraining({.steps = 3})); }
+    void openTrace() { showTrace(window, simulatedTraining({.steps = 3})); }
     void openComparison() {
         window.tabs().showComparison(simulatedTraining({.steps = 3}),
                                      simulatedTraining({.steps = 3, .kernelScale = 1.5}));
@@ -259,7 +259,7 @@ class tst_Commands : public QObject {
             QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode, "kept at once");
         }
         MainWindow next(shown.settings);
-        next.tabs().showTrace(simulatedTraining({.steps = 3}));
+        showTrace(next, simulatedTraining({.steps = 3}));
         QVERIFY(modesAre(*next.tabs().currentDocument(), ColorMode::Kind));
         next.tabs().showComparison(simulatedTraining({.steps = 3}), simulatedTraining({.steps = 3}));
         QVERIFY(modesAre(*next.tabs().currentDocument(), ColorMode::Kind));

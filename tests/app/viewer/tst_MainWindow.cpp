@@ -343,7 +343,7 @@ class tst_MainWindow : public QObject {
         SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 1'000);
         builder.note({Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."});
-        shown.window.tabs().showTrace(builder.finish("excerpt.lanescope"));
+        showTrace(shown.window, builder.finish("excerpt.lanescope"));
         TracePage* page = shown.window.tabs().currentTrace();
         QVERIFY(child<WarningBar>(*page).isVisible() && child<WarningBar>(*page).text().contains("4242"));
         emit child<WarningBar>(*page).detailsRequested();

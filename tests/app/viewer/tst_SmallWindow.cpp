@@ -366,7 +366,7 @@ class tst_SmallWindow : public QObject {
 
     void largeWindowScrollsNothing() {
         Shown shown({1366, 768});
-        shown.window.tabs().showTrace(baseline_);
+        showTrace(shown.window, baseline_);
         shown.window.tabs().showComparison(baseline_, candidate_);
         QVERIFY(shown.wait());
         CompareView& view = shown.comparison();
@@ -407,7 +407,7 @@ class tst_SmallWindow : public QObject {
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         QApplication::processEvents();
         QCOMPARE(clippedTexts(window).join("; "), QString());
-        window.tabs().showTrace(simulatedTraining({.steps = 2}));
+        showTrace(window, simulatedTraining({.steps = 2}));
         QVERIFY(shown.wait());
         QTabWidget& tables = window.tabs().currentTrace()->tables();
         for (int index = 0; index < tables.count(); ++index) {
