@@ -28,15 +28,6 @@ QString trackOf(const Trace& trace, uint32_t track) {
     return path;
 }
 
-constexpr int maxNameLength = 60;
-
-/// A name from a file must set neither a mnemonic nor a shortcut.
-QString entryText(const std::string& name) {
-    QString text = toQString(name).simplified();
-    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
-    return text.replace('&', "&&");
-}
-
 }  // namespace
 
 bool copySelection(const TimelineState& state) {
@@ -87,7 +78,7 @@ SliceMenu::SliceMenu(TimelineState& state, const TimelinePlace& place, QWidget* 
 void SliceMenu::addSliceEntries() {
     const Trace& trace = *state_.trace();
     const EventRef event = place_.event;
-    addMenuTitle(*this, entryText(trace.nameOf(event)));
+    addMenuTitle(*this, menuText(toQString(trace.nameOf(event)).simplified()));
     const auto addFollow = [&](const QString& text, int direction, bool hasAny) {
         QAction* action = addAction(text, this, [this, event, direction] {
             state_.selection().setEvent(event);
@@ -129,7 +120,7 @@ void SliceMenu::addRangeEntries() {
 void SliceMenu::addTrackEntries() {
     const uint32_t track = place_.track;
     if (track >= state_.trace()->tracks.size()) return;
-    addMenuTitle(*this, entryText(state_.trace()->tracks[track].title));
+    addMenuTitle(*this, menuText(toQString(state_.trace()->tracks[track].title).simplified()));
     addAction(state_.tracks().layout().isPinned(track) ? tr("Unpin the track\tP") : tr("Pin the track\tP"), this,
               [this, track] { togglePinned(state_, track); });
     addAction(tr("Hide the track\tH"), this, [this, track] { hideTrack(state_, track); });

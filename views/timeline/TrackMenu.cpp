@@ -66,15 +66,18 @@ void showTrack(TimelineState& state, uint32_t track) {
 constexpr size_t maxListed = 40;
 constexpr int maxNameLength = 60;
 
-/// A name from a file must set neither a mnemonic nor a shortcut.
 QString entryText(const Track& track) {
     QString text = toQString(track.title).simplified();
     if (!track.subtitle.empty()) text += ", " + toQString(track.subtitle).simplified();
-    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
-    return text.replace('&', "&&");
+    return menuText(text);
 }
 
 }  // namespace
+
+QString menuText(const QString& name) {
+    QString text = name.size() > maxNameLength ? name.left(maxNameLength - 1) + QChar(0x2026) : name;
+    return text.replace('&', "&&");
+}
 
 void addMenuTitle(QMenu& menu, const QString& text) {
     if (!menu.isEmpty() && !menu.actions().back()->isSeparator()) menu.addSeparator();

@@ -11,6 +11,9 @@ namespace lanescope::views {
 /// not show the texts of `QMenu::addSection`.
 void addMenuTitle(QMenu& menu, const QString& text);
 
+/// Returns a name from a file as the text of an entry, which must set neither a mnemonic nor a shortcut.
+QString menuText(const QString& name);
+
 // User commands for one track, by menu, key or mouse. Each does nothing if `track` is not a track of the state.
 
 /// Folds or unfolds, including the descendants if `isDeep`.
