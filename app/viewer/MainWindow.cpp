@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of MainWindow that asks the user for files.
 #include "app/viewer/MainWindow.h"
 
 #include <QAction>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of CompareView that moves the two timelines and what goes with them.
 #include "views/compare/CompareView.h"
 
 #include <QAction>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of FleetMap that paints.
 #include "views/fleet/FleetMap.h"
 
 #include <QKeyEvent>

@@ -384,11 +384,6 @@ void TrackCanvas::clearHover() {
     state_.selection().setHoverTime(std::nullopt);
 }
 
-}  // namespace lanescope::views
-
-// Descriptions of empty places of the canvas.
-namespace lanescope::views {
-
 QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
     const TimeScale axis = scale();
     const double left = std::clamp(axis.toX(range.startNs), -2.0, width() + 2.0);
@@ -444,11 +439,6 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
         }
     }
 }
-
-}  // namespace lanescope::views
-
-// The context menu of the canvas, and the limits of range drags.
-namespace lanescope::views {
 
 void TrackCanvas::contextMenuEvent(QContextMenuEvent* event) {
     if (!state_.hasTracks()) return;
