@@ -43,7 +43,6 @@ void WarningBar::setNotes(const std::vector<HealthNote>& notes) {
         return;
     }
     const auto worst = std::ranges::max_element(notes, {}, &HealthNote::severity);
-    worst_ = worst->severity;
     worstNote_ = *worst;
     // Sentences of other tools may contain line breaks.
     label_->setText(toQString(printable(shownText(*worst))).simplified());
@@ -71,7 +70,7 @@ void WarningBar::setTheme(const Theme& theme) {
 }
 
 void WarningBar::updateColors() {
-    const QColor color = worst_ == Severity::Error ? theme_.error : theme_.warning;
+    const QColor color = worstNote_.severity == Severity::Error ? theme_.error : theme_.warning;
     QPalette colors = palette();
     colors.setColor(QPalette::Window, Theme::mix(theme_.window, color, 0.14));
     colors.setColor(QPalette::WindowText, theme_.text);
@@ -83,7 +82,7 @@ void WarningBar::updateColors() {
 void WarningBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), palette().color(QPalette::Window));
-    painter.fillRect(QRect(0, 0, 4, height()), worst_ == Severity::Error ? theme_.error : theme_.warning);
+    painter.fillRect(QRect(0, 0, 4, height()), worstNote_.severity == Severity::Error ? theme_.error : theme_.warning);
 }
 
 WarningPanel::WarningPanel(QWidget* parent) : Panel(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {

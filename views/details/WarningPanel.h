@@ -47,7 +47,6 @@ class WarningBar : public QWidget {
     void updateColors();
 
     Theme theme_ = Theme::light();
-    Severity worst_ = Severity::Info;
     HealthNote worstNote_;
     QLabel* label_ = new WrappedLabel(this);
     QToolButton* more_ = new QToolButton(this);
