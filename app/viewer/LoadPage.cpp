@@ -222,8 +222,7 @@ void LoadPage::loadNext() {
         if (traceCount() > 1)
             return showError(
                 tr("%1 is a report of many ranks and no trace: open it by itself.").arg(fileName(report->path)));
-        isLoading_ = false;
-        previewJob_->cancel();
+        cancel();
         emit reportLoaded(report);
     });
     connect(loader_, &TraceLoader::progressed, this, [this, index](double fraction, const QString& what) {
@@ -238,16 +237,14 @@ void LoadPage::loadNext() {
             loadNext();
             return;
         }
-        isLoading_ = false;
-        previewJob_->cancel();
+        cancel();
         emit loaded(traces_);
     });
     loader_->start();
 }
 
 void LoadPage::showError(const QString& sentence) {
-    isLoading_ = false;
-    previewJob_->cancel();
+    cancel();
     preview_->hide();
     stored_.reset();
     heading_->setText(tr("%1 cannot be shown").arg(title()));
