@@ -149,6 +149,11 @@ void SearchBar::activate() {
     edit_->selectAll();
 }
 
+void SearchBar::searchFor(const QString& text) {
+    edit_->setText(text);
+    next();
+}
+
 void SearchBar::next() {
     searchNow();
     if (navigator_) navigator_->step(+1);

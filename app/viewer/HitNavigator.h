@@ -36,6 +36,8 @@ class SearchBar : public QWidget {
     /// Sets the keyboard focus to the box and selects its text.
     void activate();
     QLineEdit& edit() const { return *edit_; }
+    /// Searches this text and goes to the next hit.
+    void searchFor(const QString& text);
     /// Returns, for example, "3 of 120", "no hits", or the error of an expression; empty without a search.
     QString countText() const { return countText_; }
     /// In a narrow window the box shrinks first, to half of its preferred width, then the count.

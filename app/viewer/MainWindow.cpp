@@ -196,10 +196,7 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     page->setTheme(theme_);
     for (TimelineView* timeline : page->timelines()) {
         timeline->addActions(actions_->timelineActions());
-        connect(&timeline->state(), &TimelineState::nameRequested, searchBar_, [this](const QString& name) {
-            searchBar_->edit().setText(name);
-            searchBar_->next();
-        });
+        connect(&timeline->state(), &TimelineState::nameRequested, searchBar_, &SearchBar::searchFor);
     }
     for (const TimelineView* timeline : page->timelines())
         recentFiles_->setTool(views::toQString(timeline->trace()->path.string()),
@@ -369,10 +366,7 @@ void MainWindow::popUpFinder() {
     finder_->popUp();
     if (!page || page->timelines().empty()) return;
     names_->request(page->timelines().front()->trace(), [this](const std::shared_ptr<const FinderNames>& names) {
-        finder_->model().setNames(names, [this](const QString& name) {
-            searchBar_->edit().setText(name);
-            searchBar_->next();
-        });
+        finder_->model().setNames(names, [this](const QString& name) { searchBar_->searchFor(name); });
     });
 }
 

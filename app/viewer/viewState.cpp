@@ -276,8 +276,7 @@ Result<void> applyView(MainWindow& window, const ViewOptions& view) {
     if (!view.filter.empty()) timeline().tracks().setFilterText(toQString(view.filter));
     showVisible();  // The search begins at the visible range.
     if (!view.find.empty()) {
-        window.searchBar().edit().setText(toQString(view.find));
-        window.searchBar().next();
+        window.searchBar().searchFor(toQString(view.find));
         // The hit moves the view; the requests below have priority.
         page = waitForPage(window);
         if (!page) return fail(page.error());
