@@ -15,12 +15,6 @@ constexpr qsizetype maxReasons = 2;
 constexpr qsizetype maxLines = 6;
 constexpr int progressSteps = 1000;
 
-QStringList toList(const std::vector<std::string>& sentences) {
-    QStringList list;
-    for (const std::string& sentence : sentences) list << toQString(sentence);
-    return list;
-}
-
 }  // namespace
 
 HeadlinePanel::HeadlinePanel(QWidget* parent) : QWidget(parent) {
@@ -63,8 +57,8 @@ void HeadlinePanel::setAnswer(const compare::Answer& answer) {
     pieces_.clear();
     for (const compare::Clause& clause : answer.clauses)
         pieces_.push_back({toQString(clause.text), clause.hasEvidence()});
-    cautionTexts_ = toList(answer.cautions);
-    reasonTexts_ = toList(answer.details);
+    cautionTexts_ = toQStrings(answer.cautions);
+    reasonTexts_ = toQStrings(answer.details);
     updateTexts();
     updateColors();
 }

@@ -255,8 +255,7 @@ void FleetView::setReport(FleetReportPtr report) {
                            : toQString(report_->findings.front().sentence));
     heading_->setText(report_->findings.empty() ? tr("No findings")
                                                 : tr("Findings (%1)").arg(report_->findings.size()));
-    QStringList notes;
-    for (const std::string& note : report_->notes) notes << toQString(note);
+    const QStringList notes = toQStrings(report_->notes);
     notes_->setVisible(!notes.isEmpty());
     notes_->setText(notes.size() > 2 ? tr("%1\nand %2 more notes").arg(notes[0]).arg(notes.size() - 1)
                                      : notes.join(QLatin1Char('\n')));

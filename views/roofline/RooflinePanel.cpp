@@ -334,10 +334,8 @@ void RooflinePanel::refresh(LatestJob::Older older) {
 
 void RooflinePanel::showRoofline(RooflinePtr roofline, ReportTable table) {
     roofline_ = std::move(roofline);
-    QStringList notes;
-    for (const std::string& note : table.notes) notes << toQString(note);
-    notes_->setText(notes.join('\n'));
-    notes_->setVisible(!notes.isEmpty());
+    notes_->setText(toQStrings(table.notes).join('\n'));
+    notes_->setVisible(!table.notes.empty());
     view_->setTable(std::move(table));
     const QSignalBlocker blocker(gpu_);
     gpu_->clear();

@@ -100,9 +100,7 @@ void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<Ti
         view_->setTable({});
         view_->setEmptyText(toQString(report.error().sentence));
     }
-    QStringList notes;
-    if (report)
-        for (const std::string& note : report->notes) notes << toQString(note);
+    const QStringList notes = report ? toQStrings(report->notes) : QStringList();
     notes_->setText(notes.join('\n'));
     notes_->setVisible(!notes.isEmpty());
     settle();

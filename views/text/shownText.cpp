@@ -69,4 +69,10 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
     if (event->oldSize().width() != event->size().width()) updateGeometry();
 }
 
+QStringList toQStrings(const std::vector<std::string>& texts) {
+    QStringList list;
+    for (const std::string& text : texts) list << toQString(text);
+    return list;
+}
+
 }  // namespace lanescope::views

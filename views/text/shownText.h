@@ -6,7 +6,9 @@
 #include <QString>
 #include <QStringList>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lanescope::views {
 
@@ -26,6 +28,8 @@ QString distinctName(const QString& name, const QString& other, const QFontMetri
 inline QString toQString(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
+
+QStringList toQStrings(const std::vector<std::string>& texts);
 
 /// Returns `text` as a tool tip that is shown literally, with its lines. Qt interprets tool tips
 /// that look like markup, and names from a trace file must not load pictures or change their style.

@@ -598,8 +598,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
 void TopologyPanel::showVerdict(const TopologyAnswer& answer) {
     verdict_->setText(tr("NVLink: %1").arg(toQString(name(answer.verdict.use))));
     verdict_->setFont(resized(strong(font()), 1.1));
-    QStringList lines;
-    for (const std::string& sentence : answer.verdict.sentences) lines << toQString(sentence);
+    QStringList lines = toQStrings(answer.verdict.sentences);
     if (answer.gpus.size() == 1)
         lines << tr("The trace has one GPU. Links between GPUs need a trace of several.");
     else if (answer.gpus.empty())
