@@ -100,13 +100,6 @@ std::vector<PartsLegend::Entry> PartsLegend::entries(int room) const {
     return entries;
 }
 
-std::vector<StepPart> PartsLegend::shownParts() const {
-    std::vector<StepPart> shown;
-    for (const Entry& each : entries(width() - barArea().right() - legendGap - legendEdge - noteWidth()))
-        shown.push_back(each.part);
-    return shown;
-}
-
 void PartsLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), theme_.panel);
@@ -434,10 +427,6 @@ QStringList StepStrip::notesOf(StepPlace place) const {
         notes << (areRequests() ? tr("The longest of %1 requests here") : tr("The longest of %1 steps here"))
                      .arg(columnsPerMark());
     return notes;
-}
-
-QString StepStrip::tipAt(StepPlace place) const {
-    return (QStringList{headingOf(place)} + partLines(stepOf(place).parts) + notesOf(place)).join(QLatin1Char('\n'));
 }
 
 void StepStrip::mousePressEvent(QMouseEvent* event) {

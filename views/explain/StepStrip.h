@@ -39,8 +39,6 @@ class PartsLegend : public PaintedWidget {
     QString title() const { return title_; }
     QString note() const { return note_; }
     QRect barArea() const;
-    /// Returns the parts whose name is visible, in their order.
-    std::vector<analysis::StepPart> shownParts() const;
 
     QSize sizeHint() const override { return {600, fontMetrics().height() + 6}; }
     QSize minimumSizeHint() const override { return {160, sizeHint().height()}; }
@@ -126,8 +124,6 @@ class StepStrip : public StepMap {
     QRect barOf(explain::StepPlace place) const;
     /// Returns true if the program repeats requests instead of steps. Requires a run.
     bool areRequests() const { return run_->summary.kind == StepKind::Request; }
-    /// Returns the text of the tool tip; in the tip each part has a swatch of its colour.
-    QString tipAt(explain::StepPlace place) const;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {160, sizeHint().height()}; }
