@@ -318,12 +318,9 @@ class CopyPlotter {
                 steps->setData(lineKeys, lineValues, true);
                 steps->removeFromLegend();
             }
-            QCPGraph* points = plot_->addGraph();
-            points->setLineStyle(QCPGraph::lsNone);
-            points->setScatterStyle(styleOf(theme_, groups()[group]));
+            QCPGraph* points = addPoints(groups()[group], styleOf(theme_, groups()[group]));
             points->setAdaptiveSampling(false);
             points->setData(keys, values, true);
-            points->setName(groupText(*answer_->trace, groups()[group]));
         }
         addLegend();
         layOut();
@@ -340,15 +337,21 @@ class CopyPlotter {
         }
         // Only for the legend: QCPBars cannot have different widths.
         for (const size_t group : groupsByBytes()) {
-            QCPGraph* graph = plot_->addGraph();
             const QColor color = colorOf(theme_, groups()[group]);
-            graph->setLineStyle(QCPGraph::lsNone);
-            graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
-            graph->setName(groupText(*answer_->trace, groups()[group]));
+            addPoints(groups()[group], QCPScatterStyle(QCPScatterStyle::ssSquare, color, color, pointSize + 2));
         }
         addLegend();
         layOut();
         addPeakLines(*plot_, *plot_->xAxis, answer_->peaks, theme_, font_);
+    }
+
+    /// Adds a graph of points with an entry of the legend.
+    QCPGraph* addPoints(const CopyGroup& group, const QCPScatterStyle& style) {
+        QCPGraph* points = plot_->addGraph();
+        points->setLineStyle(QCPGraph::lsNone);
+        points->setScatterStyle(style);
+        points->setName(groupText(*answer_->trace, group));
+        return points;
     }
 
     /// Returns the shown groups by bytes, descending.
@@ -371,10 +374,7 @@ class CopyPlotter {
         const int shown = legend->itemCount();
         for (const CopyGroup& group : groups()) {
             if (!hidden_.contains(group)) continue;
-            QCPGraph* graph = plot_->addGraph();
-            graph->setLineStyle(QCPGraph::lsNone);
-            graph->setScatterStyle(QCPScatterStyle(shapeOf(group), QPen(theme_.separator), Qt::NoBrush, pointSize));
-            graph->setName(groupText(*answer_->trace, group));
+            addPoints(group, QCPScatterStyle(shapeOf(group), QPen(theme_.separator), Qt::NoBrush, pointSize));
         }
         legend->setVisible(plot_->width() >= minWidthForLegendPx);
         legend->setFont(font_);
