@@ -80,7 +80,7 @@ FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
         const QString text = url.toString();
         bool isNumber = false;
         const quint32 bits = text.mid(qstrlen(linkPrefix)).toUInt(&isNumber);
-        if (text.startsWith(QLatin1String(linkPrefix)) && isNumber) emit linkActivated(bits);
+        if (text.startsWith(QLatin1String(linkPrefix)) && isNumber) emit eventActivated(EventRef::fromBits(bits));
     });
 }
 
@@ -196,10 +196,7 @@ void FactSheet::finish() {
 DetailsPanel::DetailsPanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
     columnIn(this)->addWidget(sheet_);
     sheet_->setAccessibleName(tr("Details of the selected event"));
-    connect(sheet_, &FactSheet::linkActivated, this, [this](quint32 bits) {
-        const EventRef target(static_cast<EventKind>(bits >> EventRef::rowBits), bits);
-        emit eventActivated(target);
-    });
+    connect(sheet_, &FactSheet::eventActivated, this, &DetailsPanel::eventActivated);
     refresh();
 }
 

@@ -31,7 +31,7 @@ class FactSheet : public QTextBrowser {
     void addParagraph(const QString& text, const QColor& mark = {});
     /// Adds two columns, names dimmed.
     void addFacts(const std::vector<Property>& facts);
-    /// Adds a line that emits `linkActivated(bits)` when clicked, with dimmed text after it.
+    /// Adds a line that emits `eventActivated` when clicked, with dimmed text after it.
     void addLink(const QString& text, quint32 bits, const QString& remark = {});
     /// Ends the page and scrolls to its top. Call after the last addition.
     void finish();
@@ -41,7 +41,7 @@ class FactSheet : public QTextBrowser {
     QSize sizeHint() const override { return {320, 400}; }
 
   signals:
-    void linkActivated(quint32 bits);
+    void eventActivated(lanescope::EventRef event);
 
   protected:
     QMimeData* createMimeDataFromSelection() const override;

@@ -141,8 +141,7 @@ GapMark IdleFinder::markOf(Place place) const {
 IdlePanel::IdlePanel(QWidget* parent) : QWidget(parent), sheet_(new FactSheet(this)) {
     columnIn(this)->addWidget(sheet_);
     sheet_->setAccessibleName(tr("Why the GPU was idle"));
-    connect(sheet_, &FactSheet::linkActivated, this,
-            [this](quint32 bits) { emit eventActivated(EventRef::fromBits(bits)); });
+    connect(sheet_, &FactSheet::eventActivated, this, &IdlePanel::eventActivated);
 }
 
 void IdlePanel::setGap(const TracePtr& trace, std::shared_ptr<const IdleGaps> gaps, IdleGaps::Place place) {
