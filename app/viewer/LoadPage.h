@@ -38,8 +38,6 @@ class TraceLoader : public QObject {
     /// `ssh` is for traces on other machines (`RemoteSource`).
     explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr, TraceExcerpt cut = {},
                          std::vector<std::string> ssh = {});
-    explicit TraceLoader(const std::filesystem::path& path, QObject* parent = nullptr)
-        : TraceLoader(std::vector{path}, parent) {}
     ~TraceLoader() override;
 
     /// Call once.

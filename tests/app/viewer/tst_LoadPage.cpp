@@ -282,7 +282,7 @@ class tst_LoadPage : public QObject {
     }
 
     void deliversTheTraceOnThisThread() {
-        TraceLoader loader(folder_ / "good.lanescope");
+        TraceLoader loader({folder_ / "good.lanescope"});
         QSignalSpy loaded(&loader, &TraceLoader::loaded), progressed(&loader, &TraceLoader::progressed);
         loader.start();
         QVERIFY(loaded.wait());
@@ -292,7 +292,7 @@ class tst_LoadPage : public QObject {
     }
 
     void unknownFileIsOneSentence() {
-        TraceLoader loader(folder_ / "bad.lanescope");
+        TraceLoader loader({folder_ / "bad.lanescope"});
         QSignalSpy failed(&loader, &TraceLoader::failed);
         loader.start();
         QVERIFY(failed.wait() && failed.front().front().toString().contains("bad.lanescope"));
@@ -323,7 +323,7 @@ class tst_LoadPage : public QObject {
     }
 
     void nothingArrivesAfterCancel() {
-        TraceLoader loader(folder_ / "good.lanescope");
+        TraceLoader loader({folder_ / "good.lanescope"});
         QSignalSpy loaded(&loader, &TraceLoader::loaded), failed(&loader, &TraceLoader::failed);
         loader.start();
         loader.cancel();
@@ -334,7 +334,7 @@ class tst_LoadPage : public QObject {
     void mayBeDestroyedDuringReading() {
         int arrived = 0;
         for (int i = 0; i < 20; ++i) {
-            TraceLoader loader(folder_ / "good.lanescope");
+            TraceLoader loader({folder_ / "good.lanescope"});
             const auto count = [&arrived] { ++arrived; };
             connect(&loader, &TraceLoader::loaded, this, count);
             connect(&loader, &TraceLoader::failed, this, count);
@@ -349,7 +349,7 @@ class tst_LoadPage : public QObject {
 
     void doesNotWaitForShortJobs() {
         const BusyPool pool(1);
-        TraceLoader loader(folder_ / "good.lanescope");
+        TraceLoader loader({folder_ / "good.lanescope"});
         QSignalSpy loaded(&loader, &TraceLoader::loaded);
         loader.start();
         QVERIFY(loaded.wait(30'000));
@@ -360,7 +360,7 @@ class tst_LoadPage : public QObject {
         const BusyPool pool(2);
         QElapsedTimer timer;
         {
-            TraceLoader loader(folder_ / "good.lanescope");
+            TraceLoader loader({folder_ / "good.lanescope"});
             loader.start();
             timer.start();
         }

@@ -52,7 +52,7 @@ class Measurement {
         view->show();
         QCoreApplication::processEvents();
         TracePtr trace;
-        TraceLoader loader(path_);
+        TraceLoader loader({path_});
         QEventLoop loop;
         QObject::connect(&loader, &TraceLoader::loaded, &loop, [&](const TracePtr& loaded) {
             trace = loaded;
