@@ -462,8 +462,8 @@ MarkActions::MarkActions(QObject* parent) : QObject(parent) {
     add = make(tr("&Mark the selection"), {Qt::Key_M}, [marks] { marks().addMark(); });
     edit = make(tr("&Edit the mark"), {Qt::CTRL | Qt::Key_M}, [marks] { marks().editMark(); });
     remove = make(tr("&Remove the mark"), {Qt::Key_Delete}, [marks] { marks().removeMark(); });
-    next = make(tr("&Next mark"), {Qt::SHIFT | Qt::Key_M}, [marks] { marks().goToNext(); });
-    previous = make(tr("&Previous mark"), {Qt::CTRL | Qt::SHIFT | Qt::Key_M}, [marks] { marks().goToPrevious(); });
+    next = make(tr("&Next mark"), {Qt::SHIFT | Qt::Key_M}, [marks] { marks().step(true); });
+    previous = make(tr("&Previous mark"), {Qt::CTRL | Qt::SHIFT | Qt::Key_M}, [marks] { marks().step(false); });
     // The keys of the manual on every desktop.
     undo = make(tr("&Undo change of marks"), {Qt::CTRL | Qt::Key_Z}, [edits] { edits().undo(); });
     redo = make(tr("Re&do change of marks"), {Qt::CTRL | Qt::SHIFT | Qt::Key_Z, Qt::CTRL | Qt::Key_Y},

@@ -135,15 +135,14 @@ class TimelineMarks : public QObject {
     void addMark();
     void editMark();
     void removeMark() { store_.remove(store_.selected()); }
-    void goToNext() { step(true); }
-    void goToPrevious() { step(false); }
+    /// Goes to the next mark, else to the previous one.
+    void step(bool isForward);
     /// Selects the mark and makes it visible.
     void show(const std::string& id);
 
   private:
     Mark markHere() const;
     void begin(const Mark& mark, bool isNew);
-    void step(bool isForward);
     void updateStrip();
     void placeEditor();
 

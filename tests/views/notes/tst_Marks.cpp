@@ -261,13 +261,13 @@ class TestMarks : public QObject {
         shown.timeline.state().range().axis().setRange({1 * ms, 3 * ms});
         QStringList order;
         for (int i = 0; i < 4; ++i) {
-            shown.marks.goToNext();
+            shown.marks.step(true);
             order << QString::fromStdString(shown.store.selected());
             const Mark* mark = shown.store.find(shown.store.selected());
             QVERIFY(shown.timeline.state().range().axis().range().contains(mark->range.startNs));
         }
         QCOMPARE(order, QStringList({"b", "c", "d", "d"}));
-        shown.marks.goToPrevious();
+        shown.marks.step(false);
         QCOMPARE(shown.store.selected(), std::string("c"));
     }
 
