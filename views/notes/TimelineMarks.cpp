@@ -3,14 +3,12 @@
 
 #include <QApplication>
 #include <QCursor>
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <QToolButton>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -350,16 +348,9 @@ void MarkStrip::leaveEvent(QEvent*) {
     update();
 }
 
-bool MarkStrip::event(QEvent* event) {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        const Mark* mark = markAt(help->pos());
-        QToolTip::showText(
-            help->globalPos(),
-            mark ? plainToolTip(tipOf(*mark)) : tr("Double click sets a mark here; M marks what is selected."), this);
-        return true;
-    }
-    return QWidget::event(event);
+std::optional<QString> MarkStrip::toolTipAt(QPoint position) const {
+    const Mark* mark = markAt(position);
+    return mark ? plainToolTip(tipOf(*mark)) : tr("Double click sets a mark here; M marks what is selected.");
 }
 
 TimelineMarks::TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* parent)

@@ -7,9 +7,11 @@
 #include <QObject>
 #include <QPointer>
 #include <QWidget>
+#include <optional>
 
 #include "model/notes/NotesFile.h"
 #include "views/notes/MarkStore.h"
+#include "views/theme/PaintedWidget.h"
 
 class QAbstractButton;
 
@@ -72,7 +74,7 @@ class MarkLines : public QWidget {
 
 /// The flags of the marks, on a strip between the ruler and the tracks. Click selects, drag moves,
 /// double click edits; a double click elsewhere requests a new mark.
-class MarkStrip : public QWidget {
+class MarkStrip : public TippedWidget {
     Q_OBJECT
   public:
     static constexpr int stripHeight = 22;
@@ -93,7 +95,7 @@ class MarkStrip : public QWidget {
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
 
   private:
     struct Flag {

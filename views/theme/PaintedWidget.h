@@ -12,18 +12,12 @@ class QCustomPlot;
 
 namespace lanescope::views {
 
-/// A widget that paints itself in the colours of a theme.
-class PaintedWidget : public QWidget {
+/// A widget with a tool tip for each place.
+class TippedWidget : public QWidget {
   public:
     using QWidget::QWidget;
 
-    void setTheme(const Theme& theme) {
-        theme_ = theme;
-        themeChanged();
-    }
-
   protected:
-    virtual void themeChanged() { update(); }
     /// Returns the tool tip of a place, as rich text; empty for none there, nullopt if the widget has no tips.
     virtual std::optional<QString> toolTipAt(QPoint) const { return std::nullopt; }
 
@@ -34,6 +28,20 @@ class PaintedWidget : public QWidget {
         QToolTip::showText(help->globalPos(), *tip, this);
         return true;
     }
+};
+
+/// A widget that paints itself in the colours of a theme.
+class PaintedWidget : public TippedWidget {
+  public:
+    using TippedWidget::TippedWidget;
+
+    void setTheme(const Theme& theme) {
+        theme_ = theme;
+        themeChanged();
+    }
+
+  protected:
+    virtual void themeChanged() { update(); }
 
     Theme theme_ = Theme::light();
 };

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/CriticalPath.h"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <optional>
 
@@ -134,7 +132,7 @@ void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size
     for (const QRectF& line : lines) painter.fillRect(line, state.options().theme().slower);
 }
 
-CriticalPathLane::CriticalPathLane(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
+CriticalPathLane::CriticalPathLane(TimelineState& state, QWidget* parent) : TippedWidget(parent), state_(state) {
     const auto repaint = [this] { update(); };
     connect(&state_.range(), &TimelineRange::changed, this, repaint);
     connect(&state_.options(), &TimelineOptions::changed, this, repaint);
@@ -186,15 +184,11 @@ const Piece* CriticalPathLane::pieceAt(double x) const {
     return found;
 }
 
-bool CriticalPathLane::event(QEvent* event) {
-    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (const Piece* piece = pieceAt(help->pos().x()))
-        QToolTip::showText(help->globalPos(),
-                           plainToolTip(QStringLiteral("%1\n%2").arg(textOf(*state_.trace(), *piece),
-                                                                     shortDuration(piece->range.durationNs()))),
-                           this);
-    return true;
+std::optional<QString> CriticalPathLane::toolTipAt(QPoint position) const {
+    const Piece* piece = pieceAt(position.x());
+    if (!piece) return QString();
+    return plainToolTip(
+        QStringLiteral("%1\n%2").arg(textOf(*state_.trace(), *piece), shortDuration(piece->range.durationNs())));
 }
 
 void CriticalPathLane::mouseReleaseEvent(QMouseEvent* event) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 #include <vector>
 
 #include "model/analysis/StepParts.h"
 #include "model/causality/StepReplay.h"
+#include "views/theme/PaintedWidget.h"
 #include "views/timeline/TimelineState.h"
 
 namespace lanescope::views {
@@ -31,7 +33,7 @@ void paintCriticalPath(QPainter& painter, const TimelineState& state, QSize size
 
 /// The critical path as a lane: pieces in the colours of a step's parts, and gaps for delays. A click selects the event
 /// of a piece, or the time of host code. Hidden without a path. GUI thread.
-class CriticalPathLane : public QWidget {
+class CriticalPathLane : public TippedWidget {
     Q_OBJECT
   public:
     explicit CriticalPathLane(TimelineState& state, QWidget* parent = nullptr);
@@ -41,7 +43,7 @@ class CriticalPathLane : public QWidget {
     static void paint(QPainter& painter, const TimelineState& state, QSize size, int labelWidth, const QFont& font);
 
   protected:
-    bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
     void paintEvent(QPaintEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;

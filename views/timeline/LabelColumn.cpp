@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/LabelColumn.h"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QTimer>
-#include <QToolTip>
 #include <algorithm>
 
 #include "views/text/shownText.h"
@@ -191,7 +189,7 @@ void paintLabels(QPainter& painter, const TimelineState& state, QSize size, cons
     painter.restore();
 }
 
-LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : QWidget(parent), state_(state) {
+LabelColumn::LabelColumn(TimelineState& state, QWidget* parent) : TippedWidget(parent), state_(state) {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::StrongFocus);
@@ -304,24 +302,22 @@ bool LabelColumn::event(QEvent* event) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (isOwnKey(*key) || (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key()))) event->accept();
     }
-    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const Place place = placeUnder(help->pos());
-    if (!place.row) {
-        QToolTip::hideText();
-        return true;
-    }
+    return TippedWidget::event(event);
+}
+
+std::optional<QString> LabelColumn::toolTipAt(QPoint position) const {
+    const Place place = placeUnder(position);
+    if (!place.row) return QString();
     const Trace& trace = *place.state->trace();
     const QString subtitle = labelSubtitle(trace, place.state->tracks().layout(), place.row->track);
     // Names come from the trace file; they are text and never markup.
     QString text = labelTitle(trace, place.row->track).toHtmlEscaped();
-    if (isOnPin(place, help->pos())) {
+    if (isOnPin(place, position)) {
         text = place.state->tracks().layout().isPinned(place.row->track) ? tr("Unpin (P)") : tr("Pin to the top (P)");
     } else if (!subtitle.isEmpty()) {
         text += QStringLiteral("<br>") + subtitle.toHtmlEscaped();
     }
-    QToolTip::showText(help->globalPos(), QStringLiteral("<qt>%1</qt>").arg(text), this);
-    return true;
+    return QStringLiteral("<qt>%1</qt>").arg(text);
 }
 
 void LabelColumn::wheelEvent(QWheelEvent* event) {

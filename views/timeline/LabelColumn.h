@@ -6,6 +6,7 @@
 #include <QSize>
 #include <QWidget>
 
+#include "views/theme/PaintedWidget.h"
 #include "views/timeline/TimelineState.h"
 
 namespace lanescope::views {
@@ -38,7 +39,7 @@ QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t tr
 /// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds, with Shift including all
 /// descendants. A drag moves the track among its siblings, the pin keeps it at the top, and the right edge can be
 /// dragged. The keyboard operates the current track as in a tree.
-class LabelColumn : public QWidget {
+class LabelColumn : public TippedWidget {
     Q_OBJECT
   public:
     static constexpr int minWidthPx = 96;
@@ -66,6 +67,7 @@ class LabelColumn : public QWidget {
 
   protected:
     bool event(QEvent* event) override;
+    std::optional<QString> toolTipAt(QPoint position) const override;
     void paintEvent(QPaintEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
