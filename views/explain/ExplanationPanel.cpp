@@ -335,7 +335,7 @@ void ExplanationPanel::showMenu(int finding, QPoint place) {
         menu.addAction(tr("Show where it costs most"), button, &FindingButton::click);
         if (queries_[index]) menu.addAction(tr("Open the SQL query"), queries_[index], &QToolButton::click);
         menu.addAction(tr("Copy the sentence"), this,
-                       [button] { QApplication::clipboard()->setText(button->sentence()); });
+                       [button] { QApplication::clipboard()->setText(button->text().sentence); });
         menu.addSeparator();
         menu.addAction(tr("Ignore the rule %1").arg(toQString(rule->id)), this, [this, rule] {
             MutedRules muted = muted_;

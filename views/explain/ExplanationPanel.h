@@ -36,9 +36,6 @@ class FindingButton : public QAbstractButton {
     void setOpen(bool isOpen);
     bool isOpen() const { return isOpen_; }
     const Text& text() const { return text_; }
-    const QString& gain() const { return text_.gain; }
-    const QString& brief() const { return text_.brief; }
-    const QString& sentence() const { return text_.sentence; }
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }

@@ -309,7 +309,7 @@ class tst_SmallWindow : public QObject {
         // Its gain is always complete: the picture equals that of a wide button as far as the gain reaches.
         QFont strong = first.font();
         strong.setWeight(QFont::DemiBold);
-        const QRect gain(0, 0, QFontMetrics(strong).horizontalAdvance(first.gain()) + 20, first.height());
+        const QRect gain(0, 0, QFontMetrics(strong).horizontalAdvance(first.text().gain) + 20, first.height());
         FindingButton wide(first.text());
         wide.setFont(first.font());
         wide.setPalette(first.palette());

@@ -167,7 +167,7 @@ class tst_Tasks : public QObject {
         keepPicture(hand.window, "task-late-third");
         const auto& findings = hand.guide().card().findings();
         QVERIFY(std::ranges::any_of(findings, [](const FindingButton* each) {
-            return each->isVisible() && each->sentence().contains("rank 1");
+            return each->isVisible() && each->text().sentence.contains("rank 1");
         }));
         // The strip shows rank 0 waiting in every third step, and in no other.
         QVERIFY(hand.guide().strip().isVisible());

@@ -58,9 +58,9 @@ class TestExplanationPanel : public QObject {
         QCOMPARE(shown.rules().front(), &launchBoundRule);
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
-        QCOMPARE(first.gain(), QString::fromUtf8("\u2264 5.00 ms (27.0 %)"));
-        QCOMPARE(first.brief(), QString("GPU waits for launches: host code"));
-        QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
+        QCOMPARE(first.text().gain, QString::fromUtf8("\u2264 5.00 ms (27.0 %)"));
+        QCOMPARE(first.text().brief, QString("GPU waits for launches: host code"));
+        QVERIFY(first.text().sentence.startsWith("The GPU waits 5.000 ms of a step"));
         QVERIFY(!ExplanationPanel().hasContent());
         const auto labels = shown.card.findChildren<QLabel*>();
         QVERIFY(std::ranges::any_of(labels, [&](const QLabel* each) {
@@ -97,7 +97,8 @@ class TestExplanationPanel : public QObject {
         QTest::mouseClick(shown.card.findings()[0], Qt::LeftButton);
         QCOMPARE(shown.card.openFinding(), std::optional<size_t>(0));
         QVERIFY(shown.card.details(0)->isVisible());
-        for (const QString& text : {shown.card.findings()[0]->sentence(), QString("Potential saving"), QString("Try:")})
+        for (const QString& text :
+             {shown.card.findings()[0]->text().sentence, QString("Potential saving"), QString("Try:")})
             QVERIFY2(shown.card.details(0)->text().contains(text), qPrintable(shown.card.details(0)->text()));
         QVERIFY(shown.card.sizeHint().height() > low);
         // Only one is open at a time.
@@ -181,7 +182,7 @@ class TestExplanationPanel : public QObject {
         Shown shown(madeRun(1, 20));
         chooseInMenu("Copy the sentence");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
-        QCOMPARE(QApplication::clipboard()->text(), shown.card.findings()[0]->sentence());
+        QCOMPARE(QApplication::clipboard()->text(), shown.card.findings()[0]->text().sentence);
     }
 
     void causeOfAGapKeepsItsWords() {
@@ -195,7 +196,7 @@ class TestExplanationPanel : public QObject {
         for (auto& each : made.workers[0].contributors) each.path = "<b>big</b>\n<img src=x>";
         Shown shown(std::make_shared<const ExplainedRun>(std::move(made)));
         const FindingButton& first = *shown.card.findings().front();
-        QVERIFY(first.sentence().contains("<b>big</b> <img"));
+        QVERIFY(first.text().sentence.contains("<b>big</b> <img"));
         for (const char* part : {"<b>", "<img"}) QVERIFY2(!first.toolTip().contains(part), part);
     }
 
