@@ -48,7 +48,6 @@ class CompareView : public QWidget {
 
     CompareSide& baseline() const { return *baseline_; }
     CompareSide& candidate() const { return *candidate_; }
-    VisibleRange& visibleRange() const { return *visibleRange_; }
     AlignmentBar& alignment() const { return *alignment_; }
     CompareTables& tables() const { return *tables_; }
     HeadlinePanel& headline() const { return *headline_; }
