@@ -15,7 +15,6 @@
 
 #include "model/bandwidth/CopyIndex.h"
 #include "views/bandwidth/BandwidthAnswer.h"
-#include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/theme/Theme.h"

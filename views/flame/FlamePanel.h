@@ -13,7 +13,6 @@
 
 #include "model/flame/makeFlame.h"
 #include "views/flame/FlameChart.h"
-#include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/text/shownText.h"
 #include "views/theme/PaintedWidget.h"

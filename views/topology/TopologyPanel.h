@@ -14,7 +14,6 @@
 #include "model/bandwidth/LinkUse.h"
 #include "model/reports/describeTrace.h"
 #include "model/text/ReportTable.h"
-#include "views/tables/Panel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/theme/PaintedWidget.h"
