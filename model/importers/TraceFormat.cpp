@@ -396,11 +396,21 @@ Result<bool> isOfKind(TraceSource& source) {
     return isIt;
 }
 
+/// Fails if the database cannot be read completely, since a partial trace is not valid.
+template <auto readTrace>
+Result<void> readWhole(const Database& database, TraceSource& source, TraceBuilder& builder,
+                       const LoadProgress& progress) {
+    LoadContext context(database, builder, source.threads(), progress);
+    readTrace(context);
+    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
+    return {};
+}
+
 template <auto readTrace>
 Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
     const Result<const Database*> database = source.database();
     if (!database) return fail(database.error());
-    return readTrace(**database, builder, source.threads(), progress);
+    return readWhole<readTrace>(**database, source, builder, progress);
 }
 
 constexpr std::string_view exporter = "nsys";
@@ -463,7 +473,7 @@ Result<void> readExport(const fs::path& exported, TraceSource& source, TraceBuil
                         const LoadProgress& progress) {
     const Result<Database> database = Database::openReadOnly(exported);
     if (!database) return fail(database.error());
-    return readSqliteTrace(*database, builder, source.threads(), progress);
+    return readWhole<readSqliteTrace>(*database, source, builder, progress);
 }
 
 /// Reads the export of a report in the cache, made by the first reading. Without a cache it is made each time.

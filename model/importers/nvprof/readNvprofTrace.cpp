@@ -414,10 +414,8 @@ void readNvprofWaits(NvprofContext& context) {
     reader.countAs(kinds::Sync::plural);
 }
 
-Result<void> readNvprofTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                             const LoadProgress& progress) {
-    LoadContext load(database, builder, threads, progress);
-    builder.description().producer = "nvprof";
+void readNvprofTrace(LoadContext& load) {
+    load.builder().description().producer = "nvprof";
     NvprofContext context(load);
     readNvprofCalls(context);
     readNvprofWork(context);
@@ -426,8 +424,6 @@ Result<void> readNvprofTrace(const Database& database, TraceBuilder& builder, un
     readNvprofOverhead(context);
     readNvprofDevices(context);
     noteSkippedTables(load, otherTables);
-    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
-    return {};
 }
 
 }  // namespace lanescope

@@ -383,19 +383,15 @@ std::vector<RocpdTables> rocpdTablesIn(const Database& database) {
     return all;
 }
 
-Result<void> readRocpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                            const LoadProgress& progress) {
-    LoadContext load(database, builder, threads, progress);
-    builder.description().producer = "rocprofiler-sdk";
+void readRocpdTrace(LoadContext& load) {
+    load.builder().description().producer = "rocprofiler-sdk";
     ProfileContext context(load);
-    const std::vector<RocpdTables> all = rocpdTablesIn(database);
+    const std::vector<RocpdTables> all = rocpdTablesIn(load.database());
     for (const RocpdTables& tables : all)
         for (const std::string& table : {tables.regions, tables.kernels, tables.copies})
             context.beginWith(table.c_str(), "start");
     std::map<int64_t, uint32_t> hosts;
     for (const RocpdTables& tables : all) RocpdReader(context, tables, hosts).read();
-    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
-    return {};
 }
 
 }  // namespace lanescope

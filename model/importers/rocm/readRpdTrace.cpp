@@ -412,25 +412,17 @@ class HipReader {
 
 }  // namespace
 
-Result<void> readRpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                          const LoadProgress& progress) {
-    LoadContext context(database, builder, threads, progress);
-    builder.description().producer = "RPD";
+void readRpdTrace(LoadContext& context) {
+    context.builder().description().producer = "RPD";
     RpdReader(context).read();
     noteSkippedTables(context, otherTables);
-    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
-    return {};
 }
 
-Result<void> readHipTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                          const LoadProgress& progress) {
-    LoadContext context(database, builder, threads, progress);
-    const bool isOfHipprof = database.hasTable("STR_TABLE");
-    builder.description().producer = isOfHipprof ? "hipprof" : "rocprof";
+void readHipTrace(LoadContext& context) {
+    const bool isOfHipprof = context.database().hasTable("STR_TABLE");
+    context.builder().description().producer = isOfHipprof ? "hipprof" : "rocprof";
     HipReader(context, isOfHipprof).read();
     noteSkippedTables(context, unreadHipTables);
-    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
-    return {};
 }
 
 }  // namespace lanescope

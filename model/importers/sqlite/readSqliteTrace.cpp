@@ -260,13 +260,9 @@ void noteSkippedNsightTables(LoadContext& context) {
     noteUnknown(context);
 }
 
-Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                             const LoadProgress& progress) {
-    LoadContext context(database, builder, threads, progress);
+void readSqliteTrace(LoadContext& context) {
     readEverything(context);
-    noteDifferences(database, builder);
-    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
-    return {};
+    noteDifferences(context.database(), context.builder());
 }
 
 }  // namespace lanescope

@@ -6,8 +6,6 @@
 #include <span>
 #include <string_view>
 
-#include "model/assemble/LoadProgress.h"
-#include "model/assemble/TraceBuilder.h"
 #include "model/format/Sqlite.h"
 #include "model/importers/sqlite/LoadContext.h"
 
@@ -41,10 +39,8 @@ size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tabl
 void noteSkippedNsightTables(LoadContext& context);
 
 /// Reads all tables of a file of Lanescope or Nsight Systems into the builder. Invalid cells are
-/// skipped and counted. Uses `threads` threads. The result does not depend on their number. If
-/// `progress` cancels, the result is undefined. Fails with the cause if the file cannot be read
-/// completely (`Database::trouble`), since a partial trace is not valid. O(rows).
-Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
-                             const LoadProgress& progress);
+/// skipped and counted. The result does not depend on the number of threads. If `progress` cancels,
+/// it is undefined. If the file cannot be read completely, `Database::trouble` has the cause. O(rows).
+void readSqliteTrace(LoadContext& context);
 
 }  // namespace lanescope
