@@ -41,6 +41,8 @@ struct Shared {
 
 namespace {
 
+constexpr std::initializer_list<int> passedSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
 // A signal handler has no access to objects, so its data is global.
 std::atomic<pid_t> running{0};
 std::atomic<int> firstReceived{0};
@@ -119,20 +121,7 @@ RunEnd endOf(const Shared& shared, int status) {
 RecordSupervisor::RecordSupervisor() {
     firstReceived = 0;
     running = 0;
-    struct sigaction action {};
-    action.sa_sigaction = take;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    for (size_t index = 0; index < numbers.size(); ++index) {
-        sigaction(numbers[index], nullptr, &before_[index]);
-        if (before_[index].sa_handler != SIG_IGN) sigaction(numbers[index], &action, nullptr);
-    }
-}
-
-RecordSupervisor::~RecordSupervisor() { restoreHandlers(); }
-
-void RecordSupervisor::restoreHandlers() const {
-    for (size_t index = 0; index < numbers.size(); ++index) sigaction(numbers[index], &before_[index], nullptr);
+    handlers_.install(passedSignals, take);
 }
 
 int RecordSupervisor::received() const { return firstReceived.load(); }
@@ -144,13 +133,13 @@ RunEnd RecordSupervisor::workInChild(Shared& shared, const std::filesystem::path
     // Blocked until the run has its own handlers.
     sigset_t held, before;
     sigemptyset(&held);
-    for (const int number : numbers) sigaddset(&held, number);
+    for (const int number : passedSignals) sigaddset(&held, number);
     sigprocmask(SIG_BLOCK, &held, &before);
     const pid_t parent = ::getpid();
     Subprocess child = Subprocess::fork([&](int) {
         system::endWithParent();
         if (::getppid() != parent) ::_exit(1);
-        restoreHandlers();
+        handlers_.restore();
         sigprocmask(SIG_SETMASK, &before, nullptr);
         workIn(shared, output, work);
     });

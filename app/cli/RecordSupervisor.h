@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <signal.h>
-
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <string>
 
+#include "capture/record/ChildProcess.h"
 #include "capture/record/Recorder.h"
 
 namespace lanescope::cli {
@@ -28,8 +26,6 @@ struct RunEnd {
 class RecordSupervisor {
   public:
     RecordSupervisor();
-    RecordSupervisor& operator=(RecordSupervisor&&) = delete;
-    ~RecordSupervisor();
 
     /// Returns the number of the first signal received that asks for an end; 0 for none.
     int received() const;
@@ -44,10 +40,8 @@ class RecordSupervisor {
 
   private:
     RunEnd workInChild(Shared& shared, const std::filesystem::path& output, const std::function<RunEnd()>& work);
-    void restoreHandlers() const;
 
-    static constexpr std::array<int, 6> numbers{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    std::array<struct sigaction, numbers.size()> before_{};
+    capture::SignalHandlers handlers_;
 };
 
 }  // namespace lanescope::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <memory>
 #include <new>
@@ -16,6 +15,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/TraceClosing.h"
 #include "capture/log/launcherRank.h"
+#include "capture/record/ChildProcess.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
@@ -32,29 +32,6 @@ constexpr int64_t muchUnread = int64_t{1} << 20;
 /// Set by Ctrl+C and SIGTERM. A handler has no access to objects.
 volatile std::sig_atomic_t wasInterrupted = 0;
 
-/// Handles the signals that end a program during its lifetime.
-class SignalHandler {
-  public:
-    SignalHandler() {
-        struct sigaction action {};
-        action.sa_handler = [](int) { wasInterrupted = 1; };
-        action.sa_flags = SA_RESTART;
-        sigemptyset(&action.sa_mask);
-        for (size_t index = 0; index < numbers.size(); ++index) {
-            sigaction(numbers[index], nullptr, &before_[index]);
-            if (before_[index].sa_handler != SIG_IGN) sigaction(numbers[index], &action, nullptr);
-        }
-    }
-    ~SignalHandler() {
-        for (size_t index = 0; index < numbers.size(); ++index) sigaction(numbers[index], &before_[index], nullptr);
-    }
-    SignalHandler& operator=(SignalHandler&&) = delete;
-
-  private:
-    static constexpr std::array<int, 2> numbers{SIGINT, SIGTERM};
-    std::array<struct sigaction, numbers.size()> before_{};
-};
-
 /// One recording that is being finished.
 class Closing {
   public:
@@ -67,7 +44,8 @@ class Closing {
     template <class Step>
     void run(Step step) {
         if (wasInterrupted != 0) return;
-        const SignalHandler taker;
+        capture::SignalHandlers handlers;
+        handlers.install({SIGINT, SIGTERM}, [](int, siginfo_t*, void*) { wasInterrupted = 1; });
         const Result<void> done = step(closing_);
         problem_.reset();
         if (!done && wasInterrupted == 0) problem_ = done.error();

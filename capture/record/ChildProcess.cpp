@@ -250,26 +250,33 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
     return problem(false, "{}: no such program in PATH. Check the name, or use a path.");
 }
 
+void SignalHandlers::install(std::initializer_list<int> numbers, void (*handler)(int, siginfo_t*, void*)) {
+    struct sigaction action {};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    before_.reserve(numbers.size());
+    for (const int number : numbers) {
+        struct sigaction before {};
+        sigaction(number, nullptr, &before);
+        before_.emplace_back(number, before);
+        if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+    }
+}
+
+void SignalHandlers::restore() const {
+    for (const auto& [number, before] : before_) sigaction(number, &before, nullptr);
+}
+
 SignalForwarder::SignalForwarder(pid_t target) {
     isProgramOver = false;
     isEndRequested = false;
     latestEndNs = -sameSignalNs;
     forwardTarget = target;
-    struct sigaction action {};
-    action.sa_sigaction = forward;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    for (size_t index = 0; index < forwardedSignals.size(); ++index) {
-        sigaction(forwardedSignals[index], nullptr, &previous_[index]);
-        if (previous_[index].sa_handler != SIG_IGN) sigaction(forwardedSignals[index], &action, nullptr);
-    }
+    handlers_.install({SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT}, forward);
 }
 
-SignalForwarder::~SignalForwarder() {
-    forwardTarget = 0;
-    for (size_t index = 0; index < forwardedSignals.size(); ++index)
-        sigaction(forwardedSignals[index], &previous_[index], nullptr);
-}
+SignalForwarder::~SignalForwarder() { forwardTarget = 0; }
 
 void SignalForwarder::send(int number) const {
     if (const pid_t target = forwardTarget.load(); target > 0) ::kill(target, number);

@@ -4,9 +4,10 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/format/Result.h"
@@ -67,6 +68,22 @@ struct ProgramProblem {
 /// executable of that name in PATH.
 Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
 
+/// Handles signals during its lifetime. Signals that were ignored before stay ignored.
+class SignalHandlers {
+  public:
+    SignalHandlers() = default;
+    SignalHandlers& operator=(SignalHandlers&&) = delete;
+    ~SignalHandlers() { restore(); }
+
+    /// Call it at most once.
+    void install(std::initializer_list<int> numbers, void (*handler)(int, siginfo_t*, void*));
+    /// Restores the handlers from before `install`, as in a forked process.
+    void restore() const;
+
+  private:
+    std::vector<std::pair<int, struct sigaction>> before_;  ///< By signal number.
+};
+
 /// Forwards signals for the program during its lifetime: SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2. It forwards SIGINT and
 /// SIGQUIT unless they come from the terminal, which sends them to both processes. This process survives to write the
 /// trace. Signals that were ignored before stay ignored. At most one instance at a time; make it on the main thread.
@@ -85,8 +102,7 @@ class SignalForwarder {
     bool hasSignalAfterEnd() const;
 
   private:
-    static constexpr std::array<int, 6> forwardedSignals{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
-    std::array<struct sigaction, forwardedSignals.size()> previous_{};
+    SignalHandlers handlers_;
 };
 
 }  // namespace lanescope::capture
