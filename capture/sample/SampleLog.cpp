@@ -51,9 +51,7 @@ void SampleLog::write(int64_t timeNs, const SampleBatch& batch) {
     const auto values = batch.values();
     if (values.empty()) return;
     const std::lock_guard lock(mutex_);
-    log::SamplesRecord record{};
-    record.timestampNs = timeNs;
-    record.count = static_cast<uint32_t>(values.size());
+    log::SamplesRecord record{{}, timeNs, static_cast<uint32_t>(values.size()), 0};
     writer_.writeWithTail(record, bytesOf(values.data(), values.size_bytes()), timeNs);
 }
 
@@ -89,10 +87,8 @@ void SampleLog::addMetric(uint32_t gpu, uint32_t metric, std::string_view name) 
 void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words) {
     if (words.empty()) return;
     const std::lock_guard lock(mutex_);
-    log::GpuMetricSamplesRecord record{};
-    record.gpu = gpu;
-    record.metricCount = metricCount;
-    record.count = static_cast<uint32_t>(words.size() / (metricCount + 1));
+    const auto times = static_cast<uint32_t>(words.size() / (metricCount + 1));
+    log::GpuMetricSamplesRecord record{{}, gpu, metricCount, times, 0};
     writer_.writeWithTail(record, bytesOf(words.data(), words.size_bytes()),
                           static_cast<int64_t>(words[words.size() - metricCount - 1]));
 }
@@ -127,12 +123,9 @@ void SampleLog::writeStack(uint32_t number) {
     if (number == 0 || number > stacks_.size() || !isMissing(stackWrittenIn_[number - 1])) return;
     writeStack(std::get<0>(stacks_[number - 1]));
     const auto& [parent, code, line] = stacks_[number - 1];
-    log::StackRecord record{};
-    record.stack = number;
-    record.parent = parent;
-    record.function = writer_.string(codes_[code - 1]->first);
-    record.file = writer_.string(codes_[code - 1]->second);
-    record.line = static_cast<uint32_t>(line);
+    const uint32_t function = writer_.string(codes_[code - 1]->first);
+    const uint32_t file = writer_.string(codes_[code - 1]->second);
+    log::StackRecord record{{}, number, parent, function, file, static_cast<uint32_t>(line), 0};
     writer_.write(record);
 }
 
@@ -189,10 +182,7 @@ void SampleLog::property(std::string_view name, std::string_view value) {
 }
 
 void SampleLog::writeGpu(const Gpu& gpu) {
-    log::SampledGpuRecord record{};
-    record.gpu = gpu.gpu;
-    record.uuid = writer_.string(gpu.uuid);
-    record.name = writer_.string(gpu.name);
+    log::SampledGpuRecord record{{}, gpu.gpu, writer_.string(gpu.uuid), writer_.string(gpu.name), 0};
     writer_.write(record);
 }
 
@@ -216,10 +206,7 @@ void SampleLog::writeCounter(uint32_t number) {
 }
 
 void SampleLog::writeMetric(const Metric& metric) {
-    log::GpuMetricRecord record{};
-    record.gpu = metric.gpu;
-    record.metric = metric.metric;
-    record.name = writer_.string(metric.name);
+    log::GpuMetricRecord record{{}, metric.gpu, metric.metric, writer_.string(metric.name), 0};
     writer_.write(record);
 }
 
@@ -227,9 +214,7 @@ void SampleLog::flush() {
     const std::lock_guard lock(mutex_);
     if (hasEnded_) return;
     noticeClock();
-    log::ClockRecord clock{};
-    clock.realtimeNs = sampleTimeNs();
-    clock.monotonicNs = log::monotonicNs();
+    log::ClockRecord clock{{}, sampleTimeNs(), log::monotonicNs(), 0};
     writer_.write(clock, clock.realtimeNs);
     flushNow();
     if (file_.totalBytes() < maxBytes_ && !file_.isRingStuck()) return;
@@ -277,9 +262,7 @@ void SampleLog::end() {
 }
 
 void SampleLog::endNow(log::EndReason reason) {
-    log::EndRecord record{};
-    record.timestampNs = sampleTimeNs();
-    record.reason = reason;
+    log::EndRecord record{{}, sampleTimeNs(), reason, 0};
     writer_.write(record, record.timestampNs);
     writer_.stop();
     hasEnded_ = true;
