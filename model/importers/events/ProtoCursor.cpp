@@ -87,6 +87,15 @@ bool ProtoCursor::next(ProtoField& field) {
     return true;
 }
 
+ProtoEntry entryIn(std::string_view message, uint32_t bytesField) {
+    ProtoEntry entry;
+    for (const ProtoField& field : ProtoCursor(message)) {
+        if (field.number == 1 && field.isNumber()) entry.number = field.value;
+        if (field.number == bytesField && field.isBytes()) entry.bytes = field.bytes;
+    }
+    return entry;
+}
+
 ProtoStream::ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes, uint64_t maxBytes)
     : source_(source), maxFieldBytes_(maxFieldBytes), maxBytes_(maxBytes), buffer_(memory) {}
 

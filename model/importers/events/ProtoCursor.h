@@ -82,6 +82,15 @@ class ProtoCursor {
     bool isTruncated_ = false;
 };
 
+/// An entry of a map, or any message with a number in its first field and bytes in another one.
+struct ProtoEntry {
+    uint64_t number = 0;
+    std::string_view bytes;
+};
+
+/// Reads an untrusted entry. Members of other wire types and missing ones are 0 and empty.
+ProtoEntry entryIn(std::string_view message, uint32_t bytesField = 2);
+
 /// The fields of the outermost message of a file, read one after the other. Keeps one field in
 /// memory, and only as many bytes as the file has, whatever its length claims. One thread.
 class ProtoStream {

@@ -61,15 +61,10 @@ void PacketSequence::clear() {
 }
 
 bool PacketSequence::takeText(Texts which, std::string_view message, uint32_t nameField) {
-    uint64_t number = 0;
-    std::string_view name;
-    for (const ProtoField& field : ProtoCursor(message)) {
-        if (field.number == 1 && field.isNumber()) number = field.value;
-        if (field.number == nameField && field.isBytes()) name = field.bytes;
-    }
+    const ProtoEntry entry = entryIn(message, nameField);
     if (textBytes_ > maxInternedBytes) return false;
-    std::string& kept = texts_[static_cast<size_t>(which)][number];
-    kept = name.substr(0, maxTextBytes);
+    std::string& kept = texts_[static_cast<size_t>(which)][entry.number];
+    kept = entry.bytes.substr(0, maxTextBytes);
     textBytes_ += kept.size() + textCost;
     return true;
 }
@@ -564,14 +559,9 @@ void PacketReader::takeRenderStage(std::string_view message, PacketSequence& seq
 void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t owner) {
     for (const ProtoField& field : ProtoCursor(message)) {
         if (field.number != 1 || !field.isBytes()) continue;
-        uint64_t counter = 0;
-        std::string_view name;
-        for (const ProtoField& part : ProtoCursor(field.bytes)) {
-            if (part.number == 1 && part.isNumber()) counter = part.value;
-            if (part.number == 2 && part.isBytes()) name = part.bytes;
-        }
+        const ProtoEntry counter = entryIn(field.bytes);
         if (gpuCounterNames_.size() < maxCounterNames)
-            gpuCounterNames_[{owner, counter}] = name.substr(0, TraceBuilder::maxNameBytes);
+            gpuCounterNames_[{owner, counter.number}] = counter.bytes.substr(0, TraceBuilder::maxNameBytes);
     }
 }
 

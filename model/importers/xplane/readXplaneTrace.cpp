@@ -96,20 +96,6 @@ void keep(std::vector<std::string_view>& list, std::string_view message, size_t 
     if (list.size() < maxSize) list.push_back(message);
 }
 
-struct Entry {
-    uint64_t number = 0;
-    std::string_view value;
-};
-
-Entry entryIn(std::string_view message) {
-    Entry entry;
-    for (const ProtoField& field : ProtoCursor(message)) {
-        if (field.number == 1 && field.isNumber()) entry.number = field.value;
-        if (field.number == 2 && field.isBytes()) entry.value = field.bytes;
-    }
-    return entry;
-}
-
 constexpr int64_t picosecondsPerNs = 1000;
 /// A limit so that the sum of two times of a file cannot overflow.
 constexpr int64_t maxTimeNs = int64_t{1} << 60;
@@ -203,10 +189,10 @@ XplanePlane::XplanePlane(std::string_view message) {
 }
 
 void XplanePlane::addEventKind(std::string_view entry) {
-    const Entry found = entryIn(entry);
+    const ProtoEntry found = entryIn(entry);
     if (eventKinds_.size() >= maxNames) return;
     XplaneEventKind& kind = eventKinds_[found.number] = {};
-    ProtoCursor cursor(found.value);
+    ProtoCursor cursor(found.bytes);
     for (const ProtoField& field : cursor) {
         if (!field.isBytes()) continue;
         if (field.number == 2) kind.name = field.bytes;
@@ -217,10 +203,10 @@ void XplanePlane::addEventKind(std::string_view entry) {
 }
 
 void XplanePlane::addStatName(std::string_view entry) {
-    const Entry found = entryIn(entry);
+    const ProtoEntry found = entryIn(entry);
     if (statNames_.size() >= maxNames) return;
     std::string_view& name = statNames_[found.number] = {};
-    ProtoCursor cursor(found.value);
+    ProtoCursor cursor(found.bytes);
     for (const ProtoField& field : cursor)
         if (field.number == 2 && field.isBytes()) name = field.bytes;
     see(cursor);
