@@ -38,12 +38,6 @@ constexpr uint64_t bytesPerMb = 1 << 20;
 constexpr double fastestCounters = 100, fastestThreads = 1000;
 constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
 
-/// Returns the problem of a trace name; empty if none.
-std::string outputProblem(const std::string& name) {
-    if (name == "-") return "a trace cannot be written to standard output; name a file";
-    return {};
-}
-
 /// Parses a delay or duration, in whole milliseconds as in the agent.
 std::optional<int64_t> parseTime(const std::string& text) {
     const std::optional<int64_t> ns = parseDuration(text);
@@ -51,30 +45,11 @@ std::optional<int64_t> parseTime(const std::string& text) {
     return *ns / nsPerMs * nsPerMs;
 }
 
-std::string timeProblem(const std::string& text) {
-    if (parseTime(text)) return {};
-    return "\"" + text + "\" is not a time; use seconds, at least 0.001, or a number with a unit";
-}
-
-std::string rangeProblem(const std::string& text) {
-    agent::WindowOptions windows;
-    if (agent::setTriggerRange(text, windows)) return {};
-    return "\"" + text + "\" is not a range; use cudaProfilerApi or nvtx:RANGE[@DOMAIN]";
-}
-
-std::string stepsProblem(const std::string& text) {
-    if (parseStepRange(text)) return {};
-    return "\"" + text + "\" is not a range of steps; use A-B, two ascending numbers from 0, or one number";
-}
-
-std::string sizeProblem(uint64_t bytes) {
-    if (bytes >= bytesPerMb) return {};
-    return "the log needs at least 1MB";
-}
-
-std::string reserveProblem(uint64_t bytes) {
-    if (bytes >= bytesPerMb || bytes == 0) return {};
-    return "the disk reserve is at least 1MB, or 0 for none";
+/// Returns a check of an option's text. `sentence` is the problem of an invalid one, which replaces its "{}".
+auto checkedBy(auto isValid, const char* sentence) {
+    return [isValid, sentence](const std::string& text) {
+        return isValid(text) ? std::string() : fmt::format(fmt::runtime(sentence), text);
+    };
 }
 
 }  // namespace
@@ -84,7 +59,8 @@ void RecordArguments::addTo(CLI::App& command) {
     help::addOutputPath(command, "-o,--output", "FILE", options_.outputPattern,
                         "Output trace; %p: process id of the program, %n: first free number, %h: host, %q{NAME}: "
                         "environment variable (default: lanescope-<program>-<n>.sqlite)")
-        ->check(outputProblem);
+        ->check(checkedBy([](const std::string& name) { return name != "-"; },
+                          "a trace cannot be written to standard output; name a file"));
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
     help::addNumber(command, "--repeat", "N", 1, maxRepeats, repeats_,
                     "Run the program N times in a row and write one trace per run; without %n in the name, -%n is "
@@ -154,11 +130,14 @@ void RecordArguments::addWhat(CLI::App& command) {
                    "Stop recording when free disk space falls to SIZE, for example 10GB; 0: never (default: 5 % of the "
                    "disk up to 1GB; more if the disk fills fast)")
         ->transform(sizeInBytes())
-        ->check([](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); });
+        ->check(checkedBy(
+            [](const std::string& bytes) { return std::stoull(bytes) == 0 || std::stoull(bytes) >= bytesPerMb; },
+            "the disk reserve is at least 1MB, or 0 for none"));
     help::addValue(command, "--max-size", "SIZE", asked.maxLogBytes,
                    "Maximum log size of one process, for example 500MB or 4GB; at that size only its recording stops")
         ->transform(sizeInBytes())
-        ->check([](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); });
+        ->check(checkedBy([](const std::string& bytes) { return std::stoull(bytes) >= bytesPerMb; },
+                          "the log needs at least 1MB"));
 }
 
 void RecordArguments::addSamplers(CLI::App& command) {
@@ -186,19 +165,27 @@ void RecordArguments::addSamplers(CLI::App& command) {
 
 void RecordArguments::addWhen(CLI::App& command) {
     agent::WindowOptions& windows = options_.agentOptions.windows;
+    const auto isTime = checkedBy([](const std::string& text) { return parseTime(text).has_value(); },
+                                  "\"{}\" is not a time; use seconds, at least 0.001, or a number with a unit");
     command.option_defaults()->group("Recorded time");
     help::addValue(command, "--delay", "SECONDS", delay_,
                    "Delay before recording starts, for example 60, 500ms or 2min")
-        ->check(timeProblem);
+        ->check(isTime);
     help::addValue(command, "--duration", "SECONDS", duration_,
                    "Duration of the recording, for example 60, 500ms or 2min")
-        ->check(timeProblem);
+        ->check(isTime);
     help::addValue(command, "--capture-range", "RANGE", range_,
                    "Record only between cudaProfilerStart and cudaProfilerStop (cudaProfilerApi), or while an NVTX "
                    "range is open (nvtx:RANGE[@DOMAIN])")
-        ->check(rangeProblem);
+        ->check(checkedBy(
+            [](const std::string& text) {
+                agent::WindowOptions ignored;
+                return agent::setTriggerRange(text, ignored);
+            },
+            "\"{}\" is not a range; use cudaProfilerApi or nvtx:RANGE[@DOMAIN]"));
     help::addValue(command, "--steps", "A-B", steps_, "Record only steps A to B (A-B, 0-based, per process)")
-        ->check(stepsProblem);
+        ->check(checkedBy([](const std::string& text) { return parseStepRange(text).has_value(); },
+                          "\"{}\" is not a range of steps; use A-B, two ascending numbers from 0, or one number"));
     help::addValue(command, "--step-range", "NAME", stepRange_,
                    "With --steps: NVTX range of a step, NAME[@DOMAIN]; * is a wildcard (default: common step names)");
     help::addNumber(command, "--ranges", "N", 0, maxWindows, windows.repeat,
