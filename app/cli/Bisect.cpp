@@ -113,11 +113,9 @@ Result<BisectHistory> BisectHistory::ofCommits(const std::string& good, const st
     const Result<std::string> root = git({"rev-parse", "--show-toplevel"}), below = git({"rev-parse", "--show-prefix"});
     if (!firstLine || !lines || !root || !below) return fail("The history cannot be read by git.");
     std::vector<HistoryState> states;
-    std::string_view rest = *firstLine;
-    for (const std::string_view all : {std::string_view(*firstLine), std::string_view(*lines)})
-        for (rest = all; !rest.empty();) {
-            const std::string_view line = rest.substr(0, rest.find('\n'));
-            rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    for (std::string_view rest : {std::string_view(*firstLine), std::string_view(*lines)})
+        while (!rest.empty()) {
+            const std::string_view line = takeUntil(rest, '\n');
             if (line.find('\t') == std::string_view::npos) return fail("The history cannot be read by git.");
             const std::string number(line.substr(0, line.find('\t')));
             const std::string label = number.substr(0, labelLength);

@@ -92,9 +92,7 @@ std::optional<std::string_view> headerOf(std::string_view head, std::string_view
         const size_t colon = line.find(':');
         if (colon == std::string_view::npos || lowerCase(std::string(line.substr(0, colon))) != name) continue;
         if (value) return std::nullopt;
-        value = line.substr(colon + 1);
-        while (value->starts_with(' ') || value->starts_with('\t')) value->remove_prefix(1);
-        while (value->ends_with(' ') || value->ends_with('\t')) value->remove_suffix(1);
+        value = trimmed(line.substr(colon + 1));
     }
     return value;
 }

@@ -127,8 +127,7 @@ uint32_t NvprofContext::thread(int64_t number) {
 }
 
 int64_t NvprofContext::deviceOf(int64_t contextId) const {
-    const auto found = contexts_.find(contextId);
-    return found != contexts_.end() ? found->second.first : 0;
+    return valueOr(contexts_, contextId, std::pair<int64_t, int64_t>()).first;
 }
 
 uint32_t NvprofContext::stream(int64_t device, int64_t contextId, int64_t streamId) {

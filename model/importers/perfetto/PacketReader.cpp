@@ -591,8 +591,7 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
         }
         if (field.number == 4 && field.isNumber()) {
             owner = field.value | internedFlag;
-            const auto found = gpusOfDescriptors_.find(owner);
-            if (found != gpusOfDescriptors_.end()) gpu = found->second;
+            gpu = valueOr(gpusOfDescriptors_, owner, gpu);
         }
     }
     const std::string process = fmt::format("GPU {} counters", gpu);

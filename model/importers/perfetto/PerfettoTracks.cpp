@@ -229,8 +229,7 @@ PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
             hasProcess = true;
             place.process = fmt::format("{}", *track->process);
             // Some writers do not make a thread a child of its process.
-            const auto named = processNames_.find(*track->process);
-            if (named != processNames_.end()) place.processName = named->second;
+            place.processName = valueOr(processNames_, *track->process, std::string());
         }
     }
     if (!hasProcess) place.process = outermost == &own ? "" : outermost->name;

@@ -151,8 +151,7 @@ class RpdReader {
         if (const MemcpyKind kind = rocmCopyKind(type); kind != MemcpyKind::Unknown) {
             emitCopy(kind, range, stream, launch);
         } else if (type.find("Fill") != std::string_view::npos) {
-            const auto copy = copies_.find(launch.call);
-            builder().add<kinds::Memset>(range, {.bytes = copy != copies_.end() ? copy->second.bytes : 0,
+            builder().add<kinds::Memset>(range, {.bytes = valueOr(copies_, launch.call, Copy{}).bytes,
                                                  .memory = MemoryKind::Device,
                                                  .stream = stream,
                                                  .correlation = correlation});
