@@ -127,7 +127,6 @@ std::string_view identifier(InspectorTiming timing) {
 
 struct InspectorRecords::Parts {
     std::string_view header, metadata, collective, message, stats;
-    bool isOther = false;  ///< The record has members of another kind.
 };
 
 InspectorContext InspectorRecords::contextOf(const Parts& parts) {
@@ -160,19 +159,12 @@ void InspectorRecords::take(std::string_view object, int64_t line) {
     bool isEmpty = true;
     members(object, [&](std::string_view key, const JsonValue& value) {
         isEmpty = false;
-        const bool isNested = value.kind == JsonValue::Kind::Nested;
-        if (key == "header" && isNested)
-            parts.header = value.text;
-        else if (key == "metadata" && isNested)
-            parts.metadata = value.text;
-        else if (key == "coll_perf" && isNested)
-            parts.collective = value.text;
-        else if (key == "p2p_perf" && isNested)
-            parts.message = value.text;
-        else if (key == "dump_stats" && isNested)
-            parts.stats = value.text;
-        else
-            parts.isOther = true;
+        if (value.kind != JsonValue::Kind::Nested) return;
+        if (key == "header") parts.header = value.text;
+        if (key == "metadata") parts.metadata = value.text;
+        if (key == "coll_perf") parts.collective = value.text;
+        if (key == "p2p_perf") parts.message = value.text;
+        if (key == "dump_stats") parts.stats = value.text;
     });
     const bool isOperation = !parts.collective.empty() || !parts.message.empty();
     const bool hasOwner = !parts.header.empty() && !parts.metadata.empty();
