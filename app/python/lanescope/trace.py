@@ -74,19 +74,20 @@ class _Object:
         self._as_parameter_ = ctypes.c_void_p(handle)
         self._close = weakref.finalize(self, _library.lanescopeClose, self._as_parameter_)
 
-    def _words(self, form, **options):
+    def _ask(self, function, *arguments):
         if not self._close.alive:
             raise Error("The trace was closed.")
-        text = _call(_library.lanescopeText, self, form.encode(), _pairs(options))
+        return _call(function, self, *arguments)
+
+    def _words(self, form, **options):
+        text = self._ask(_library.lanescopeText, form.encode(), _pairs(options))
         try:
             return ctypes.string_at(text).decode()
         finally:
             _library.lanescopeFree(text)
 
     def _table(self, name, **options):
-        if not self._close.alive:
-            raise Error("The trace was closed.")
-        return Table(_call(_library.lanescopeTable, self, name.encode(), _pairs(options)))
+        return Table(self._ask(_library.lanescopeTable, name.encode(), _pairs(options)))
 
 
 class Table(_Object):
@@ -224,17 +225,13 @@ class Trace(_Object):
     def compare(self, *others, range=None, steps=None, align=None, spread=None, top=None):
         """Compares this run, as the baseline, with other runs: traces or files, each a separate program. The options
         are those of `lanescope compare`."""
-        if not self._close.alive:
-            raise Error("The trace was closed.")
         files = [other.path if isinstance(other, Trace) else os.fspath(other) for other in others]
         options = _pairs({"candidate": files, "range": range, "steps": steps, "align": align,
                           "spread": spread, "top": top})
-        return Comparison(_call(_library.lanescopeCompare, self, options))
+        return Comparison(self._ask(_library.lanescopeCompare, options))
 
     def explain(self, *, range=None, steps=None, mute=None):
         """Explains where the time of this run goes and what to change first. The options are those of `lanescope
         explain`; `mute` is a list of rules to omit."""
-        if not self._close.alive:
-            raise Error("The trace was closed.")
         options = _pairs({"range": range, "steps": steps, "mute": mute})
-        return Explanation(_call(_library.lanescopeExplain, self, options))
+        return Explanation(self._ask(_library.lanescopeExplain, options))
