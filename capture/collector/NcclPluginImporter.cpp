@@ -71,10 +71,7 @@ void NcclAssembler::add(const log::NcclStopRecord& record) {
 
 void NcclAssembler::finish() {
     while (!tasks_.empty()) endTask(tasks_.begin());
-    for (auto& [id, call] : calls_) {
-        for (NcclOperation& task : call.waiting) pass(std::move(task), call);
-        if (!call.isPassed) sink_({call.interval, std::nullopt, std::nullopt});
-    }
+    for (auto& [id, call] : calls_) finishCall(call);
     calls_.clear();
     for (const auto& [id, tasks] : orphans_)
         for (const NcclOperation& task : tasks) sink_(task);
@@ -135,6 +132,11 @@ void NcclAssembler::endCall(Call& call) {
     call.waiting.clear();
 }
 
+void NcclAssembler::finishCall(Call& call) {
+    endCall(call);
+    if (!call.isPassed) sink_({call.interval, std::nullopt, std::nullopt});
+}
+
 void NcclAssembler::pass(NcclOperation operation, Call& call) {
     operation.call = call.interval;
     call.isPassed = true;
@@ -144,9 +146,7 @@ void NcclAssembler::pass(NcclOperation operation, Call& call) {
 void NcclAssembler::forgetOldest() {
     if (tasks_.size() > maxKept) endTask(tasks_.begin());
     if (calls_.size() > maxKept) {
-        Call& oldest = calls_.begin()->second;
-        for (NcclOperation& task : oldest.waiting) pass(std::move(task), oldest);
-        if (!oldest.isPassed) sink_({oldest.interval, std::nullopt, std::nullopt});
+        finishCall(calls_.begin()->second);
         calls_.erase(calls_.begin());
     }
     if (orphans_.size() > maxKept) {

@@ -68,6 +68,7 @@ class NcclAssembler {
     void addLaunch(const log::NcclOperationRecord& record);
     void endTask(std::map<uint64_t, Task>::iterator open);
     void endCall(Call& call);
+    void finishCall(Call& call);
     void pass(NcclOperation operation, Call& call);
     void forgetOldest();
 
