@@ -222,10 +222,7 @@ bool EventDecoder::keepGpuWork(ImportedEventKind kind, Times times) {
         where.device = numberOr(key, where.device);
     where.context = std::max<int64_t>(0, numberOr("context", numberOr("inContext", 0)));
     where.stream = numberOr("stream", streamNumberOf(event_.thread.text));
-    if (where.device < 0 || where.device >= maxDevices) {
-        ++chunk_.tally.oddWork;
-        return false;
-    }
+    if (where.device < 0 || where.device >= maxDevices) return false;
     ImportedGpuWork work{.startNs = times.startNs,
                          .durationNs = times.durationNs,
                          .correlation = correlation(),
@@ -367,10 +364,8 @@ void EventDecoder::keepFlow() {
     const bool isMiddle = event_.phase == "t";
     if (!isMiddle && (category == "fwdbwd" || category == "forward_backward" || category == "fwd_bwd"))
         keepFlowEnd();
-    else if (category.starts_with("async") || category == "ac2g")
-        ++chunk_.tally.flows;
-    else
-        ++chunk_.tally.otherFlows;
+    else if (!category.starts_with("async") && category != "ac2g")
+        ++chunk_.tally.otherFlows;  // Flows from calls to work are replaced by correlations.
 }
 
 void EventDecoder::keepFlowEnd() {

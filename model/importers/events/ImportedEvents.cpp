@@ -145,9 +145,9 @@ uint32_t ChunkStrings::addMade(const std::string& text) {
 ImportedTally& ImportedTally::operator+=(const ImportedTally& other) {
     using Tally = ImportedTally;
     for (int64_t Tally::*each :
-         {&Tally::events, &Tally::flows, &Tally::otherFlows, &Tally::overheads, &Tally::overheadNs, &Tally::callStacks,
-          &Tally::untimed, &Tally::negative, &Tally::unknown, &Tally::fractions, &Tally::oddWork,
-          &Tally::untimedKernels, &Tally::untimedCopies, &Tally::untimedMemsets})
+         {&Tally::events, &Tally::otherFlows, &Tally::overheads, &Tally::overheadNs, &Tally::callStacks,
+          &Tally::untimed, &Tally::negative, &Tally::unknown, &Tally::fractions, &Tally::untimedKernels,
+          &Tally::untimedCopies, &Tally::untimedMemsets})
         this->*each += other.*each;
     return *this;
 }

@@ -174,7 +174,6 @@ struct ImportedCollective {
 /// Counts of events that are not kept.
 struct ImportedTally {
     int64_t events = 0;  ///< Events of any kind.
-    int64_t flows = 0;   ///< Ends of flow events from calls to work, which correlations replace.
     int64_t otherFlows = 0;
     int64_t overheads = 0, overheadNs = 0;
     int64_t callStacks = 0;                                             ///< Operators with a call stack.
@@ -182,7 +181,6 @@ struct ImportedTally {
     int64_t negative = 0;                                               ///< Negative durations, read as 0.
     int64_t unknown = 0;                                                ///< Events of an unknown phase.
     int64_t fractions = 0;                                              ///< Times that are not whole microseconds.
-    int64_t oddWork = 0;                                                ///< GPU work without a GPU.
     int64_t untimedKernels = 0, untimedCopies = 0, untimedMemsets = 0;  ///< GPU work without a time.
 
     ImportedTally& operator+=(const ImportedTally& other);
