@@ -11,6 +11,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/recordRun.h"
 #include "capture/record/ChildProcess.h"
+#include "capture/record/RunFolder.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/judgeRuns.h"
 #include "model/format/files.h"
@@ -23,16 +24,6 @@ using namespace analysis;
 using namespace compare;
 
 namespace {
-
-/// Name patterns escape a percent sign by doubling it.
-std::string patternOf(const std::filesystem::path& name) {
-    std::string pattern;
-    for (const char character : name.string()) {
-        if (character == '%') pattern += '%';
-        pattern += character;
-    }
-    return pattern;
-}
 
 std::vector<std::string> ownEnvironment() {
     std::vector<std::string> entries;
@@ -107,7 +98,7 @@ Result<RunsFolder> RunsFolder::make(const std::string& folder, std::string_view 
 
 Result<RunSummary> measureRun(RecordSupervisor& supervisor, capture::RecordOptions options, const std::string& name,
                               const RunFiles& files, const CompareSelection& selection) {
-    options.outputPattern = patternOf(files.trace);
+    options.outputPattern = capture::patternOf(files.trace.string());
     options.closing = closeRecorded();
     const bool mayRun = supervisor.received() == 0;  // A signal may come between two runs.
     const std::string problem =

@@ -183,12 +183,14 @@ bool isNumbered(std::string_view pattern) {
 std::string defaultOutputPattern(const std::filesystem::path& program) {
     // Longer names than this leave no room for the endings of files next to the trace.
     constexpr size_t maxNameBytes = 150;
-    std::string name;
-    for (const char character : program.filename().string().substr(0, maxNameBytes)) {
-        if (character == '%') name += '%';
-        name += character;
-    }
-    return fmt::format("lanescope-{}-%n.sqlite", name);
+    const std::string name = program.filename().string().substr(0, maxNameBytes);
+    return fmt::format("lanescope-{}-%n.sqlite", patternOf(name));
+}
+
+std::string patternOf(std::string_view name) {
+    std::string pattern;
+    for (const char character : name) pattern += character == '%' ? "%%" : std::string(1, character);
+    return pattern;
 }
 
 Result<void> checkNameOfRank(std::string_view pattern) {

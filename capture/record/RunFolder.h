@@ -28,6 +28,9 @@ Result<std::string> expandOutputPattern(std::string_view pattern, const OutputNa
 /// Returns true if the pattern has a %n, so that a free name always exists.
 bool isNumbered(std::string_view pattern);
 
+/// Returns the pattern of a name, in which percent signs are doubled.
+std::string patternOf(std::string_view name);
+
 /// Returns "lanescope-<program>-%n.sqlite".
 std::string defaultOutputPattern(const std::filesystem::path& program);
 
