@@ -349,8 +349,7 @@ void readSampledRanges(LoadContext& context) {
     TableReader reader(context, t, "counters");
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
-        if (!timeNs) continue;
-        if (reader.skipRowIf(found.size() >= maxSampledRanges)) continue;
+        if (!timeNs || reader.skipRowIf(found.size() >= maxSampledRanges)) continue;
         RangeTimes& times = found[{reader.integerOr(t.globalPid, 0), std::string(reader.text(t.range)),
                                    reader.integerOr(t.occurrence, 0)}];
         const bool isOfEnd = reader.integerOr(t.isEnd, 0) != 0;
@@ -374,10 +373,7 @@ void readGpuProcesses(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         const int64_t number = gpuIn<tables::GpuProcesses>(reader, t.gpuId);
-        if (!timeNs || number == noGpuId || uses.size() >= maxProcessUses) {
-            if (timeNs) reader.skipRow();
-            continue;
-        }
+        if (!timeNs || reader.skipRowIf(number == noGpuId || uses.size() >= maxProcessUses)) continue;
         const auto percent = static_cast<double>(reader.number(t.smPercent));
         uses.push_back({*timeNs, number, reader.integerOr(t.pid, 0), std::string(reader.text(t.name)),
                         reader.isNull(t.bytes) ? -1 : reader.bytes(t.bytes), percent >= 0 ? percent : -1.0});
