@@ -42,9 +42,9 @@ struct KernelGroup {
     int64_t count = 0;         ///< Launches in the steps.
     int64_t exposedNs = 0;     ///< Part of the steps' compute time.
     int64_t sequences = 0;     ///< Sequences whose longest kernel is in this group.
-    /// Time of the longest operation of those: a kernel of a chain, all rounds of a line in a loop or an optimizer. One
-    /// fused kernel takes about as long.
-    int64_t fusedNs = 0;
+    /// Time that a fused kernel saves in those. It takes as long as the longest operation: a kernel of a chain, all
+    /// rounds of a line in a loop or twice those in an optimizer. Idle time within loops is saved, too.
+    int64_t savedNs = 0;
     std::string name = {};  ///< The kernel with most time.
     std::string launched =
         {};  ///< The line with most time, as `Contributor::launched`; empty if it has less than a fifth.

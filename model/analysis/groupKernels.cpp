@@ -171,6 +171,10 @@ constexpr size_t maxWaiting = 4096;
 constexpr double maxSmallGridShare = 0.25;
 /// So many elementwise kernels in sequence are a chain; from `minLoopLength` on a loop, with `minLoopRounds` per line.
 constexpr size_t minChainLength = 4, minLoopLength = 32, minLoopRounds = 8;
+/// Adam reads four values of each parameter and writes three; its longest single operation reads three and writes one.
+constexpr double optimizerPasses = 2;
+/// Launching one kernel of a loop takes up to this time. Longer idle times have other causes.
+constexpr int64_t maxLaunchGapNs = 50'000;
 
 struct ConfigClass {
     KernelClass is;
@@ -183,6 +187,7 @@ struct Launch {
     std::optional<uint32_t> place = std::nullopt;
     LaunchPurpose purpose = LaunchPurpose::None;
     double exposedNs = 0;
+    int64_t idleNs = 0;   ///< The GPU had nothing to do before it.
     bool isAlone = true;  ///< Without another kernel on the GPU for at least half of its time.
 };
 
@@ -236,18 +241,18 @@ class Grouper {
             const auto& [family, precision, trait, purpose, sequence, isSmallGrid] = key;
             KernelGroup& group =
                 groups.emplace_back(KernelGroup{family, precision, trait, purpose, sequence, isSmallGrid});
-            double exposedNs = 0, fusedNs = 0;
+            double exposedNs = 0, savedNs = 0;
             std::map<uint32_t, double> ofPlace;
             for (const auto* each : uses) {
                 const auto& [use, counted] = *each;
                 exposedNs += counted.exposedNs;
                 group.count += counted.count;
                 group.sequences += counted.sequences;
-                fusedNs += counted.fusedNs;
+                savedNs += counted.savedNs;
                 if (use.place) ofPlace[*use.place] += counted.exposedNs;
             }
             group.exposedNs = static_cast<int64_t>(exposedNs);
-            group.fusedNs = static_cast<int64_t>(fusedNs);
+            group.savedNs = static_cast<int64_t>(std::max(savedNs, 0.0));
             const std::optional<uint32_t> place = mainPlace(ofPlace, exposedNs, sequence != KernelSequence::None);
             if (place) group.launched = places_.codeOf(*place).text;
             std::map<uint32_t, double> ofOwn = ofPlace;
@@ -288,7 +293,7 @@ class Grouper {
     };
     struct Counted {
         int64_t count = 0, sequences = 0;
-        double exposedNs = 0, fusedNs = 0;
+        double exposedNs = 0, savedNs = 0;
     };
 
     /// Returns the line with most time, if it has a fifth of all. A sequence is written in the forward pass, so its
@@ -328,16 +333,27 @@ class Grouper {
     /// Counts a sequence once.
     void countAll(std::span<const Launch> launches, KernelSequence sequence) {
         const auto longest = std::ranges::max_element(launches, {}, &Launch::exposedNs);
-        const bool isOfOptimizer = launches.front().purpose == LaunchPurpose::Optimizer;
-        const double fusedNs = sequence == KernelSequence::Chain                   ? longest->exposedNs
-                               : sequence == KernelSequence::Loop || isOfOptimizer ? longestOperationNs(launches)
-                                                                                   : 0;
+        const double savedNs = savedByFusing(launches, sequence);
         for (auto each = launches.begin(); each != launches.end(); ++each) {
             Counted& counted = count(*each, sequence);
             if (each != longest) continue;
             ++counted.sequences;
-            counted.fusedNs += fusedNs;
+            counted.savedNs += savedNs;
         }
+    }
+
+    /// A fused kernel moves the bytes of the longest single operation. No call is between two kernels of a loop.
+    double savedByFusing(std::span<const Launch> launches, KernelSequence sequence) {
+        double allNs = 0, longestNs = 0, idleNs = 0;
+        for (const Launch& each : launches) {
+            allNs += each.exposedNs;
+            longestNs = std::max(longestNs, each.exposedNs);
+            if (&each != &launches.front() && each.idleNs <= maxLaunchGapNs) idleNs += static_cast<double>(each.idleNs);
+        }
+        if (sequence == KernelSequence::Chain) return allNs - longestNs;
+        if (sequence == KernelSequence::Loop) return allNs + idleNs - longestOperationNs(launches);
+        const bool isOfOptimizer = launches.front().purpose == LaunchPurpose::Optimizer;
+        return isOfOptimizer ? allNs - optimizerPasses * longestOperationNs(launches) : 0;
     }
 
     /// Returns the time of the line and kernel with most.
@@ -481,8 +497,11 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
     const Trace& trace = run.trace;
     Grouper grouper(run, steps.gpu, places);
     NeighbourCheck launches(grouper);
+    int64_t busyToNs = -std::numeric_limits<int64_t>::max();
     for (WorkList::Reader reader(work); !reader.isAtEnd(); reader.next()) {
         const GpuWork& each = *reader;
+        const int64_t idleNs = each.startNs > busyToNs ? saturatingSum(each.startNs, -busyToNs) : 0;
+        busyToNs = std::max(busyToNs, each.endNs);
         if (each.part != StepPart::Compute || each.event.kind() != EventKind::Kernel) continue;
         if (steps.stepOf(each.startNs, launchedNs(run, each)) == noIndex) continue;
         // The share of its kind that did not overlap other compute work.
@@ -494,7 +513,7 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
         launches.add(
             {each.startNs, each.endNs}, trace.kernels.stream[row],
             {trace.kernels.config[row], places.keyOf(place), isKnown ? purposes[place.stack] : LaunchPurpose::None,
-             share * static_cast<double>(each.endNs - each.startNs)});
+             share * static_cast<double>(each.endNs - each.startNs), idleNs});
     }
     launches.finish();
     return grouper.finish();

@@ -211,7 +211,7 @@ bool areKernelGroupsGood(const WorkerSummary& worker) {
     constexpr size_t maxGroups = 4096;
     int64_t leftNs = worker.totalParts()[StepPart::Compute];
     for (const KernelGroup& each : worker.kernels) {
-        if (!areAtLeastZero({each.count, each.sequences, each.exposedNs, each.fusedNs}) ||
+        if (!areAtLeastZero({each.count, each.sequences, each.exposedNs, each.savedNs}) ||
             each.sequences > each.count || each.exposedNs > leftNs)
             return false;
         leftNs -= each.exposedNs;
@@ -328,7 +328,7 @@ auto membersOf(Of<KernelGroup> auto& s) {
         stored(t.trait, s.trait, KernelTrait::Triangular), stored(t.purpose, s.purpose, LaunchPurpose::Tuning),
         stored(t.sequence, s.sequence, KernelSequence::Attention), stored(t.isSmallGrid, s.isSmallGrid),
         stored(t.count, s.count), stored(t.exposedNs, s.exposedNs), stored(t.sequences, s.sequences),
-        stored(t.fusedNs, s.fusedNs), stored(t.name, s.name), stored(t.launched, s.launched),
+        stored(t.savedNs, s.savedNs), stored(t.name, s.name), stored(t.launched, s.launched),
         stored(t.written, s.written));
 }
 

@@ -165,21 +165,17 @@ std::string sayWrittenAttention(const FindingText& text) {
         text.time(), countText(sequencesPerStep(text.worker(), isOfAttention)), text.per(), text.main());
 }
 
-std::string saySequences(const FindingText& text, IsOfGroup isOf, std::string_view what) {
+std::string saySequences(const FindingText& text, IsOfGroup isOf, std::string_view what, std::string_view changed) {
     const double count = sequencesPerStep(text.worker(), isOf);
     return fmt::format("{} take {}: {}{} of {} kernels each, mostly {}.{}", what, text.time(), countText(count),
                        text.per(), countText(text.finding().countPerStep / std::max(count, 1e-9)), text.main(),
-                       forecastText(text, "Fused"));
+                       forecastText(text, changed));
 }
 
-/// Adds kernels that fused ones would replace. A fused kernel moves the bytes of the longest single operation so many
-/// times.
-void findFusible(RunFindings& run, IsOfGroup isOf, double least, double passes = 1) {
-    const auto fusedNs = static_cast<double>(run.kernelNs(isOf, &KernelGroup::fusedNs));
-    Finding* found = run.addKernels(isOf, least);
-    if (found != nullptr && fusedNs > 0)
-        found->forecastNs =
-            static_cast<int64_t>(std::max(0.0, static_cast<double>(found->maxGainNs) - passes * fusedNs));
+/// Adds kernels that fused ones would replace.
+void findFusible(RunFindings& run, IsOfGroup isOf, double least) {
+    const int64_t savedNs = run.kernelNs(isOf, &KernelGroup::savedNs);
+    if (Finding* found = run.addKernels(isOf, least)) found->forecastNs = savedNs;
 }
 
 // Masks.
@@ -230,9 +226,6 @@ std::string sayAttentionMask(const FindingText& text) {
 }
 
 // Optimizers.
-
-/// Adam reads four values of each parameter and writes three; its longest single operation reads three and writes one.
-constexpr double optimizerPasses = 2;
 
 bool isUnfusedOptimizer(const KernelGroup& each) {
     if (each.trait == KernelTrait::Foreach) return each.purpose == LaunchPurpose::Optimizer;
@@ -547,7 +540,8 @@ const Rule unfusedChainsRule{
     .jaxAdvice = "jax.jit around the whole step makes one kernel of each chain.",
     .otherAdvice = "Compute each chain in one kernel.",
     .find = [](RunFindings& run) { findFusible(run, isChain, minChainShare); },
-    .say = [](const FindingText& text) { return saySequences(text, isChain, "Chains of elementwise kernels"); },
+    .say =
+        [](const FindingText& text) { return saySequences(text, isChain, "Chains of elementwise kernels", "Fused"); },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isChain); },
     .order = putWasteBeforeChains,
 };
@@ -563,7 +557,11 @@ const Rule kernelLoopRule{
     .jaxAdvice = "jax.vmap or jax.lax.scan within jit replaces the loop.",
     .otherAdvice = "Compute on all tensors, or on the whole tensor, in one kernel.",
     .find = [](RunFindings& run) { findFusible(run, isLoop, minLoopShare); },
-    .say = [](const FindingText& text) { return saySequences(text, isLoop, "Loops of elementwise kernels"); },
+    .say =
+        [](const FindingText& text) {
+            return saySequences(text, isLoop, "Loops of elementwise kernels",
+                                "In one kernel, without idle time between,");
+        },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isLoop); },
 };
 
@@ -576,7 +574,7 @@ const Rule unfusedOptimizerRule{
         "value once. For other optimizers try torch.compile of the step.",
     .jaxAdvice = "Update within jax.jit, with donated buffers.",
     .otherAdvice = "Update all parameters in a kernel that reads and writes each value once.",
-    .find = [](RunFindings& run) { findFusible(run, isUnfusedOptimizer, minOptimizerShare, optimizerPasses); },
+    .find = [](RunFindings& run) { findFusible(run, isUnfusedOptimizer, minOptimizerShare); },
     .say =
         [](const FindingText& text) {
             return text.taking("Single operations of the optimizer take") + forecastText(text, "Fused");

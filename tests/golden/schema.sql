@@ -858,7 +858,7 @@ CREATE TABLE LANESCOPE_STORED_KERNEL_GROUPS (
     "count" INTEGER NOT NULL,
     "exposedNs" INTEGER NOT NULL,
     "sequences" INTEGER NOT NULL,
-    "fusedNs" INTEGER NOT NULL,
+    "savedNs" INTEGER NOT NULL,
     "name" TEXT NOT NULL,
     "launched" TEXT NOT NULL,
     "written" TEXT NOT NULL

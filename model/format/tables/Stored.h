@@ -269,8 +269,7 @@ inline constexpr struct StoredKernelGroups : TableOf<StoredKernelGroups> {
     Integer<"count"> count{this, "number of launches"};
     Integer<"exposedNs"> exposedNs{this, "exposed part of the compute time of the steps, ns"};
     Integer<"sequences"> sequences{this, "number of sequences whose longest kernel belongs to the group"};
-    Integer<"fusedNs"> fusedNs{this,
-                               "time of the longest operation of those sequences, about that of a fused kernel, ns"};
+    Integer<"savedNs"> savedNs{this, "time that fused kernels save in those sequences, ns"};
     Text<"name"> name{this, "name of the kernel with the most time"};
     Text<"launched"> launched{this, "Python line with the most time; may be empty"};
     Text<"written"> written{this, "Python line with the most time outside of backward passes; may be empty"};
