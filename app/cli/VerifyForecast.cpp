@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "app/cli/Output.h"
 #include "app/cli/RecordSupervisor.h"
@@ -23,10 +23,13 @@ namespace lanescope::cli {
 
 namespace {
 
-/// Minimum steps of an interval, at both ends of which one is not counted.
-constexpr int64_t stepsPerInterval = 12, minCountedSteps = 3;
+/// Minimum steps of an interval. In its first half, queues such as those of loaders fill or drain; it is not counted.
+constexpr int64_t stepsPerInterval = 24;
+constexpr size_t minCountedSteps = 3;
 constexpr int64_t minPeriodNs = 200'000'000;
 constexpr int64_t minPairs = 3;
+/// Minimum delay. Code after a delayed call takes about 1 us longer, so that few calls are delayed, by this time.
+constexpr int64_t minDelayNs = 50'000;
 /// Maximum growth of the step. With more, the code between the calls takes longer, too (by 10 % of the added time at
 /// twice the step).
 constexpr double maxGrowth = 0.5;
@@ -51,8 +54,14 @@ class Verifier {
         if (growth.count < minPairs)
             return fail("The runs are too short: an interval of {} has {} steps, and {} pairs of intervals are needed.",
                         formatDuration(verified_.periodNs), stepsPerInterval, minPairs);
-        if (callsNs_[1] / steps_[1] - callsNs_[0] / steps_[0] < verified_.addedNs() / 2)
+        const double addedNs = statisticsOf(addedNs_).average;
+        if (addedNs < verified_.addedNs / 2)
             return fail("{}: the calls did not take so much longer. Nothing was measured.", verified_.change.text());
+        // A launch that follows others later takes longer itself. Other calls may wait for less.
+        if (verified_.change.subject == causality::Subject::Launch) {
+            verified_.forecastNs *= addedNs / verified_.addedNs;
+            verified_.addedNs = addedNs;
+        }
         verified_.pairs = static_cast<int>(growth.count);
         verified_.measuredNs = growth.average;
         verified_.marginNs = studentTFor(0.95, growth.count - 1) * growth.standardDeviation /
@@ -103,8 +112,8 @@ class Verifier {
         return {};
     }
 
-    /// Adds the growth from each interval as it is to the next one. A step counts if it and the step before are
-    /// launched and end in one interval.
+    /// Adds the growth from each interval as it is to the next one. A step counts if it is launched and ends in the
+    /// second half of an interval.
     Result<void> measure(const Trace& trace, const analysis::RunSummary& summary, const StepSelection& selection,
                          const std::string& file) {
         const Result<RunSteps> steps = findSteps(trace, selection);
@@ -112,28 +121,39 @@ class Verifier {
         const WorkerSteps* worker = analysis::stepsOf(trace, *steps, summary.workers[summary.criticalWorker()]);
         if (worker == nullptr) return fail("{}: no steps found.", file);
         const auto intervalOf = [&](int64_t timeNs) { return (timeNs + trace.startUtcNs) / verified_.periodNs; };
-        std::map<int64_t, std::vector<int64_t>> stepsNs;
-        for (size_t step = 1; step < worker->steps.size(); ++step) {
-            const int64_t interval = intervalOf(worker->steps[step - 1].launches.startNs);
-            if (intervalOf(worker->steps[step].range.endNs) == interval)
-                stepsNs[interval].push_back(worker->steps[step].range.durationNs());
-        }
+        std::vector<int64_t> callsNs(worker->steps.size());
         const std::set<std::string_view> names(verified_.calls.begin(), verified_.calls.end());
         const ApiTable& calls = trace.apiCalls;
         for (uint32_t row = 0; row < calls.size(); ++row)
             if (trace.threads[calls.thread[row]].process == worker->process &&
                 names.contains(trace.strings.at(calls.name[row])))
-                callsNs_[intervalOf(calls.startNs[row]) % 2] +=
-                    static_cast<double>(calls.endNs[row] - calls.startNs[row]);
-        for (const StepSpan& step : worker->steps) ++steps_[intervalOf(step.launches.startNs) % 2];
-        for (auto& [interval, plain] : stepsNs) {
-            const auto slowed = stepsNs.find(interval + 1);
-            if (interval % 2 != 0 || slowed == stepsNs.end() || std::ssize(plain) < minCountedSteps ||
-                std::ssize(slowed->second) < minCountedSteps)
+                if (const uint32_t step = worker->stepOf(calls.startNs[row], calls.startNs[row]); step < callsNs.size())
+                    callsNs[step] += calls.endNs[row] - calls.startNs[row];
+        struct Interval {
+            std::vector<int64_t> stepsNs, callsNs;
+        };
+        std::map<int64_t, Interval> intervals;
+        for (size_t step = 0; step < worker->steps.size(); ++step) {
+            const int64_t startNs = worker->steps[step].launches.startNs, number = intervalOf(startNs);
+            if ((startNs + trace.startUtcNs) % verified_.periodNs < verified_.periodNs / 2 ||
+                intervalOf(worker->steps[step].range.endNs) != number)
                 continue;
-            growths_.push_back(std::llround(statisticsOf(slowed->second).average - statisticsOf(plain).average));
+            intervals[number].stepsNs.push_back(worker->steps[step].range.durationNs());
+            intervals[number].callsNs.push_back(callsNs[step]);
+        }
+        for (auto& [number, plain] : intervals) {
+            const auto found = intervals.find(number + 1);
+            if (number % 2 != 0 || found == intervals.end()) continue;
+            Interval& slowed = found->second;
+            if (std::min(plain.stepsNs.size(), slowed.stepsNs.size()) < minCountedSteps) continue;
+            growths_.push_back(growth(plain.stepsNs, slowed.stepsNs));
+            addedNs_.push_back(growth(plain.callsNs, slowed.callsNs));
         }
         return {};
+    }
+
+    static int64_t growth(std::span<int64_t> from, std::span<int64_t> to) {
+        return std::llround(statisticsOf(to).average - statisticsOf(from).average);
     }
 
     Result<void> setCalls(const Trace& trace, const causality::StepReplay& replay) {
@@ -156,6 +176,7 @@ class Verifier {
         verified_.calls.assign(names.begin(), names.end());
         verified_.callsPerStep = static_cast<double>(count) * replay.recordedNs() /
                                  static_cast<double>(std::max<int64_t>(replay.window().durationNs(), 1));
+        verified_.addedNs = verified_.callsPerStep * static_cast<double>(verification_.change.addedNs);
         return {};
     }
 
@@ -163,7 +184,9 @@ class Verifier {
         using causality::Subject;
         const causality::Change& change = verification_.change;
         if (verified_.calls.empty()) return {};
-        return {.ns = change.addedNs,
+        const int64_t every = std::max<int64_t>(minDelayNs / std::max<int64_t>(change.addedNs, 1), 1);
+        return {.ns = change.addedNs * every,
+                .every = every,
                 .periodNs = verified_.periodNs,
                 .line = change.subject == Subject::Line ? change.name : std::string(),
                 .rank = change.subject == Subject::Rank ? change.name : std::string(),
@@ -174,8 +197,7 @@ class Verifier {
     const RunsFolder& folder_;
     RecordSupervisor supervisor_;
     VerifiedForecast verified_;
-    std::vector<int64_t> growths_;               // growth of the mean step by pair
-    std::array<double, 2> callsNs_{}, steps_{};  // time in the calls and number of steps, plain and slowed
+    std::vector<int64_t> growths_, addedNs_;  // growth of the mean step, and of the calls in it, by pair
 };
 
 }  // namespace
@@ -196,12 +218,13 @@ std::string VerifiedForecast::text() const {
                                      : isInside() ? "The forecast is in the measured interval"
                                                   : "The forecast is outside of the measured interval";
     return fmt::format(
-        "In every second interval of {} of {} runs, each of some {} calls per step took {} longer ({}).\n"
+        "In every second interval of {} of {} runs, some {} calls per step took {} longer in the mean, {} in all "
+        "({}).\n"
         "The step of {} grows by {} by forecast, and by {} ± {} measured (95 % interval, {} pairs of intervals).\n"
         "Each added second makes the step {:.2f} s longer by forecast, and {:.2f} s ± {:.2f} s measured.\n{}.\n",
-        formatDuration(periodNs), runs, countText(callsPerStep), formatDuration(change.addedNs), fmt::join(calls, ", "),
-        timeText(stepNs), timeText(forecastNs), timeText(measuredNs), timeText(marginNs), pairs, forecastNs / addedNs(),
-        measuredNs / addedNs(), marginNs / addedNs(), verdict);
+        formatDuration(periodNs), runs, countText(callsPerStep), timeText(addedNs / std::max(callsPerStep, 1e-9)),
+        timeText(addedNs), fmt::join(calls, ", "), timeText(stepNs), timeText(forecastNs), timeText(measuredNs),
+        timeText(marginNs), pairs, forecastNs / addedNs, measuredNs / addedNs, marginNs / addedNs, verdict);
 }
 
 std::string VerifiedForecast::json() const {
@@ -214,6 +237,7 @@ std::string VerifiedForecast::json() const {
                                      {"runs", runs},
                                      {"pairs", pairs},
                                      {"stepNs", stepNs},
+                                     {"addedNs", addedNs},
                                      {"forecastNs", forecastNs},
                                      {"measuredNs", measuredNs},
                                      {"marginNs", marginNs},

@@ -28,16 +28,15 @@ struct VerifiedForecast {
     int64_t periodNs = 0;
     int runs = 0, pairs = 0;  ///< A pair is an interval as it is, and the next one, which has added time.
     double stepNs = 0;        ///< Mean step as it is.
-    double forecastNs = 0;    ///< Forecast growth of the step.
+    double addedNs = 0;       ///< The calls took so much longer: as asked, but as measured for launches.
+    double forecastNs = 0;    ///< Forecast growth of the step with that time.
     double measuredNs = 0;    ///< Measured growth, the mean over the pairs.
     double marginNs = 0;      ///< Half of the 95 % interval of `measuredNs`.
 
-    /// Returns the time that was added to a step.
-    double addedNs() const { return callsPerStep * static_cast<double>(change.addedNs); }
     /// Returns true if the forecast is in the measured interval.
     bool isInside() const;
     /// Returns true if that interval is narrow enough to tell a part that matters from one that does not.
-    bool isDecided() const { return marginNs <= addedNs() / 4; }
+    bool isDecided() const { return marginNs <= addedNs / 4; }
     /// Returns sentences for people: what was done to the program, both times, and the verdict.
     std::string text() const;
     std::string json() const;

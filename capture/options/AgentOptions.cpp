@@ -192,8 +192,8 @@ void readPatterns(std::string_view text, AgentOptions& options) {
 
 std::string writeDelay(const AgentOptions& options) {
     const CallDelay& delay = options.delay;
-    std::string text = std::to_string(delay.ns) + ":" + std::to_string(delay.periodNs) + ":" + encoded(delay.line) +
-                       ":" + encoded(delay.rank);
+    std::string text = std::to_string(delay.ns) + ":" + std::to_string(delay.every) + ":" +
+                       std::to_string(delay.periodNs) + ":" + encoded(delay.line) + ":" + encoded(delay.rank);
     for (const std::string& call : delay.calls) text += ":" + encoded(call);
     return text;
 }
@@ -201,6 +201,7 @@ void readDelay(std::string_view text, AgentOptions& options) {
     const auto next = [&text] { return takeUntil(text, ':'); };
     CallDelay& delay = options.delay;
     delay.ns = number(next(), CallDelay::maxNs).value_or(0);
+    delay.every = std::max<int64_t>(number(next(), CallDelay::maxNs).value_or(1), 1);
     delay.periodNs = number(next(), INT64_MAX).value_or(0);
     delay.line = decoded(next());
     delay.rank = decoded(next());
