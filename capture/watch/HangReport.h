@@ -42,7 +42,7 @@ struct CommunicatorPlace {
 struct OpenLaunch {
     int64_t launchedNs = 0;  ///< 0: there is none.
     std::string api, line;
-    std::string kernel;    ///< Mangled; empty unless earlier launches of the line always ran this kernel.
+    std::string kernel;    ///< Without types; empty unless earlier launches of the line always ran this kernel.
     bool isGraph = false;  ///< `kernel` is a CUDA graph, which may contain collectives.
     uint32_t thread = 0;
 };

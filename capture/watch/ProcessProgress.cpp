@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "capture/collector/NcclPluginImporter.h"
+#include "capture/collector/symbolNames.h"
 #include "capture/sample/ProcessCounters.h"
 #include "model/format/factNames.h"
 #include "model/format/ncclFunctions.h"
@@ -123,7 +124,7 @@ void ProcessProgress::operator()(const log::NcclOperationRecord& record) {
     if (record.event == NcclEvent::Launch || record.communicator == 0) return;
     Communicator& found = communicator(record.communicator, record.rank);
     CommunicatorPlace& place = found.place;
-    found.lastNs = record.timestampNs;
+    found.lastNs = std::max(found.lastNs, record.timestampNs);
     const int64_t* const stop = earlyStops_.find(record.id);
     const std::string datatype = text(record.datatype);
     const int64_t count = asCount(record.count), elementBytes = ncclDatatypeBytes(datatype);
@@ -143,7 +144,9 @@ void ProcessProgress::operator()(const log::NcclOperationRecord& record) {
         if (open_.size() >= maxOpen) open_.clear();
         open_[record.id] = {{place.hash, place.rank}, record.timestampNs};
     }
+    // Events of several threads are not in order.
     if (record.event == NcclEvent::Call) {
+        if (record.timestampNs < place.call.begunNs) return;
         place.call = std::move(operation);
         // Replays of a captured call are not reported.
         place.hasTask = record.isCaptured != 0;
@@ -157,9 +160,11 @@ void ProcessProgress::operator()(const log::NcclOperationRecord& record) {
     // The peers of sends differ, so their sequences are not comparable.
     if (record.peer < 0 && record.sequence >= 0 &&
         (place.sequences.size() < maxFunctions || place.sequences.contains(operation.operation)))
-        place.sequences[operation.operation] = record.sequence;
-    if (place.operations.size() >= maxOperations) place.operations.erase(place.operations.begin());
-    place.operations.push_back(std::move(operation));
+        place.sequences[operation.operation] = std::max(place.sequences[operation.operation], record.sequence);
+    const auto later =
+        std::ranges::upper_bound(place.operations, operation.begunNs, std::ranges::less(), &NcclPlace::begunNs);
+    place.operations.insert(later, std::move(operation));
+    if (place.operations.size() > maxOperations) place.operations.erase(place.operations.begin());
 }
 
 void ProcessProgress::operator()(const log::NcclStopRecord& record) {
@@ -206,7 +211,9 @@ ProcessState ProcessProgress::state(uint32_t pid, int64_t nowNs) {
         const Line* const line = lines_.find(oldest->stack);
         const bool isKnown = oldestWork || (line && !line->isAmbiguous);
         const Work work = oldestWork ? *oldestWork : isKnown ? line->work : Work{{}, oldest->isGraph};
-        state.launch = {oldest->startNs, oldest->api, lineOf(oldest->stack), work.name, work.isGraph, oldest->thread};
+        const std::string full = work.isGraph ? work.name : demangled(work.name);
+        state.launch = {oldest->startNs, oldest->api,   lineOf(oldest->stack), std::string(shortFunctionName(full)),
+                        work.isGraph,    oldest->thread};
     }
     for (const auto& [key, each] : communicators_) state.communicators.push_back(each.place);
     return state;

@@ -51,7 +51,7 @@ class Rank {
     uint64_t begin(log::NcclEvent event, const char* function, int64_t sequence, uint64_t hash = dp,
                    uint64_t count = 1'024, const char* type = "ncclFloat32", uint64_t parent = 0) {
         log::NcclOperationRecord record{};
-        record.timestampNs = startNs + ++id_;
+        record.timestampNs = startNs + ++id_ + laterNs;
         record.id = id_;
         record.parent = parent;
         record.communicator = hash;
@@ -96,6 +96,7 @@ class Rank {
             log::GraphRecord{.startNs = endNs - 1'000, .endNs = endNs, .graphId = id, .correlationId = correlation});
     }
     test::TestLog& log() { return log_; }
+    int64_t laterNs = 0;  ///< Added to the times of NCCL's events.
 
     /// Reads what was written so far.
     ProcessState state() {
@@ -277,7 +278,7 @@ class tst_Hang : public QObject {
                 }
                 if (rank == 2 && !isOfNccl) {
                     made.launch(20, 3, startNs - 2);
-                    made.kernel(20, "spin_kernel");
+                    made.kernel(20, "_ZN2at4cuda12_GLOBAL__N_111spin_kernelEl");
                     made.launch(21, 3, startNs - 1);
                 }
                 made.launch(30, 1);
@@ -372,6 +373,18 @@ class tst_Hang : public QObject {
                                   if (rank != 3) made.begin(log::NcclEvent::Call, allReduce, -1);
                               }),
                         "Rank 3 has not entered AllReduce 1,482 of the communicator of 8 ranks; its main thread waits "
+                        "for input at train.py:40 for 61 s.");
+    }
+
+    void eventsOfThreadsAreNotInOrder() {
+        compareSentence(jobOf(8,
+                              [](int rank, Rank& made) {
+                                  made.laterNs = 1'000;
+                                  if (rank != 3) made.collective(1'483);
+                                  made.laterNs = 0;
+                                  made.collective(1'482);
+                              }),
+                        "Rank 3 has not entered AllReduce 1,483 of the communicator of 8 ranks; its main thread waits "
                         "for input at train.py:40 for 61 s.");
     }
 
