@@ -7,7 +7,8 @@ usage: watch_training.py run gpt|graph|ddp [--seconds S]           steps of 64, 
        watch_training.py hang sleep|skip|size|kill|endless|loader  two ranks, of which one stops the run at step 40
        watch_training.py slow                                      every 200th of 1,000 steps is four times as long
 
-Needs PyTorch. `ddp` and `hang` start two ranks themselves, on GPUs 0 and 1.
+Needs PyTorch. `ddp` and `hang` start two ranks themselves, on GPUs 0 and 1. On a machine with one GPU both use it and
+communicate by sockets, as ranks of two hosts do.
 """
 import argparse
 import json
@@ -43,7 +44,7 @@ class Training:
 
     def __init__(self, kind, device):
         torch.manual_seed(1)
-        width, layers, batch = (256, 8, 4) if kind != "ddp" else (1024, 8, 32)
+        width, layers, batch = (256, 8, 4) if kind != "ddp" or torch.cuda.device_count() < 2 else (1024, 8, 32)
         self.model = nn.Sequential(*[Block(width) for _ in range(layers)]).to(device)
         if kind == "ddp":
             self.model = nn.parallel.DistributedDataParallel(self.model, device_ids=[device.index])
@@ -137,8 +138,7 @@ class StuckData(torch.utils.data.Dataset):
 
 
 def hang(kind):
-    rank = int(os.environ["RANK"])
-    device = torch.device("cuda", rank)
+    rank, device = int(os.environ["RANK"]), torch.device("cuda", torch.cuda.current_device())
     training = Training("ddp", device)
     # Ranks that pass a few bytes to each other do not wait.
     extra = torch.ones(1 << 26 if kind in ("size", "skip") else 1 << 20, device=device)
@@ -202,9 +202,12 @@ def main():
     needs_ranks = options.kind == "ddp" or options.what == "hang"
     if needs_ranks and "RANK" not in os.environ:
         sys.exit(ranks(sys.argv[1:]))
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)))
+    gpus = torch.cuda.device_count()
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)) % gpus)
     torch.cuda.set_device(device)
     if needs_ranks:
+        if gpus < 2:  # NCCL refuses a GPU that two ranks of one host use.
+            os.environ["NCCL_HOSTID"] = "host" + os.environ["RANK"]
         torch.distributed.init_process_group("nccl", device_id=device)
     if options.what == "hang":
         return hang(options.kind)
