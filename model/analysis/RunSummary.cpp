@@ -28,6 +28,7 @@
 #include "model/text/formatValue.h"
 #include "model/trace/WorkRows.h"
 #include "model/trace/kinds/workModules.h"
+#include "model/trace/processes.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::analysis {
@@ -661,23 +662,33 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     summary.onlyCall = steps->onlyCall;
     summary.deferred = steps->deferred;
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
-    const RunContext run(trace, *steps);
-    const SummarySources sources(trace);
+    std::optional<RunContext> context;
+    std::optional<SummarySources> data;
+    const unsigned threads = defaultThreads();
+    runTasks(threads, {[&] { context.emplace(trace, *steps); }, [&] { data.emplace(trace); }});
+    if (isCancelled(0.3)) return fail("Summing up {} was cancelled.", trace.title);
+    const RunContext& run = *context;
+    const SummarySources& sources = *data;
     std::vector<const WorkerSteps*> ofWorkers;
-    for (size_t index = 0; index < steps->workers.size(); ++index) {
-        const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
-        if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);
-        const WorkerSteps& found = steps->workers[index];
-        if (found.steps.empty()) continue;
-        WorkerSummary worker = summarizeWorker(run, sources, found);
-        describeWorker(trace, found, worker);
-        summary.workers.push_back(std::move(worker));
-        ofWorkers.push_back(&found);
+    for (const WorkerSteps& each : steps->workers)
+        if (!each.steps.empty()) ofWorkers.push_back(&each);
+    summary.workers.resize(ofWorkers.size());
+    for (size_t first = 0; first < ofWorkers.size(); first += threads) {
+        const size_t end = std::min<size_t>(first + threads, ofWorkers.size());
+        Tasks tasks;
+        for (size_t index = first; index < end; ++index)
+            tasks.emplace_back([&, index] {
+                summary.workers[index] = summarizeWorker(run, sources, *ofWorkers[index]);
+                describeWorker(trace, *ofWorkers[index], summary.workers[index]);
+            });
+        runTasks(threads, tasks);
+        const double done = static_cast<double>(end) / static_cast<double>(ofWorkers.size());
+        if (isCancelled(0.3 + 0.6 * done)) return fail("Summing up {} was cancelled.", trace.title);
     }
-    findDistinctions(run, summary, ofWorkers);
+    runTasks(threads,
+             {[&] { findDistinctions(run, summary, ofWorkers); }, [&] { summary.nvlink = nvlinkOf(trace, *steps); }});
     addCodeLines(trace, summary.workers);
     sortWorkers(summary.workers);
-    summary.nvlink = nvlinkOf(trace, *steps);
     addForecasts(run, sources.places, *steps, summary);
     return summary;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -28,47 +29,52 @@ constexpr size_t streamEvidenceCount = 3;
 /// Sorts the GPU work of a run by worker.
 class Gatherer {
   public:
-    explicit Gatherer(const Trace& trace)
-        : trace_(trace),
-          calls_(trace),
-          rows_(trace),
-          sumsNs_(trace.streams.size()),
-          isNccl_(trace.launchConfigs.size()) {
+    explicit Gatherer(const Trace& trace) : trace_(trace), isNccl_(trace.launchConfigs.size()) {
+        runTasks(defaultThreads(), {[this] { calls_.emplace(trace_); }, [this] { rows_.emplace(trace_); }});
         for (size_t config = 0; config < isNccl_.size(); ++config)
             isNccl_[config] = trace.launchConfigs.isCollective(config);
     }
 
-    /// With memory for the work of one worker at a time.
     std::vector<WorkerLaunches> gather() {
         const GpusOfProcesses gpus(trace_);
-        std::vector<WorkerLaunches> result;
+        std::vector<std::pair<uint32_t, uint32_t>> workers;
         for (uint32_t process = 0; process < trace_.processes.size(); ++process)
-            for (const uint32_t gpu : gpus.of(process)) {
-                LargeVector<Launch> launches = launchesOf(rows_.of(process, gpu));
-                result.emplace_back(process, gpu, std::move(launches), mainStreamsOf(process, gpu));
-            }
+            for (const uint32_t gpu : gpus.of(process)) workers.emplace_back(process, gpu);
+        std::vector<std::optional<WorkerLaunches>> made(workers.size());
+        Tasks tasks;
+        for (size_t index = 0; index < workers.size(); ++index)
+            tasks.emplace_back([&, index] {
+                const auto [process, gpu] = workers[index];
+                Sums sumsNs(trace_.streams.size());
+                LargeVector<Launch> launches = launchesOf(rows_->of(process, gpu), sumsNs);
+                made[index].emplace(process, gpu, std::move(launches), mainStreamsOf(process, gpu, sumsNs));
+            });
+        runTasks(defaultThreads(), tasks);
+        std::vector<WorkerLaunches> result;
+        for (std::optional<WorkerLaunches>& each : made) result.push_back(*std::move(each));
         return result;
     }
 
   private:
     using Launch = WorkerLaunches::Launch;
+    using Sums = std::vector<std::array<int64_t, streamEvidenceCount>>;  ///< By stream.
 
-    LargeVector<Launch> launchesOf(const WorkRows::WorkerRows& rows) {
+    LargeVector<Launch> launchesOf(const WorkRows::WorkerRows& rows, Sums& sumsNs) const {
         LargeVector<Launch> launches(trace_.memory.get());
         launches.reserve(rows.kernels.size() + rows.memcpys.size() + rows.memsets.size() + rows.graphs.size());
         const auto always = [](uint32_t) { return true; };
         ColumnReader config(trace_.kernels.config);
         add(
-            trace_.kernels, rows.kernels, calls_.ofKernel, StreamEvidence::Kernels,
-            [&](uint32_t row) { return !isNccl_[config[row]]; }, launches);
-        add(trace_.memcpys, rows.memcpys, calls_.ofMemcpy, StreamEvidence::Memory, always, launches);
-        add(trace_.memsets, rows.memsets, calls_.ofMemset, StreamEvidence::Memory, always, launches);
-        add(trace_.graphs, rows.graphs, calls_.ofGraph, StreamEvidence::Graphs, always, launches);
+            trace_.kernels, rows.kernels, calls_->ofKernel, StreamEvidence::Kernels,
+            [&](uint32_t row) { return !isNccl_[config[row]]; }, launches, sumsNs);
+        add(trace_.memcpys, rows.memcpys, calls_->ofMemcpy, StreamEvidence::Memory, always, launches, sumsNs);
+        add(trace_.memsets, rows.memsets, calls_->ofMemset, StreamEvidence::Memory, always, launches, sumsNs);
+        add(trace_.graphs, rows.graphs, calls_->ofGraph, StreamEvidence::Graphs, always, launches, sumsNs);
         return launches;
     }
 
     void add(const auto& table, std::span<const uint32_t> rows, const LargeVector<uint32_t>& calls,
-             StreamEvidence evidence, auto counts, LargeVector<Launch>& launches) {
+             StreamEvidence evidence, auto counts, LargeVector<Launch>& launches, Sums& sumsNs) const {
         ColumnReader startNs(table.startNs), endNs(table.endNs), callNs(trace_.apiCalls.startNs);
         ColumnReader streams(table.stream);
         for (const uint32_t row : rows) {
@@ -77,31 +83,30 @@ class Gatherer {
             const int64_t launchNs = isKnown ? callNs[calls[row]] : startNs[row];
             launches.push_back(
                 {launchNs, startNs[row], endNs[row], stream, isKnown, evidence == StreamEvidence::Memory});
-            int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(evidence)];
+            int64_t& sumNs = sumsNs[stream][static_cast<size_t>(evidence)];
             if (counts(row)) sumNs = saturatingSum(sumNs, endNs[row] - startNs[row]);
         }
     }
 
-    std::vector<uint32_t> mainStreamsOf(uint32_t process, uint32_t gpu) const {
+    std::vector<uint32_t> mainStreamsOf(uint32_t process, uint32_t gpu, const Sums& sumsNs) const {
         std::vector<uint32_t> own, streams;
         for (uint32_t stream = 0; stream < trace_.streams.size(); ++stream)
             if (trace_.streams[stream].process == process && trace_.streams[stream].gpu == gpu) own.push_back(stream);
         for (size_t evidence = 0; evidence < streamEvidenceCount && streams.empty(); ++evidence) {
             int64_t maxStreamNs = 0;
-            for (const uint32_t stream : own) maxStreamNs = std::max(maxStreamNs, sumsNs_[stream][evidence]);
+            for (const uint32_t stream : own) maxStreamNs = std::max(maxStreamNs, sumsNs[stream][evidence]);
             if (maxStreamNs == 0) continue;
             for (const uint32_t stream : own)
-                if (static_cast<double>(sumsNs_[stream][evidence]) >= mainShare * static_cast<double>(maxStreamNs))
+                if (static_cast<double>(sumsNs[stream][evidence]) >= mainShare * static_cast<double>(maxStreamNs))
                     streams.push_back(stream);
         }
         return streams;
     }
 
     const Trace& trace_;
-    const LaunchRows calls_;
-    const WorkRows rows_;
-    std::vector<std::array<int64_t, streamEvidenceCount>> sumsNs_;  ///< By stream.
-    std::vector<bool> isNccl_;                                      ///< By launch configuration.
+    std::optional<LaunchRows> calls_;
+    std::optional<WorkRows> rows_;
+    std::vector<bool> isNccl_;  ///< By launch configuration.
 };
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/system/system.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 
@@ -60,7 +61,6 @@ bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progres
 }
 
 /// Returns the default number of threads. With more than four, building tables becomes the bottleneck.
-unsigned defaultThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
 Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options, const LoadProgress& progress) {
     const Result<const TraceFormat*> format = findFormat(source, options.formats);

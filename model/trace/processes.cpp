@@ -25,6 +25,8 @@ constexpr double minShare = 0.01;
 
 }  // namespace
 
+unsigned defaultThreads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
+
 void runTasks(unsigned threads, const Tasks& tasks) {
     std::atomic<size_t> next{0};
     std::mutex mutex;

@@ -23,6 +23,9 @@ inline bool isStopped(const std::stop_token& stop, size_t row) {
 
 using Tasks = std::vector<std::function<void()>>;
 
+/// Returns the cores of the machine, at most 4: memory grows with the threads of a task.
+unsigned defaultThreads();
+
 /// Runs independent tasks on that many threads, including this one, started in order. Returns when
 /// all have ended. Rethrows the first exception; tasks not started by then are skipped.
 void runTasks(unsigned threads, const Tasks& tasks);
