@@ -18,6 +18,7 @@
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
+#include "model/trace/Column.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 
@@ -41,7 +42,12 @@ struct Mark {
     DistinctionKind kind = DistinctionKind::Range;
     std::set<std::string> names;  ///< At most two.
     std::map<uint32_t, int64_t> spentNs;
+    std::map<uint32_t, int64_t>::iterator last = spentNs.end();  ///< Many times in a row are of one step.
 
+    void add(uint32_t step, int64_t ns) {
+        if (last == spentNs.end() || last->first != step) last = spentNs.try_emplace(step).first;
+        last->second = saturatingSum(last->second, ns);
+    }
     int64_t totalNs() const {
         int64_t sum = 0;
         for (const auto& [step, ns] : spentNs) sum = saturatingSum(sum, ns);
@@ -60,23 +66,28 @@ class StepsOnCpu {
         }
         std::ranges::sort(startsNs_);
     }
-    /// Returns the step in which a time is.
-    std::optional<uint32_t> at(int64_t timeNs) const {
-        const auto next = std::ranges::upper_bound(startsNs_, timeNs);
-        if (next == startsNs_.begin() || timeNs - *std::prev(next) > longestNs_) return std::nullopt;
-        return static_cast<uint32_t>(next - startsNs_.begin() - 1);
+    /// Returns the step in which a time is. Fast for times near the one before.
+    std::optional<uint32_t> at(int64_t timeNs) {
+        if (next_ == 0 || startsNs_[next_ - 1] > timeNs || (next_ < startsNs_.size() && startsNs_[next_] <= timeNs))
+            next_ = static_cast<size_t>(std::ranges::upper_bound(startsNs_, timeNs) - startsNs_.begin());
+        if (next_ == 0 || timeNs - startsNs_[next_ - 1] > longestNs_) return std::nullopt;
+        return static_cast<uint32_t>(next_ - 1);
     }
     int64_t longestNs() const { return longestNs_; }
 
   private:
     std::vector<int64_t> startsNs_;
     int64_t longestNs_ = 0;
+    size_t next_ = 0;  ///< After the step of the time before.
 };
 
 class MarkGatherer {
   public:
     MarkGatherer(const RunContext& run, const RunSummary& summary, const std::vector<const WorkerSteps*>& steps)
-        : trace_(run.trace), pattern_(summary.pattern), marks_(summary.workers.size()) {
+        : trace_(run.trace),
+          pattern_(summary.pattern),
+          workersOf_(run.trace.processes.size()),
+          marks_(summary.workers.size()) {
         for (uint32_t worker = 0; worker < summary.workers.size(); ++worker) {
             steps_.emplace_back(*steps[worker]);
             // A process with several GPUs has the same ranges for all of them.
@@ -92,29 +103,38 @@ class MarkGatherer {
     }
 
   private:
-    void add(DistinctionKind kind, uint32_t thread, int64_t startNs, int64_t endNs, auto nameOf) {
-        const auto workers = workersOf_.find(trace_.threads[thread].process);
-        if (workers == workersOf_.end() || endNs <= startNs) return;
-        for (const uint32_t worker : workers->second) {
+    struct Named {
+        std::string key, name;
+        std::vector<Mark*> marks = {};  ///< By worker; null without one yet.
+    };
+
+    void add(DistinctionKind kind, uint32_t thread, int64_t startNs, int64_t endNs, auto named) {
+        if (endNs <= startNs) return;
+        for (const uint32_t worker : workersOf_[trace_.threads[thread].process]) {
             // A longer one contains steps.
             if (endNs - startNs > 2 * steps_[worker].longestNs()) continue;
             const std::optional<uint32_t> step = steps_[worker].at(startNs);
             if (!step) continue;
-            const auto& [key, name] = nameOf();
-            if (key.empty()) return;
-            Mark& mark = marks_[worker][{kind, key}];
-            mark.kind = kind;
-            if (mark.names.size() < 2) mark.names.insert(name);
-            int64_t& spentNs = mark.spentNs[*step];
-            spentNs = saturatingSum(spentNs, endNs - startNs);
+            Named& of = named();
+            if (of.key.empty()) return;
+            markOf(kind, of, worker).add(*step, endNs - startNs);
         }
     }
 
-    using Named = std::pair<std::string, std::string>;  ///< Key and name.
+    Mark& markOf(DistinctionKind kind, Named& named, uint32_t worker) {
+        named.marks.resize(marks_.size());
+        Mark*& mark = named.marks[worker];
+        if (mark == nullptr) {
+            mark = &marks_[worker][{kind, named.key}];
+            mark->kind = kind;
+            if (mark->names.size() < 2) mark->names.insert(named.name);
+        }
+        return *mark;
+    }
 
     void addRanges() {
         std::unordered_map<StringIndex, Named> known;
-        const auto named = [&](StringIndex text) -> const Named& {
+        const auto named = [&](StringIndex text) -> Named& {
             const auto [found, isNew] = known.try_emplace(text);
             if (!isNew) return found->second;
             const std::string_view whole = trace_.strings.at(text);
@@ -124,16 +144,25 @@ class MarkGatherer {
             return found->second;
         };
         const NvtxTable& ranges = trace_.nvtx;
+        ColumnReader thread(ranges.thread), domain(ranges.domain), text(ranges.text);
+        ColumnReader startNs(ranges.startNs), endNs(ranges.endNs);
+        StringIndex lastDomain = noIndex;
+        bool isUsed = false;
         for (uint32_t row = 0; row < ranges.size(); ++row) {
-            const std::string_view domain = trace_.strings.at(ranges.domain[row]);
-            if (isNcclDomain(domain) || isFunctionDomain(domain)) continue;
-            add(DistinctionKind::Range, ranges.thread[row], ranges.startNs[row], ranges.endNs[row],
-                [&]() -> const Named& { return named(ranges.text[row]); });
+            if (domain[row] != lastDomain) {
+                lastDomain = domain[row];
+                const std::string_view name = trace_.strings.at(lastDomain);
+                isUsed = !isNcclDomain(name) && !isFunctionDomain(name);
+            }
+            if (isUsed)
+                add(DistinctionKind::Range, thread[row], startNs[row], endNs[row],
+                    [&]() -> Named& { return named(text[row]); });
         }
     }
 
     void addLines() {
         std::unordered_map<uint32_t, Named> known;
+        Named loaders{"data loaders", "data loaders"};
         std::unordered_map<StringIndex, bool> startsByName;
         std::unordered_map<uint32_t, bool> startsByStack;
         const CpuStateTable& states = trace_.cpuStates;
@@ -149,40 +178,39 @@ class MarkGatherer {
             const auto [starts, isNewStack] = startsByStack.try_emplace(stack);
             if (isNewStack) starts->second = std::ranges::any_of(framesOf(trace_, stack), isStart);
             if (starts->second)
-                add(DistinctionKind::Loader, states.thread[row], states.startNs[row], states.endNs[row], [] {
-                    return Named{"data loaders", "data loaders"};
-                });
-            add(DistinctionKind::Line, states.thread[row], states.startNs[row], states.endNs[row],
-                [&]() -> const Named& {
-                    const auto [found, isNew] = known.try_emplace(stack);
-                    if (isNew) {
-                        const std::string text = frameText(trace_, ownFrame(trace_, stack));
-                        found->second = {text, text};
-                    }
-                    return found->second;
-                });
+                add(DistinctionKind::Loader, states.thread[row], states.startNs[row], states.endNs[row],
+                    [&]() -> Named& { return loaders; });
+            add(DistinctionKind::Line, states.thread[row], states.startNs[row], states.endNs[row], [&]() -> Named& {
+                const auto [found, isNew] = known.try_emplace(stack);
+                if (isNew) {
+                    const std::string text = frameText(trace_, ownFrame(trace_, stack));
+                    found->second = {text, text};
+                }
+                return found->second;
+            });
         }
     }
 
     void addThreads() {
         std::unordered_map<uint32_t, Named> known;
         const ApiTable& calls = trace_.apiCalls;
+        ColumnReader thread(calls.thread);
+        ColumnReader startNs(calls.startNs), endNs(calls.endNs);
         for (uint32_t row = 0; row < calls.size(); ++row)
-            add(DistinctionKind::Thread, calls.thread[row], calls.startNs[row], calls.endNs[row],
-                [&]() -> const Named& {
-                    const auto [found, isNew] = known.try_emplace(calls.thread[row]);
-                    if (isNew) {
-                        const ThreadRef thread = threadRef(trace_, calls.thread[row]);
-                        if (thread.role == ThreadRole::Named) found->second = {thread.text(), thread.text()};
-                    }
-                    return found->second;
-                });
+            add(DistinctionKind::Thread, thread[row], startNs[row], endNs[row], [&]() -> Named& {
+                const auto [found, isNew] = known.try_emplace(thread[row]);
+                if (isNew) {
+                    const ThreadRef its = threadRef(trace_, thread[row]);
+                    if (its.role == ThreadRole::Named) found->second = {its.text(), its.text()};
+                }
+                return found->second;
+            });
     }
 
     const Trace& trace_;
     const std::string& pattern_;
     std::vector<StepsOnCpu> steps_;
-    std::unordered_map<uint32_t, std::vector<uint32_t>> workersOf_;
+    std::vector<std::vector<uint32_t>> workersOf_;  ///< By process.
     std::vector<Marks> marks_;
 };
 

@@ -198,7 +198,10 @@ auto largestOf(const auto& times) {
 class Grouper {
   public:
     Grouper(const RunContext& run, uint32_t gpu, const WorkPlaces& places)
-        : trace_(run.trace), places_(places), classes_(run.trace.launchConfigs.size()) {
+        : trace_(run.trace),
+          places_(places),
+          classes_(run.trace.launchConfigs.size()),
+          lastUses_(run.trace.launchConfigs.size()) {
         const int64_t sms = trace_.gpus[gpu].smCount;
         smallBlocks_ = static_cast<double>(sms) * maxSmallGridShare;
     }
@@ -324,7 +327,10 @@ class Grouper {
 
     Counted& count(const Launch& launch, KernelSequence sequence) {
         const bool isSmallGrid = launch.isAlone && classOf(launch.config).isSmallGrid;
-        Counted& counted = uses_[{launch.config, launch.place, launch.purpose, sequence, isSmallGrid}];
+        const Use use{launch.config, launch.place, launch.purpose, sequence, isSmallGrid};
+        std::pair<const Use, Counted>*& last = lastUses_[launch.config];
+        if (last == nullptr || last->first != use) last = &*uses_.try_emplace(use).first;
+        Counted& counted = last->second;
         ++counted.count;
         counted.exposedNs += launch.exposedNs;
         return counted;
@@ -420,6 +426,7 @@ class Grouper {
     std::unordered_map<StringIndex, KernelClass> classOfName_;
     std::map<uint32_t, Stream> streams_;
     std::unordered_map<Use, Counted, Hash> uses_;
+    std::vector<std::pair<const Use, Counted>*> lastUses_;  ///< By launch configuration; null before the first one.
 };
 
 /// Passes launches on, in order, when it is known how long other kernels ran next to them.
@@ -497,6 +504,7 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
     const Trace& trace = run.trace;
     Grouper grouper(run, steps.gpu, places);
     NeighbourCheck launches(grouper);
+    ColumnReader stream(trace.kernels.stream), config(trace.kernels.config);
     int64_t busyToNs = -std::numeric_limits<int64_t>::max();
     for (WorkList::Reader reader(work); !reader.isAtEnd(); reader.next()) {
         const GpuWork& each = *reader;
@@ -510,10 +518,9 @@ std::vector<KernelGroup> groupKernels(const RunContext& run, const WorkList& wor
         const PythonPlace place = places.placeOf(each);
         const bool isKnown = place.stack < purposes.size() && !place.isLent;
         const uint32_t row = each.event.row();
-        launches.add(
-            {each.startNs, each.endNs}, trace.kernels.stream[row],
-            {trace.kernels.config[row], places.keyOf(place), isKnown ? purposes[place.stack] : LaunchPurpose::None,
-             share * static_cast<double>(each.endNs - each.startNs), idleNs});
+        launches.add({each.startNs, each.endNs}, stream[row],
+                     {config[row], places.keyOf(place), isKnown ? purposes[place.stack] : LaunchPurpose::None,
+                      share * static_cast<double>(each.endNs - each.startNs), idleNs});
     }
     launches.finish();
     return grouper.finish();
