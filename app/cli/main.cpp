@@ -21,6 +21,7 @@
 #include "model/pages/ComparisonReport.h"
 #include "model/reports/describeTrace.h"
 #include "model/reports/reports.h"
+#include "model/system/system.h"
 
 namespace lanescope::cli {
 
@@ -191,6 +192,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    lanescope::system::shareHeap();
     // Our code does not throw; the standard library does when out of memory.
     try {
         return run(argc, argv);

@@ -20,6 +20,7 @@
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
 #include "model/pages/TimelineData.h"
+#include "model/system/system.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -292,7 +293,7 @@ Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection
     Result<void> sound;
     for (int attempt = 0; attempt < 2; ++attempt) {
         // The loader reads, or reports, files without a summary, such as compressed traces.
-        const Result<TracePtr> trace = open(file);
+        Result<TracePtr> trace = open(file);
         if (!trace) return fail(trace.error());
         const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
         Result<RunSummary> run = steps ? summarizeRun(**trace, *steps) : fail(steps.error());
@@ -302,6 +303,8 @@ Result<RunSummary> summarizeFile(const std::string& file, const CompareSelection
         if (run) run->facts.isStillRecorded = isStillRecorded;
         // Stored with the index only: without one, the trace is unreliable, small, or still written.
         if (run && source && (*trace)->backing) static_cast<void>(writeIndexedSummary(*run, file, *source));
+        trace->reset();
+        system::returnFreeMemory();  // for the next file
         return run;
     }
     return fail(sound.error());

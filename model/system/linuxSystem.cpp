@@ -109,6 +109,12 @@ void separateLargeBlocks() {
 #endif
 }
 
+void shareHeap() {
+#ifdef __GLIBC__
+    static_cast<void>(::mallopt(M_ARENA_MAX, 1));
+#endif
+}
+
 void returnFreeMemory() {
 #ifdef __GLIBC__
     static_cast<void>(::malloc_trim(0));

@@ -113,6 +113,8 @@ void preferLargePages(void*, size_t) {}
 
 void separateLargeBlocks() {}
 
+void shareHeap() {}
+
 void returnFreeMemory() {}
 
 void unloadPages(const void*, size_t) {}

@@ -93,6 +93,9 @@ void preferLargePages(void* memory, size_t bytes);
 /// C library stops doing so after the first one. Call at the start of a program.
 void separateLargeBlocks();
 
+/// Has all threads share one heap, which needs less memory than a heap for each. Call at the start of a program.
+void shareHeap();
+
 /// Returns freed memory of the heap to the system, where the C library keeps it for later. Other threads that allocate
 /// wait for some milliseconds at most.
 void returnFreeMemory();

@@ -27,8 +27,8 @@ inline int64_t statusBytes(const std::string& name) {
     return -1;
 }
 
-/// Returns true if the running test passes in a process of its own, as a program has it: in this one, earlier tests
-/// have left the heap in pieces.
+/// Returns true if the running test passes in a process of its own with one heap, as the command line has it: in this
+/// one, earlier tests have left the heaps of the threads in pieces.
 inline bool passesInFreshProcess() {
     constexpr const char* variable = "LANESCOPE_TEST_IN_FRESH_PROCESS";
     if (qEnvironmentVariableIsSet(variable)) return false;
@@ -38,8 +38,10 @@ inline bool passesInFreshProcess() {
     std::getline(file, testClass, '\0');
     const std::string test = std::string(QTest::currentTestFunction()) + ":" + QTest::currentDataTag();
     qputenv(variable, "1");
+    qputenv("MALLOC_ARENA_MAX", "1");
     const int status = Subprocess::spawn(program, {program, testClass, test}, {}).wait();
     qunsetenv(variable);
+    qunsetenv("MALLOC_ARENA_MAX");
     return status == 0;
 }
 
