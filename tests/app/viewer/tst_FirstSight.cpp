@@ -552,10 +552,12 @@ class tst_FirstSight : public QObject {
         QVERIFY2(legend.title().startsWith("Mean step"), qPrintable(legend.title()));
         QVERIFY(legend.note().isEmpty());
         // The first named part follows the bar.
-        const QPoint swatch(legend.barArea().right() + 10, legend.barArea().center().y());
+        const QImage image = shown.guide().legend().grab().toImage();
         const auto parts = Theme::light().parts;
-        const QColor color = shown.guide().legend().grab().toImage().pixelColor(swatch);
-        QVERIFY(std::ranges::find(parts, color) != parts.end());
+        bool isNamed = false;
+        for (int x = legend.barArea().right() + 2; x < image.width(); ++x)
+            isNamed |= std::ranges::count(parts, image.pixelColor(x, legend.barArea().center().y())) > 0;
+        QVERIFY(isNamed);
     }
 
     void legendFollowsTheShownStepThemeAndUnit() {
