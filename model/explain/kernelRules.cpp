@@ -560,7 +560,7 @@ const Rule kernelLoopRule{
     .say =
         [](const FindingText& text) {
             return saySequences(text, isLoop, "Loops of elementwise kernels",
-                                "In one kernel, without idle time between,");
+                                "In one kernel, without idle time between");
         },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isLoop); },
 };

@@ -362,6 +362,7 @@ class tst_KernelRules : public QObject {
         const int64_t missedNs = std::abs(found->forecastNs - forecastUs * 1'000);
         QVERIFY2(missedNs < 1'000, std::to_string(found->forecastNs).c_str());
         QCOMPARE(found->sentence.find(", about ") != std::string::npos, forecastUs > 0);
+        QVERIFY2(found->sentence.find(",,") == std::string::npos, found->sentence.c_str());
     }
 
     void linesAreQuoted() {
