@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
 
 #include "app/cli/Output.h"
 #include "app/cli/RecordSupervisor.h"
@@ -23,9 +21,8 @@ namespace lanescope::cli {
 
 namespace {
 
-/// Minimum steps of an interval. In its first half, queues such as those of loaders fill or drain; it is not counted.
+/// Minimum steps of an interval, of which half are counted.
 constexpr int64_t stepsPerInterval = 24;
-constexpr size_t minCountedSteps = 3;
 constexpr int64_t minPeriodNs = 200'000'000;
 constexpr int64_t minPairs = 3;
 /// Minimum delay. Code after a delayed call takes about 1 us longer, so that few calls are delayed, by this time.
@@ -50,11 +47,11 @@ class Verifier {
             if (const Result<void> measured = record(fmt::format("B{}", number), "slowed", &Verifier::measure);
                 !measured)
                 return fail(measured.error());
-        const Statistics growth = statisticsOf(growths_);
+        const Statistics growth = statisticsOf(slowed_.growthsNs);
         if (growth.count < minPairs)
             return fail("The runs are too short: an interval of {} has {} steps, and {} pairs of intervals are needed.",
                         formatDuration(verified_.periodNs), stepsPerInterval, minPairs);
-        const double addedNs = statisticsOf(addedNs_).average;
+        const double addedNs = statisticsOf(slowed_.addedNs).average;
         if (addedNs < verified_.addedNs / 2)
             return fail("{}: the calls did not take so much longer. Nothing was measured.", verified_.change.text());
         // A launch that follows others later takes longer itself. Other calls may wait for less.
@@ -112,48 +109,15 @@ class Verifier {
         return {};
     }
 
-    /// Adds the growth from each interval as it is to the next one. A step counts if it is launched and ends in the
-    /// second half of an interval.
     Result<void> measure(const Trace& trace, const analysis::RunSummary& summary, const StepSelection& selection,
                          const std::string& file) {
         const Result<RunSteps> steps = findSteps(trace, selection);
         if (!steps) return fail(steps.error());
         const WorkerSteps* worker = analysis::stepsOf(trace, *steps, summary.workers[summary.criticalWorker()]);
         if (worker == nullptr) return fail("{}: no steps found.", file);
-        const auto intervalOf = [&](int64_t timeNs) { return (timeNs + trace.startUtcNs) / verified_.periodNs; };
-        std::vector<int64_t> callsNs(worker->steps.size());
-        const std::set<std::string_view> names(verified_.calls.begin(), verified_.calls.end());
-        const ApiTable& calls = trace.apiCalls;
-        for (uint32_t row = 0; row < calls.size(); ++row)
-            if (trace.threads[calls.thread[row]].process == worker->process &&
-                names.contains(trace.strings.at(calls.name[row])))
-                if (const uint32_t step = worker->stepOf(calls.startNs[row], calls.startNs[row]); step < callsNs.size())
-                    callsNs[step] += calls.endNs[row] - calls.startNs[row];
-        struct Interval {
-            std::vector<int64_t> stepsNs, callsNs;
-        };
-        std::map<int64_t, Interval> intervals;
-        for (size_t step = 0; step < worker->steps.size(); ++step) {
-            const int64_t startNs = worker->steps[step].launches.startNs, number = intervalOf(startNs);
-            if ((startNs + trace.startUtcNs) % verified_.periodNs < verified_.periodNs / 2 ||
-                intervalOf(worker->steps[step].range.endNs) != number)
-                continue;
-            intervals[number].stepsNs.push_back(worker->steps[step].range.durationNs());
-            intervals[number].callsNs.push_back(callsNs[step]);
-        }
-        for (auto& [number, plain] : intervals) {
-            const auto found = intervals.find(number + 1);
-            if (number % 2 != 0 || found == intervals.end()) continue;
-            Interval& slowed = found->second;
-            if (std::min(plain.stepsNs.size(), slowed.stepsNs.size()) < minCountedSteps) continue;
-            growths_.push_back(growth(plain.stepsNs, slowed.stepsNs));
-            addedNs_.push_back(growth(plain.callsNs, slowed.callsNs));
-        }
+        analysis::addSlowedSteps(trace, *worker, {verified_.calls.begin(), verified_.calls.end()}, verified_.periodNs,
+                                 slowed_);
         return {};
-    }
-
-    static int64_t growth(std::span<int64_t> from, std::span<int64_t> to) {
-        return std::llround(statisticsOf(to).average - statisticsOf(from).average);
     }
 
     Result<void> setCalls(const Trace& trace, const causality::StepReplay& replay) {
@@ -197,7 +161,7 @@ class Verifier {
     const RunsFolder& folder_;
     RecordSupervisor supervisor_;
     VerifiedForecast verified_;
-    std::vector<int64_t> growths_, addedNs_;  // growth of the mean step, and of the calls in it, by pair
+    analysis::SlowedSteps slowed_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -11,6 +12,7 @@
 
 #include "model/analysis/ThreadActivities.h"
 #include "model/analysis/WorkerTimeline.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/text/kernelFamilies.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -143,6 +145,40 @@ Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection
     const WorkerSummary& worker = summary->workers[critical];
     const RunContext run(trace, *steps);
     return ReplayedRun{worker.label(), replaySteps(run, ownPlaces(trace), *stepsOf(trace, *steps, worker))};
+}
+
+void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const std::set<std::string_view>& calls,
+                    int64_t periodNs, SlowedSteps& pairs) {
+    constexpr size_t minCountedSteps = 3;
+    std::vector<int64_t> callsNs(worker.steps.size());
+    const ApiTable& all = trace.apiCalls;
+    for (uint32_t row = 0; row < all.size(); ++row)
+        if (trace.threads[all.thread[row]].process == worker.process && calls.contains(trace.strings.at(all.name[row])))
+            if (const uint32_t step = worker.stepOf(all.startNs[row], all.startNs[row]); step < callsNs.size())
+                callsNs[step] += all.endNs[row] - all.startNs[row];
+    struct Interval {
+        std::vector<int64_t> stepsNs, callsNs;
+    };
+    std::map<int64_t, Interval> intervals;
+    for (size_t index = 0; index < worker.steps.size(); ++index) {
+        const StepSpan& step = worker.steps[index];
+        const int64_t startNs = trace.startUtcNs + (step.launches.isEmpty() ? step.range : step.launches).startNs;
+        const int64_t endNs = trace.startUtcNs + step.range.endNs, number = startNs / periodNs;
+        if (startNs % periodNs < periodNs / 2 || endNs / periodNs != number) continue;
+        intervals[number].stepsNs.push_back(step.range.durationNs());
+        intervals[number].callsNs.push_back(callsNs[index]);
+    }
+    const auto growth = [](std::span<int64_t> from, std::span<int64_t> to) {
+        return std::llround(statisticsOf(to).average - statisticsOf(from).average);
+    };
+    for (auto& [number, plain] : intervals) {
+        const auto slowed = intervals.find(number + 1);
+        if (number % 2 != 0 || slowed == intervals.end() ||
+            std::min(plain.stepsNs.size(), slowed->second.stepsNs.size()) < minCountedSteps)
+            continue;
+        pairs.growthsNs.push_back(growth(plain.stepsNs, slowed->second.stepsNs));
+        pairs.addedNs.push_back(growth(plain.callsNs, slowed->second.callsNs));
+    }
 }
 
 }  // namespace lanescope::analysis

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/analysis/RunContext.h"
@@ -36,5 +38,16 @@ struct ReplayedRun {
 /// with this selection, or null. O(n log n).
 Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection = {},
                               const RunSummary* known = nullptr);
+
+/// Growth from each interval of a run to the next one, in which some calls take longer.
+struct SlowedSteps {
+    std::vector<int64_t> growthsNs;  ///< Growth of the mean step, by pair of intervals.
+    std::vector<int64_t> addedNs;    ///< Growth of the time in these calls, by pair.
+};
+/// Adds the pairs of a run. Intervals of `periodNs` begin in 1970, and each second one is slowed. A step counts if it
+/// is launched and ends in the second half of an interval: in the first, queues such as those of loaders fill or drain.
+/// O(calls log steps).
+void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const std::set<std::string_view>& calls,
+                    int64_t periodNs, SlowedSteps& pairs);
 
 }  // namespace lanescope::analysis

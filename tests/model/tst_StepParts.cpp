@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/StepParts.h"
+#include "model/analysis/replaySteps.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingQueries.h"
@@ -135,6 +136,34 @@ class tst_StepParts : public QObject {
     Q_OBJECT
 
   private slots:
+    void slowedIntervalsAreCompared() {
+        // Intervals of 100 ms with ten steps each, the latter five of which count.
+        SimulatedTrace made;
+        WorkerSteps worker;
+        uint32_t correlation = 0;
+        for (int64_t step = 0; step < 60; ++step) {
+            const int64_t startNs = step * 10 * ms;
+            const bool isSlowed = step / 10 % 2 == 1, isCounted = step % 10 >= 5;
+            const int64_t wallNs = (!isSlowed ? 6 : isCounted ? 8 : 9) * ms;
+            const int64_t callNs = !isSlowed ? ms : isCounted ? 5 * ms / 2 : 3 * ms;
+            made.addApi(made.defaultThread(), "cuLaunchKernel", startNs, startNs + callNs, ++correlation);
+            made.addApi(made.defaultThread(), "cuEventRecord", startNs + 3 * ms, startNs + 3 * ms + callNs,
+                        ++correlation);
+            const TimeRange range{startNs, startNs + wallNs};
+            worker.steps.push_back({.number = step, .range = range, .launches = range});
+        }
+        const TracePtr trace = made.finish();
+        SlowedSteps pairs;
+        addSlowedSteps(*trace, worker, {"cuLaunchKernel"}, 100 * ms, pairs);
+        QCOMPARE(pairs.growthsNs, std::vector<int64_t>(3, 2 * ms));
+        QCOMPARE(pairs.addedNs, std::vector<int64_t>(3, 3 * ms / 2));
+        // An interval of two or fewer counted steps has no pair.
+        worker.steps.resize(17);
+        SlowedSteps few;
+        addSlowedSteps(*trace, worker, {"cuLaunchKernel"}, 100 * ms, few);
+        QVERIFY(few.growthsNs.empty());
+    }
+
     void stepPartsMatchPlainLoop() {
         size_t seenParts = 0;
         std::map<StepPart, int64_t> seen;
