@@ -43,7 +43,8 @@ struct KernelGroup {
     int64_t exposedNs = 0;     ///< Part of the steps' compute time.
     int64_t sequences = 0;     ///< Sequences whose longest kernel is in this group.
     /// Time that a fused kernel saves in those. It takes as long as the longest operation: a kernel of a chain, all
-    /// rounds of a line in a loop or twice those in an optimizer. Idle time within loops is saved, too.
+    /// rounds of a line in a loop or twice those in an optimizer, so that it may save less than 0. Idle time within
+    /// loops is saved, too.
     int64_t savedNs = 0;
     std::string name = {};  ///< The kernel with most time.
     std::string launched =

@@ -255,7 +255,7 @@ class Grouper {
                 if (use.place) ofPlace[*use.place] += counted.exposedNs;
             }
             group.exposedNs = static_cast<int64_t>(exposedNs);
-            group.savedNs = static_cast<int64_t>(std::max(savedNs, 0.0));
+            group.savedNs = static_cast<int64_t>(savedNs);
             const std::optional<uint32_t> place = mainPlace(ofPlace, exposedNs, sequence != KernelSequence::None);
             if (place) group.launched = places_.codeOf(*place).text;
             std::map<uint32_t, double> ofOwn = ofPlace;

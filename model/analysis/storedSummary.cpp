@@ -211,8 +211,8 @@ bool areKernelGroupsGood(const WorkerSummary& worker) {
     constexpr size_t maxGroups = 4096;
     int64_t leftNs = worker.totalParts()[StepPart::Compute];
     for (const KernelGroup& each : worker.kernels) {
-        if (!areAtLeastZero({each.count, each.sequences, each.exposedNs, each.savedNs}) ||
-            each.sequences > each.count || each.exposedNs > leftNs)
+        if (!areAtLeastZero({each.count, each.sequences, each.exposedNs}) || each.sequences > each.count ||
+            each.exposedNs > leftNs)
             return false;
         leftNs -= each.exposedNs;
     }

@@ -35,7 +35,7 @@ struct Finding {
     /// Saving by the replay of the recorded causes (`StepForecast`); nullopt if there is none.
     std::optional<Saving> saving;
     bool isOnlyOfSubject = true;  ///< Its time is only of its rule's subject, so a replay can forecast the saving.
-    int64_t forecastNs = 0;       ///< Saving per step by rates or bytes of what remains; 0 if there is no forecast.
+    int64_t forecastNs = 0;       ///< Saving per step by rates or by what remains, with idle time in loops; 0 without.
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t overheadNs = 0;
     /// Main contributor ("in host code (no CUDA call)", "AllReduce") and its NVTX ranges; empty if unknown.

@@ -175,7 +175,7 @@ std::string saySequences(const FindingText& text, IsOfGroup isOf, std::string_vi
 /// Adds kernels that fused ones would replace.
 void findFusible(RunFindings& run, IsOfGroup isOf, double least) {
     const int64_t savedNs = run.kernelNs(isOf, &KernelGroup::savedNs);
-    if (Finding* found = run.addKernels(isOf, least)) found->forecastNs = savedNs;
+    if (Finding* found = run.addKernels(isOf, least)) found->forecastNs = std::max<int64_t>(savedNs, 0);
 }
 
 // Masks.
@@ -560,7 +560,7 @@ const Rule kernelLoopRule{
     .say =
         [](const FindingText& text) {
             return saySequences(text, isLoop, "Loops of elementwise kernels",
-                                "In one kernel, without idle time between");
+                                "In one kernel and without its idle time");
         },
     .evidence = [](const FindingText& text) { return evidenceOfGroups(text, isLoop); },
 };
