@@ -148,7 +148,7 @@ class Verifier {
         using causality::Subject;
         const causality::Change& change = verification_.change;
         if (verified_.calls.empty()) return {};
-        const int64_t every = std::max<int64_t>(minDelayNs / std::max<int64_t>(change.addedNs, 1), 1);
+        const int64_t every = (minDelayNs - 1) / std::max<int64_t>(change.addedNs, 1) + 1;
         return {.ns = change.addedNs * every,
                 .every = every,
                 .periodNs = verified_.periodNs,

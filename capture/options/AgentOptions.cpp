@@ -200,12 +200,15 @@ std::string writeDelay(const AgentOptions& options) {
 void readDelay(std::string_view text, AgentOptions& options) {
     const auto next = [&text] { return takeUntil(text, ':'); };
     CallDelay& delay = options.delay;
-    delay.ns = number(next(), CallDelay::maxNs).value_or(0);
-    delay.every = std::max<int64_t>(number(next(), CallDelay::maxNs).value_or(1), 1);
-    delay.periodNs = number(next(), INT64_MAX).value_or(0);
+    const auto ns = number(next(), CallDelay::maxNs), every = number(next(), CallDelay::maxNs);
+    const auto periodNs = number(next(), INT64_MAX);
+    delay = {};
+    if (!ns || !every || *every < 1 || !periodNs) return;
+    delay.ns = *ns;
+    delay.every = *every;
+    delay.periodNs = *periodNs;
     delay.line = decoded(next());
     delay.rank = decoded(next());
-    delay.calls.clear();
     while (!text.empty()) delay.calls.push_back(decoded(next()));
 }
 
