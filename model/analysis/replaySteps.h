@@ -44,9 +44,9 @@ struct SlowedSteps {
     std::vector<int64_t> growthsNs;  ///< Growth of the mean step, by pair of intervals.
     std::vector<int64_t> addedNs;    ///< Growth of the time in these calls, by pair.
 };
-/// Adds the pairs of a run. Intervals of `periodNs` begin in 1970, and each second one is slowed. A step counts if it
-/// is launched and ends in the second half of an interval: in the first, queues such as those of loaders fill or drain.
-/// O(calls log steps).
+/// Adds the pairs of an own recording. Intervals of `periodNs`, which is above 0, begin in 1970, and each second one is
+/// slowed. A step counts if it is launched and ends in the second half of an interval: in the first, queues such as
+/// those of loaders fill or drain. O(calls log steps).
 void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const std::set<std::string_view>& calls,
                     int64_t periodNs, SlowedSteps& pairs);
 

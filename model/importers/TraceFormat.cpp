@@ -60,8 +60,6 @@ bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progres
     return finished.get() && !stop.stop_requested();
 }
 
-/// Returns the default number of threads. With more than four, building tables becomes the bottleneck.
-
 Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options, const LoadProgress& progress) {
     const Result<const TraceFormat*> format = findFormat(source, options.formats);
     if (!format) return fail(format.error());
