@@ -105,7 +105,7 @@ class MarkGatherer {
   private:
     struct Named {
         std::string key, name;
-        std::vector<std::pair<uint32_t, Mark*>> marks = {};  ///< By worker; few workers have a name.
+        std::unordered_map<uint32_t, Mark*> marks = {};  ///< By worker that has it.
     };
 
     void add(DistinctionKind kind, uint32_t thread, int64_t startNs, int64_t endNs, auto named) {
@@ -122,13 +122,13 @@ class MarkGatherer {
     }
 
     Mark& markOf(DistinctionKind kind, Named& named, uint32_t worker) {
-        const auto known = std::ranges::find(named.marks, worker, &std::pair<uint32_t, Mark*>::first);
-        if (known != named.marks.end()) return *known->second;
-        Mark& mark = marks_[worker][{kind, named.key}];
-        mark.kind = kind;
-        if (mark.names.size() < 2) mark.names.insert(named.name);
-        named.marks.emplace_back(worker, &mark);
-        return mark;
+        Mark*& mark = named.marks[worker];
+        if (mark == nullptr) {
+            mark = &marks_[worker][{kind, named.key}];
+            mark->kind = kind;
+            if (mark->names.size() < 2) mark->names.insert(named.name);
+        }
+        return *mark;
     }
 
     void addRanges() {
