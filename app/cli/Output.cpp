@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
 #include "app/help/HelpFormatter.h"
 #include "model/analysis/StepSelection.h"
+#include "model/format/parseNumber.h"
 #include "model/importers/TraceSource.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
@@ -62,13 +62,8 @@ constexpr size_t minLineWidth = 20;
 std::optional<size_t> columnsFromEnvironment() {
     constexpr size_t maxLineWidth = 10'000;
     const char* const variable = std::getenv("COLUMNS");
-    const std::string_view text = variable != nullptr ? variable : "";
-    size_t columns = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || columns < minLineWidth ||
-        columns > maxLineWidth)
-        return std::nullopt;
-    return columns;
+    const auto columns = parseNumber<size_t>(variable != nullptr ? variable : "");
+    return columns && *columns >= minLineWidth && *columns <= maxLineWidth ? columns : std::nullopt;
 }
 
 }  // namespace

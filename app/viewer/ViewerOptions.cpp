@@ -15,6 +15,7 @@
 #include "app/completion/completions.h"
 #include "app/help/HelpFormatter.h"
 #include "model/format/optionValues.h"
+#include "model/format/parseNumber.h"
 #include "model/format/version.h"
 #include "model/importers/TraceFormat.h"
 #include "model/text/formatValue.h"
@@ -141,14 +142,10 @@ Result<TimeRange> parseTimeRange(const std::string& text) {
 Result<EventRef> parseEvent(const std::string& text) {
     const size_t colon = text.find(':');
     const auto kind = std::ranges::find(eventKinds, std::string_view(text).substr(0, colon));
-    uint32_t row = 0;
-    const char* const end = text.data() + text.size();
-    const char* const digits = colon == std::string::npos ? end : text.data() + colon + 1;
-    const auto parsed = std::from_chars(digits, end, row);
-    if (kind == eventKinds.end() || kind == eventKinds.begin() || parsed.ec != std::errc() || parsed.ptr != end ||
-        row > EventRef::maxRow)
+    const auto row = parseNumber<uint32_t>(colon == std::string::npos ? "" : std::string_view(text).substr(colon + 1));
+    if (kind == eventKinds.end() || kind == eventKinds.begin() || !row || *row > EventRef::maxRow)
         return fail("\"{}\" is no event; write KIND:ROW, such as kernel:412.", text);
-    return EventRef(static_cast<EventKind>(kind - eventKinds.begin()), row);
+    return EventRef(static_cast<EventKind>(kind - eventKinds.begin()), *row);
 }
 
 std::string eventText(EventRef event) {

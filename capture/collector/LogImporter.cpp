@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 
 #include "capture/collector/TraceWriter.h"
+#include "model/format/parseNumber.h"
 #include "model/format/tables/Session.h"
 
 namespace lanescope::capture {
@@ -65,13 +65,6 @@ std::string listOfMissing(const std::set<int64_t>& present, int64_t size) {
 constexpr size_t maxClocks = 100'000;
 constexpr size_t maxNotes = 1000;
 constexpr size_t maxGaps = 10'000;
-
-std::optional<int> numberIn(std::string_view text) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 }  // namespace
 
@@ -246,10 +239,11 @@ std::string_view LogImporter::property(std::string_view name) const {
 }
 
 std::optional<RankFacts> LogImporter::rankFacts() const {
-    const auto rank = numberIn(property(facts::rank));
-    const auto worldSize = numberIn(property(facts::worldSize));
+    const auto rank = parseNumber<int>(property(facts::rank));
+    const auto worldSize = parseNumber<int>(property(facts::worldSize));
     if (!rank || !worldSize) return std::nullopt;
-    return RankFacts{*rank, *worldSize, numberIn(property(facts::localWorldSize)), std::string(property(facts::host))};
+    return RankFacts{*rank, *worldSize, parseNumber<int>(property(facts::localWorldSize)),
+                     std::string(property(facts::host))};
 }
 
 std::string LogImporter::shownName() const {
@@ -289,11 +283,11 @@ void LogImporter::writeProcess() {
     std::optional<bool> endedNormally;
     if (end_ || wasTruncated()) endedNormally = end_.has_value();
     constexpr const auto& state = tables::processStates;
-    trace.add(state, state.globalPid = id, state.rank = numberIn(property(facts::rank)),
+    trace.add(state, state.globalPid = id, state.rank = parseNumber<int>(property(facts::rank)),
               state.startNs = process_.time(reader_.header()->realtimeNs), state.endNs = endNs(),
               state.endedNormally = endedNormally, state.exitStatus = known_.exitStatus, state.logFile = reader_.name(),
-              state.localRank = numberIn(property(facts::localRank)),
-              state.worldSize = numberIn(property(facts::worldSize)));
+              state.localRank = parseNumber<int>(property(facts::localRank)),
+              state.worldSize = parseNumber<int>(property(facts::worldSize)));
     for (const auto& [name, value] : process_.properties)
         if (name != facts::processStart) trace.property(name, value, id);
     if (end_ && end_->reason == log::EndReason::Signal)

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <set>
 #include <utility>
+
+#include "model/format/parseNumber.h"
 
 namespace lanescope::log {
 
@@ -40,8 +41,9 @@ std::optional<LogPart> logPart(std::string_view name) {
     const std::string_view rest = name.substr(at + ending.size());
     LogPart part{std::string(name.substr(0, at + ending.size()))};
     if (rest.empty()) return part;
-    const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), part.part);
-    if (rest.front() != '.' || error != std::errc() || end != rest.data() + rest.size()) return std::nullopt;
+    const auto number = parseNumber<uint32_t>(rest.substr(1));
+    if (rest.front() != '.' || !number) return std::nullopt;
+    part.part = *number;
     return part;
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 
 namespace lanescope::agent {
@@ -54,10 +55,8 @@ constexpr int64_t nsPerSecond = 1'000'000'000;
 constexpr int64_t maxMb = int64_t{1} << 40;
 
 std::optional<int64_t> number(std::string_view text, int64_t maxValue) {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maxValue) return std::nullopt;
-    return value;
+    const auto value = parseNumber<int64_t>(text);
+    return value && *value >= 0 && *value <= maxValue ? value : std::nullopt;
 }
 
 bool isPlain(char character) {

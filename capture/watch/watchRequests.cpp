@@ -5,13 +5,13 @@
 #include <signal.h>
 
 #include <cerrno>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "capture/log/clocks.h"
 #include "capture/record/ChildProcess.h"
 #include "capture/record/RunFolder.h"
 #include "model/format/OutputFile.h"
+#include "model/format/parseNumber.h"
 
 namespace lanescope::capture {
 
@@ -113,11 +113,9 @@ Result<KnownWatch> findWatch(const std::string& pidOrName) {
     const std::vector<KnownWatch> watches = runningWatches();
     if (watches.empty()) return fail("No 'lanescope watch' of this user runs on this host.");
     std::vector<KnownWatch> found;
-    int pid = 0;
-    const auto [end, error] = std::from_chars(pidOrName.data(), pidOrName.data() + pidOrName.size(), pid);
-    const bool isPid = error == std::errc() && end == pidOrName.data() + pidOrName.size();
+    const int pid = parseNumber<int>(pidOrName).value_or(0);
     std::vector<pid_t> family;  // the process and those above it
-    if (isPid && pid > 1) {
+    if (pid > 1) {
         family = ancestorsOf(pid);
         family.insert(family.begin(), pid);
         std::erase(family, 1);

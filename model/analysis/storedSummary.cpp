@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -14,6 +13,7 @@
 #include "model/analysis/StoredRows.h"
 #include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
+#include "model/format/parseNumber.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Stored.h"
 #include "model/text/formatValue.h"
@@ -391,13 +391,9 @@ std::optional<StepUnit> unitFrom(std::string_view text) {
     const size_t pattern = count == std::string_view::npos ? count : text.find(' ', count + 1);
     if (pattern == std::string_view::npos) return std::nullopt;
     const auto source = fromIdentifier(text.substr(0, count), StepSource::Chosen);
-    const std::string_view digits = text.substr(count + 1, pattern - count - 1);
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (!source || error != std::errc() || end != digits.data() + digits.size() || number < 0 ||
-        number > int64_t{noIndex})
-        return std::nullopt;
-    return StepUnit{*source, std::string(text.substr(pattern + 1)), number};
+    const auto number = parseNumber<int64_t>(text.substr(count + 1, pattern - count - 1));
+    if (!source || !number || *number < 0 || *number > int64_t{noIndex}) return std::nullopt;
+    return StepUnit{*source, std::string(text.substr(pattern + 1)), *number};
 }
 
 /// Reads the value of a row into a member of the summary.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "model/explain/hostTime.h"
 #include "model/explain/programKind.h"
 #include "model/format/optionValues.h"
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
@@ -704,11 +704,8 @@ namespace {
 
 std::optional<double> parsePercent(std::string_view text) {
     if (!text.ends_with('%')) return std::nullopt;
-    text = trimmed(text.substr(0, text.size() - 1), " ");
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool isWhole = error == std::errc() && end == text.data() + text.size();
-    return isWhole && value >= 0 && value <= 100 ? std::optional(value / 100) : std::nullopt;
+    const auto value = parseNumber<double>(trimmed(text.substr(0, text.size() - 1), " "));
+    return value && *value >= 0 && *value <= 100 ? std::optional(*value / 100) : std::nullopt;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -18,6 +17,8 @@
 #include "model/format/ReadWatch.h"
 #include "model/format/TimeRange.h"
 #include "model/format/files.h"
+#include "model/format/parseNumber.h"
+#include "model/format/text.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
@@ -75,11 +76,8 @@ std::optional<int64_t> integerOf(const Statement& row, int column) {
 std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
     std::vector<int64_t> numbers;
     while (!text.empty() && numbers.size() < most) {
-        const size_t comma = std::min(text.find(','), text.size());
-        int64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
-        if (error == std::errc() && end == text.data() + comma && number >= 0) numbers.push_back(number);
-        text.remove_prefix(std::min(comma + 1, text.size()));
+        const auto number = parseNumber<int64_t>(takeUntil(text, ','));
+        if (number && *number >= 0) numbers.push_back(*number);
     }
     return numbers;
 }

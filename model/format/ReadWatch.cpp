@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "model/format/files.h"
+#include "model/format/parseNumber.h"
 
 namespace lanescope {
 
@@ -109,10 +109,9 @@ int openDescriptor(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags
     file->pMethods = nullptr;
     const std::string_view text(name != nullptr ? name : "");
     if (!text.starts_with(prefix) || (flags & SQLITE_OPEN_MAIN_DB) == 0) return SQLITE_CANTOPEN;
-    int descriptor = -1;
-    const auto [end, error] = std::from_chars(text.data() + prefix.size(), text.data() + text.size(), descriptor);
-    if (error != std::errc() || end != text.data() + text.size()) return SQLITE_CANTOPEN;
-    const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    const auto descriptor = parseNumber<int>(text.substr(prefix.size()));
+    if (!descriptor) return SQLITE_CANTOPEN;
+    const int own = ::fcntl(*descriptor, F_DUPFD_CLOEXEC, 0);
     if (own < 0) return SQLITE_CANTOPEN;
     reinterpret_cast<OpenDescriptor*>(file)->descriptor = own;
     file->pMethods = &descriptorMethods;

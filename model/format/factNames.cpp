@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+
+#include "model/format/parseNumber.h"
 
 namespace lanescope {
 
@@ -38,11 +39,7 @@ constexpr size_t maxDigits = 9;
 std::optional<int64_t> plainNumber(std::string_view text) {
     const bool isPadded = text.size() > 1 && text.front() == '0';
     if (text.empty() || text.size() > maxDigits || isPadded || text.front() == '-') return std::nullopt;
-    int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end) return std::nullopt;
-    return number;
+    return parseNumber<int64_t>(text);
 }
 
 constexpr int maxLanes = 32;

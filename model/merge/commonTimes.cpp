@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <tuple>
 
 #include "model/analysis/StepSelection.h"
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 #include "model/numbers/groups.h"
 #include "model/trace/collectives.h"
@@ -100,10 +100,7 @@ struct Collected {
 std::optional<int64_t> numberAtEnd(std::string_view name) {
     size_t begin = name.size();
     while (begin > 0 && isDigit(name[begin - 1])) --begin;
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), value);
-    if (begin == name.size() || error != std::errc()) return std::nullopt;
-    return value;
+    return parseNumber<int64_t>(name.substr(begin));
 }
 
 /// A side that took this many times the minimum has waited.

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -24,6 +23,7 @@
 #include "model/format/ReadWatch.h"
 #include "model/format/checksums.h"
 #include "model/format/files.h"
+#include "model/format/parseNumber.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -66,10 +66,8 @@ constexpr uint32_t defaultColor = 0xe69f00;
 constexpr int64_t maxMarkTimeNs = int64_t{1} << 60;
 
 uint32_t parseColor(const std::string& text) {
-    uint32_t color = 0;
     if (text.size() != 7 || text[0] != '#') return defaultColor;
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + 7, color, 16);
-    return error == std::errc() && end == text.data() + 7 ? color : defaultColor;
+    return parseNumber<uint32_t>(std::string_view(text).substr(1), 16).value_or(defaultColor);
 }
 
 /// Returns `object` without the `known` fields as text; empty if none is left.

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <ctime>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include "model/format/factNames.h"
+#include "model/format/parseNumber.h"
 #include "model/text/formatValue.h"
 #include "model/trace/gpuNames.h"
 #include "model/trace/healthNotes.h"
@@ -303,10 +303,8 @@ std::string meaningOfWord(std::string_view word) {
     for (const Meaning& each : meanings)
         if (each.word == word) return std::string(each.meaning);
     if (!word.starts_with(nvlinkPrefix)) return {};
-    const std::string_view digits = word.substr(nvlinkPrefix.size());
-    int links = 0;
-    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), links);
-    if (error != std::errc() || stop != digits.data() + digits.size() || links <= 0) return {};
+    const int links = parseNumber<int>(word.substr(nvlinkPrefix.size())).value_or(0);
+    if (links <= 0) return {};
     return links == 1 ? "1 NVLink" : fmt::format("{} NVLinks, bonded", links);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/roofline/OperatorCall.h"
 
-#include <charconv>
-
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 
 namespace lanescope {
@@ -61,11 +60,9 @@ std::optional<OperatorCall::Dims> numbersIn(std::string_view list) {
     if (!items) return std::nullopt;
     OperatorCall::Dims numbers;
     for (const std::string_view each : *items) {
-        int64_t number = 0;
-        const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), number);
-        if (error != std::errc() || end != each.data() + each.size() || number < 0 || number > maxDim)
-            return std::nullopt;
-        numbers.push_back(number);
+        const auto number = parseNumber<int64_t>(each);
+        if (!number || *number < 0 || *number > maxDim) return std::nullopt;
+        numbers.push_back(*number);
     }
     return numbers;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/trace/Facts.h"
 
-#include <charconv>
+#include "model/format/parseNumber.h"
 
 namespace lanescope {
 
@@ -26,12 +26,9 @@ bool storeFact(const FactName&, std::string_view text, std::string& member) {
 }
 
 bool storeFact(const FactName&, std::string_view text, std::optional<int64_t>& member) {
-    int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end || member) return false;
+    const auto number = parseNumber<int64_t>(text);
     // Leading zeros would be lost.
-    if (std::to_string(number) != text) return false;
+    if (!number || member || std::to_string(*number) != text) return false;
     member = number;
     return true;
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "model/format/ncclFunctions.h"
+#include "model/format/parseNumber.h"
 #include "model/numbers/groups.h"
 #include "model/trace/processes.h"
 #include "model/trace/rangeDomains.h"
@@ -42,10 +43,7 @@ std::string communicatorId(uint64_t hash) { return fmt::format("{}{:016x}", pref
 
 std::optional<uint64_t> communicatorFrom(std::string_view id) {
     if (id.size() != prefix.size() + digits || !id.starts_with(prefix)) return std::nullopt;
-    uint64_t hash = 0;
-    const auto [end, error] = std::from_chars(id.data() + prefix.size(), id.data() + id.size(), hash, 16);
-    if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-    return hash;
+    return parseNumber<uint64_t>(id.substr(prefix.size()), 16);
 }
 
 std::string withCommunicatorIds(std::string_view payload) {

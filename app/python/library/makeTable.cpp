@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -16,6 +15,7 @@
 #include <type_traits>
 
 #include "model/explain/Explanation.h"
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"
@@ -53,11 +53,9 @@ std::vector<std::string> Options::takeAll(std::string_view name) {
 Result<int64_t> Options::takeCount(std::string_view name, int64_t otherwise) {
     const std::string text = take(name);
     if (text.empty()) return otherwise;
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 1)
-        return fail("{}: \"{}\" is not a whole number above 0.", name, printable(text));
-    return number;
+    const auto number = parseNumber<int64_t>(text);
+    if (!number || *number < 1) return fail("{}: \"{}\" is not a whole number above 0.", name, printable(text));
+    return *number;
 }
 
 Result<void> Options::checkAllUsed(std::string_view what) const {

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "model/format/checksums.h"
+#include "model/format/parseNumber.h"
 #include "model/roofline/operatorWork.h"
 
 namespace lanescope {
@@ -20,11 +20,8 @@ constexpr int placesOfTime = 3;
 
 /// Returns nullopt if the text is not a finite number.
 std::optional<double> numberIn(std::string_view text) {
-    double number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
-    return number;
+    const auto number = parseNumber<double>(text);
+    return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 }  // namespace

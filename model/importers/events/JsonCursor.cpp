@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <limits>
 
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 
 namespace lanescope {
@@ -110,11 +110,9 @@ void appendUtf8(std::string& text, uint32_t code) {
 
 /// Returns the value of the four digits of a "\u" at the front of `text`, or -1.
 int32_t codeUnit(std::string_view text) {
-    uint32_t code = 0;
     if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return -1;
-    const char* const end = text.data() + 6;
-    const auto [stop, error] = std::from_chars(text.data() + 2, end, code, 16);
-    return error == std::errc{} && stop == end ? static_cast<int32_t>(code) : -1;
+    const auto code = parseNumber<uint32_t>(text.substr(2, 4), 16);
+    return code ? static_cast<int32_t>(*code) : -1;
 }
 
 /// Removes an escape sequence from the front of `text` and appends its meaning to `plain`.

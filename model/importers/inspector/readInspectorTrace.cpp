@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <span>
@@ -14,6 +13,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/checksums.h"
 #include "model/format/ncclFunctions.h"
+#include "model/format/parseNumber.h"
 #include "model/format/text.h"
 #include "model/importers/events/ImportedFile.h"
 #include "model/importers/events/JsonCursor.h"
@@ -59,10 +59,7 @@ int32_t rankOf(const JsonValue& value, int32_t minRank) {
 uint64_t communicatorOf(std::string_view id) {
     std::string_view digits = id;
     if (digits.starts_with("0x")) digits.remove_prefix(2);
-    uint64_t value = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, value, 16);
-    if (error == std::errc() && stop == end && !digits.empty()) return value;
+    if (const auto value = parseNumber<uint64_t>(digits, 16)) return *value;
     Fnv1a hash;
     hash.add(id);
     return id.empty() ? 0 : hash.value();

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include "model/format/GlobalId.h"
 #include "model/format/Memory.h"
 #include "model/format/factNames.h"
+#include "model/format/parseNumber.h"
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
@@ -93,13 +93,6 @@ struct Overhead {
 
 constexpr int maxKnownExportVersion = 3;  ///< Major version of the Nsight Systems export schema.
 
-/// Returns 0 if the value is not a number.
-int majorOf(std::string_view value) {
-    int major = 0;
-    const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), major);
-    return error == std::errc{} && stop == value.data() + value.size() ? major : 0;
-}
-
 void readExport(LoadContext& context, const tables::MetaData& table) {
     TableReader reader(context, table, {table.name, table.value}, "description");
     std::string product;
@@ -111,7 +104,7 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
         if (name == "EXPORT_PRODUCT_NAME") product = value;
         if (name == "EXPORT_PRODUCT_VERSION") version = value;
         if (name == tables::producerName) producer = value;
-        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > maxKnownExportVersion)
+        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && parseNumber<int>(value).value_or(0) > maxKnownExportVersion)
             context.note({Severity::Info, HealthCode::NewerExport,
                           fmt::format("The file has export schema {}, newer than this program "
                                       "supports; only supported data is shown.",

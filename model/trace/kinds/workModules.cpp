@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "model/format/parseNumber.h"
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/flows.h"
@@ -73,12 +73,9 @@ std::string takeWord(std::string_view& text) {
 /// Parses "train.py:212", "train.py" or "212".
 void setLine(StackTerm& term, std::string_view asked) {
     const size_t colon = asked.rfind(':');
-    const std::string_view number = colon == std::string_view::npos ? asked : asked.substr(colon + 1);
-    uint32_t line = 0;
-    const auto read = std::from_chars(number.data(), number.data() + number.size(), line);
-    const bool isNumber = !number.empty() && read.ec == std::errc() && read.ptr == number.data() + number.size();
-    if (isNumber) term.line = line;
-    if (!isNumber)
+    const auto line = parseNumber<uint32_t>(colon == std::string_view::npos ? asked : asked.substr(colon + 1));
+    if (line) term.line = *line;
+    if (!line)
         term.text = asked;
     else if (colon != std::string_view::npos)
         term.text = asked.substr(0, colon);
