@@ -173,12 +173,6 @@ static_assert(formEntries.size() == static_cast<size_t>(Form::Number) + 1);
 
 const FormEntry& entryOf(Form form) { return formEntries[static_cast<size_t>(form)]; }
 
-double toDouble(const Cell& cell) {
-    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
-    const auto* real = std::get_if<double>(&cell);
-    return real ? *real : 0;
-}
-
 std::string textOf(std::string_view text) { return std::string(text); }
 
 /// Returns the part that grew most, or an empty cell.
@@ -209,7 +203,7 @@ std::string_view ComparisonTable::unitOf(size_t column) const {
 std::string ComparisonTable::number(size_t row, size_t column) const {
     const Cell& cell = rows[row][column];
     if (std::holds_alternative<std::monostate>(cell)) return {};
-    const double value = toDouble(cell);
+    const double value = numberIn(cell).value_or(0);
     const Form form = columns[column].form;
     if (form == Form::StepTime) return scale.number(std::llround(value));
     if (form == Form::StepLoss) return scale.difference(std::llround(value));

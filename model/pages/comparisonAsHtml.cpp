@@ -23,12 +23,6 @@ using namespace compare;
 
 namespace {
 
-double numberIn(const Cell& cell) {
-    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
-    const auto* real = std::get_if<double>(&cell);
-    return real ? *real : std::nan("");
-}
-
 /// Losses, and numbers of another unit, begin a group.
 bool beginsGroup(const ComparisonTable& table, size_t column) {
     if (column == 0 || table.columns[column - 1].form == Form::Text) return false;
@@ -42,8 +36,9 @@ double maxLossOf(const ComparisonTable& table, size_t rowCount) {
     double greatest = 0;
     for (size_t row = 0; row < rowCount; ++row)
         for (size_t column = 0; column < table.columns.size(); ++column)
-            if (table.isLoss(column) && std::isfinite(numberIn(table.rows[row][column])))
-                greatest = std::max(greatest, std::abs(numberIn(table.rows[row][column])));
+            if (const auto loss = numberIn(table.rows[row][column]);
+                table.isLoss(column) && loss && std::isfinite(*loss))
+                greatest = std::max(greatest, std::abs(*loss));
     return greatest;
 }
 
@@ -86,7 +81,7 @@ std::string tableHtml(const ComparisonTable& shown, const std::vector<Comparison
         for (size_t column = 0; column < shown.columns.size(); ++column) {
             const std::optional<Field> field = shown.columns[column].field;
             const std::string text = shown.number(row, column);
-            const double value = numberIn(shown.rows[row][column]);
+            const double value = numberIn(shown.rows[row][column]).value_or(std::nan(""));
             const bool isColored = shown.isLoss(column) && std::abs(value) >= least;
             if (field == Field::Name && !rows.empty())
                 addName(rows[row], table);

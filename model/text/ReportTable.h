@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +25,13 @@ enum class Unit : uint8_t {
 
 /// Empty, whole number, real number, or text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
+
+/// Returns nullopt for an empty cell and for text.
+inline std::optional<double> numberIn(const Cell& cell) {
+    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
+    const auto* real = std::get_if<double>(&cell);
+    return real ? std::optional(*real) : std::nullopt;
+}
 
 /// Layout of a table as text.
 enum class ReportStyle : uint8_t {

@@ -303,16 +303,10 @@ std::string scaled(double value, std::string_view suffix) {
     return fmt::format("{}{}{}", number, units[unit], suffix);
 }
 
-double numberIn(const Cell& cell) {
-    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&cell)) return *real;
-    return 0;
-}
-
 std::string nvprofText(const Cell& cell, Unit unit) {
     if (std::holds_alternative<std::monostate>(cell)) return "-";
     if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
-    const double value = numberIn(cell);
+    const double value = numberIn(cell).value_or(0);
     switch (unit) {
         case Unit::Nanoseconds:
         case Unit::Timestamp: return nvprofTime(value);

@@ -29,12 +29,6 @@ QVariant toVariant(const Cell& cell) {
     return {};
 }
 
-std::optional<double> toNumber(const Cell& cell) {
-    if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&cell)) return *real;
-    return std::nullopt;
-}
-
 /// Returns the shortest text that is exactly the value.
 QString exactText(const Cell& cell) {
     if (const auto* whole = std::get_if<int64_t>(&cell)) return QString::number(*whole);
@@ -99,7 +93,7 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
     const Unit unit = unitOf(index.column());
     switch (role) {
         case Qt::DisplayRole:
-            if (const auto number = toNumber(*cell); unit == Unit::Nanoseconds && number)
+            if (const auto number = numberIn(*cell); unit == Unit::Nanoseconds && number)
                 return shortDuration(std::llround(*number));
             return toQString(formatCell(*cell, unit));
         case Qt::ToolTipRole: return toolTip(*cell, index.column());
@@ -108,7 +102,7 @@ QVariant ReportModel::data(const QModelIndex& index, int role) const {
         case SortRole: return toVariant(*cell);
         case CopyRole: return exactText(*cell);
         case ShareRole:
-            if (const auto number = toNumber(*cell); unit == Unit::Percent && number)
+            if (const auto number = numberIn(*cell); unit == Unit::Percent && number)
                 return std::clamp(*number / 100.0, 0.0, 1.0);
             return {};
         default: return {};
