@@ -162,10 +162,6 @@ ComparisonJob::ComparisonJob(QObject* parent) : QObject(parent), job_(new Latest
     connect(job_, &LatestJob::finished, this, &ComparisonJob::finished);
 }
 
-ComparisonJob::~ComparisonJob() {
-    if (isCancelled_) isCancelled_->store(true);
-}
-
 void ComparisonJob::start(const Run& baseline, const std::vector<Run>& candidates) {
     start([baseline, candidates](const ComparedRunsPtr& known, const SummaryProgress& progress) {
         return compareAll(baseline, candidates, known, progress);
@@ -181,10 +177,8 @@ void ComparisonJob::startPrograms(const std::vector<Run>& baseline, const std::v
 }
 
 void ComparisonJob::start(const Compare& compare) {
-    if (isCancelled_) isCancelled_->store(true);
-    isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     // The worker thread may outlive this object, so it reports through the application.
-    const auto report = [guard = QPointer<ComparisonJob>(this), isCancelled = isCancelled_](double fraction) {
+    const auto report = [guard = QPointer<ComparisonJob>(this), isCancelled = job_->newCancelFlag()](double fraction) {
         postToGui([guard, isCancelled, fraction] {
             if (guard && !isCancelled->load()) emit guard->progressed(fraction);
         });
@@ -204,7 +198,6 @@ void ComparisonJob::start(const Compare& compare) {
 }
 
 void ComparisonJob::cancel() {
-    if (isCancelled_) isCancelled_->store(true);
     job_->cancel();
     emit finished();
 }

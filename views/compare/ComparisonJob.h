@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QObject>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -64,7 +63,6 @@ class ComparisonJob : public QObject {
     };
 
     explicit ComparisonJob(QObject* parent = nullptr);
-    ~ComparisonJob() override;
 
     /// Cancels the running job. Reuses summaries of runs that were summarized with the same options.
     void start(const Run& baseline, const std::vector<Run>& candidates);
@@ -91,7 +89,6 @@ class ComparisonJob : public QObject {
     void start(const Compare& compare);
 
     LatestJob* job_;
-    std::shared_ptr<std::atomic<bool>> isCancelled_;
     ComparedRunsPtr last_;
 };
 

@@ -69,17 +69,9 @@ ExplainJob::ExplainJob(QObject* parent) : QObject(parent), job_(new LatestJob(th
             [this] { emit failed(tr("There is not enough memory to explain this run.")); });
 }
 
-ExplainJob::~ExplainJob() { cancel(); }
-
-void ExplainJob::cancel() {
-    if (isCancelled_) isCancelled_->store(true);
-    job_->cancel();
-}
-
 void ExplainJob::start(TracePtr trace, const StepSelection& selection) {
     cancel();
-    isCancelled_ = std::make_shared<std::atomic<bool>>(false);
-    job_->start([this, trace = std::move(trace), selection, flag = isCancelled_]() -> LatestJob::Publish {
+    job_->start([this, trace = std::move(trace), selection, flag = job_->newCancelFlag()]() -> LatestJob::Publish {
         Result<RunSummary> summary = summaryOf(*trace, selection, *flag);
         if (!summary) return [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
         auto made = std::make_shared<ExplainedRun>(std::move(*summary));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <QObject>
-#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -46,13 +45,11 @@ class ExplainJob : public QObject {
     Q_OBJECT
   public:
     explicit ExplainJob(QObject* parent = nullptr);
-    /// Stops the running job.
-    ~ExplainJob() override;
 
     /// `selection` names another unit of the run as its steps (`RunSummary::units`).
     void start(TracePtr trace, const StepSelection& selection = {});
     /// Stops the running job without a signal.
-    void cancel();
+    void cancel() { job_->cancel(); }
     bool isRunning() const { return job_->isRunning(); }
 
   signals:
@@ -62,7 +59,6 @@ class ExplainJob : public QObject {
 
   private:
     LatestJob* job_;
-    std::shared_ptr<std::atomic<bool>> isCancelled_;
 };
 
 }  // namespace lanescope::views

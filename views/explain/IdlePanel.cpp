@@ -31,12 +31,7 @@ IdleFinder::IdleFinder(QObject* parent) : QObject(parent), job_(new LatestJob(th
     connect(job_, &LatestJob::finished, this, &IdleFinder::found);
 }
 
-IdleFinder::~IdleFinder() {
-    if (isCancelled_) isCancelled_->store(true);
-}
-
 void IdleFinder::setTrace(TracePtr trace) {
-    if (isCancelled_) isCancelled_->store(true);
     job_->cancel();
     trace_ = std::move(trace);
     gaps_.reset();
@@ -46,8 +41,7 @@ void IdleFinder::setTrace(TracePtr trace) {
 void IdleFinder::demand() {
     if (isRequested_ || !trace_) return;
     isRequested_ = true;
-    isCancelled_ = std::make_shared<std::atomic<bool>>(false);
-    job_->start([this, trace = trace_, flag = isCancelled_]() -> LatestJob::Publish {
+    job_->start([this, trace = trace_, flag = job_->newCancelFlag()]() -> LatestJob::Publish {
         Result<IdleGaps> made = IdleGaps::of(*trace, {}, [&flag](double) { return !flag->load(); });
         // Without steps the run has no rank and nothing is published.
         if (!made) return [] {};

@@ -3,7 +3,6 @@
 
 #include <QObject>
 #include <QWidget>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,8 +22,6 @@ class IdleFinder : public QObject {
     using Place = analysis::IdleGaps::Place;
 
     explicit IdleFinder(QObject* parent = nullptr);
-    /// Stops the running job.
-    ~IdleFinder() override;
 
     void setTrace(TracePtr trace);
     void setTheme(const Theme& theme) { theme_ = theme; }
@@ -59,7 +56,6 @@ class IdleFinder : public QObject {
     std::shared_ptr<const analysis::IdleGaps> gaps_;
     bool isRequested_ = false;
     LatestJob* job_;
-    std::shared_ptr<std::atomic<bool>> isCancelled_;
 };
 
 /// Returns, for example, "waiting for launches: in host code (no CUDA call) on the main thread, in backward".

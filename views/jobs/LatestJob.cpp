@@ -57,7 +57,13 @@ void LatestJob::start(Work work, Older older) {
     waitingNumber_ = newest_;
 }
 
+std::shared_ptr<const std::atomic<bool>> LatestJob::newCancelFlag() {
+    isCancelled_->store(true);
+    return isCancelled_ = std::make_shared<std::atomic<bool>>(false);
+}
+
 void LatestJob::cancel() {
+    isCancelled_->store(true);
     firstValid_ = newest_ + 1;
     waiting_ = nullptr;
 }

@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QObject>
 #include <QThreadPool>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <new>
@@ -69,6 +70,10 @@ class LatestJob : public QObject {
     using Work = std::function<Publish()>;
 
     using QObject::QObject;
+    ~LatestJob() override { cancel(); }
+
+    /// Returns the flag of the next job, which `cancel` and the flag of a later one set. Work that reads it ends early.
+    std::shared_ptr<const std::atomic<bool>> newCancelFlag();
 
     /// The treatment of a running job's answer when a newer job is started.
     enum class Older {
@@ -100,6 +105,7 @@ class LatestJob : public QObject {
     quint64 newest_ = 0;      ///< The number of the job started last.
     quint64 firstValid_ = 1;  ///< Older ones are discarded.
     quint64 waitingNumber_ = 0;
+    std::shared_ptr<std::atomic<bool>> isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     bool isRunning_ = false;
     bool isPublishing_ = false;
     Work waiting_;
