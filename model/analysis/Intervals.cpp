@@ -75,20 +75,7 @@ Intervals withoutOverlaps(Intervals intervals) {
 }
 
 Intervals without(const Intervals& from, const Intervals& holes) {
-    if (from.empty() || holes.empty()) return from;
-    Intervals result(from.memory());
-    Intervals::Reader hole(holes, countUntil(holes, from.front().startNs));
-    for (Intervals::Reader whole(from); !whole.isAtEnd(); whole.next()) {
-        int64_t startNs = whole->startNs;
-        while (!hole.isAtEnd() && hole->endNs <= startNs) hole.next();
-        for (; !hole.isAtEnd() && hole->startNs < whole->endNs; hole.next()) {
-            if (hole->startNs > startNs) result.push_back({startNs, hole->startNs, whole->label});
-            startNs = std::max(startNs, hole->endNs);
-            if (hole->endNs >= whole->endNs) break;  // It may go on in the next one.
-        }
-        if (startNs < whole->endNs) result.push_back({startNs, whole->endNs, whole->label});
-    }
-    return result;
+    return without(from, holes, [](auto...) {});
 }
 
 UnassignedTime::UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory) : free_(memory) {

@@ -42,7 +42,26 @@ size_t countUntil(const Intervals& intervals, int64_t timeNs);
 /// first in the list) keeps the time. The result is in the same memory. O(n log n), O(n) if sorted.
 Intervals withoutOverlaps(Intervals intervals);
 
-/// Returns the parts of `from` that no interval of `holes` covers, with its memory and labels. O(n + m).
+/// Returns the parts of `from` that no interval of `holes` covers, with its memory and labels. Passes the other parts
+/// to `sink(labelOfFrom, startNs, endNs, labelOfHole)`, by start. O(n + m).
+Intervals without(const Intervals& from, const Intervals& holes, auto sink) {
+    if (from.empty() || holes.empty()) return from;
+    Intervals left(from.memory());
+    Intervals::Reader hole(holes, countUntil(holes, from.front().startNs));
+    for (Intervals::Reader whole(from); !whole.isAtEnd(); whole.next()) {
+        int64_t startNs = whole->startNs;
+        while (!hole.isAtEnd() && hole->endNs <= startNs) hole.next();
+        for (; !hole.isAtEnd() && hole->startNs < whole->endNs; hole.next()) {
+            if (hole->startNs > startNs) left.push_back({startNs, hole->startNs, whole->label});
+            const int64_t endNs = std::min(whole->endNs, hole->endNs);
+            sink(whole->label, std::max(startNs, hole->startNs), endNs, hole->label);
+            startNs = endNs;
+            if (hole->endNs >= whole->endNs) break;  // It may go on in the next one.
+        }
+        if (startNs < whole->endNs) left.push_back({startNs, whole->endNs, whole->label});
+    }
+    return left;
+}
 Intervals without(const Intervals& from, const Intervals& holes);
 
 /// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of `a` with `b`, by start. O(n + m) there.
@@ -66,22 +85,7 @@ class UnassignedTime {
 
     /// Removes the time of `intervals`; passes pieces to `sink(window, startNs, endNs, label)`, by start. O(n + m).
     void take(const Intervals& intervals, auto sink) {
-        if (free_.empty() || intervals.empty()) return;
-        Intervals left(free_.memory());
-        Intervals::Reader taken(intervals, countUntil(intervals, free_.front().startNs));
-        for (Intervals::Reader whole(free_); !whole.isAtEnd(); whole.next()) {
-            int64_t startNs = whole->startNs;
-            while (!taken.isAtEnd() && taken->endNs <= startNs) taken.next();
-            for (; !taken.isAtEnd() && taken->startNs < whole->endNs; taken.next()) {
-                if (taken->startNs > startNs) left.push_back({startNs, taken->startNs, whole->label});
-                const int64_t endNs = std::min(whole->endNs, taken->endNs);
-                sink(whole->label, std::max(startNs, taken->startNs), endNs, taken->label);
-                startNs = endNs;
-                if (taken->endNs >= whole->endNs) break;  // It may go on in the next one.
-            }
-            if (startNs < whole->endNs) left.push_back({startNs, whole->endNs, whole->label});
-        }
-        free_ = std::move(left);
+        if (!intervals.empty()) free_ = without(free_, intervals, sink);
     }
 
     /// Returns the remaining time; labels are window numbers.
