@@ -25,61 +25,52 @@ QString arrangementKey(const QString& document) {
 
 }  // namespace
 
-AppSettings::AppSettings() : settings_(std::make_unique<QSettings>("lanescope", "viewer")) {}
+AppSettings::AppSettings() : settings_("lanescope", "viewer") {}
 
-AppSettings::AppSettings(const QString& path) : settings_(std::make_unique<QSettings>(path, QSettings::IniFormat)) {}
-
-AppSettings::~AppSettings() = default;
-
-QVariant AppSettings::value(const QString& key, const QVariant& otherwise) const {
-    return settings_->value(key, otherwise);
-}
-
-void AppSettings::store(const QString& key, const QVariant& value) { settings_->setValue(key, value); }
+AppSettings::AppSettings(const QString& path) : settings_(path, QSettings::IniFormat) {}
 
 ThemeChoice AppSettings::theme() const {
-    const auto index = themeNames.indexOf(settings_->value("theme").toString());
+    const auto index = themeNames.indexOf(settings_.value("theme").toString());
     return index < 0 ? ThemeChoice::System : static_cast<ThemeChoice>(index);
 }
 
 void AppSettings::setTheme(ThemeChoice theme) {
-    settings_->setValue("theme", themeNames.value(static_cast<int>(theme)));
+    settings_.setValue("theme", themeNames.value(static_cast<int>(theme)));
 }
 
 Palette AppSettings::palette() const {
-    return settings_->value("palette").toString() == colorBlindSafeName ? Palette::ColorBlindSafe : Palette::Standard;
+    return settings_.value("palette").toString() == colorBlindSafeName ? Palette::ColorBlindSafe : Palette::Standard;
 }
 
 void AppSettings::setPalette(Palette palette) {
-    settings_->setValue("palette",
-                        palette == Palette::ColorBlindSafe ? colorBlindSafeName : QStringLiteral("standard"));
+    settings_.setValue("palette", palette == Palette::ColorBlindSafe ? colorBlindSafeName : QStringLiteral("standard"));
 }
 
 ColorMode AppSettings::colorMode() const {
-    const auto index = colorModeNames.indexOf(settings_->value("colours/mode").toString());
+    const auto index = colorModeNames.indexOf(settings_.value("colours/mode").toString());
     return index < 0 ? ColorMode::Name : static_cast<ColorMode>(index);
 }
 
 void AppSettings::setColorMode(ColorMode mode) {
-    settings_->setValue("colours/mode", colorModeNames.value(static_cast<int>(mode)));
+    settings_.setValue("colours/mode", colorModeNames.value(static_cast<int>(mode)));
 }
 
 QByteArray AppSettings::trackArrangement(const QString& document) const {
-    return settings_->value(arrangementKey(document)).toByteArray();
+    return settings_.value(arrangementKey(document)).toByteArray();
 }
 
 void AppSettings::setTrackArrangement(const QString& document, const QByteArray& json) {
     const QString key = arrangementKey(document);
-    QStringList kept = settings_->value("arrangedTraces").toStringList();
+    QStringList kept = settings_.value("arrangedTraces").toStringList();
     kept.removeAll(key);
     if (json.isEmpty()) {
-        settings_->remove(key);
+        settings_.remove(key);
     } else {
         kept.prepend(key);
-        settings_->setValue(key, json);
+        settings_.setValue(key, json);
     }
-    while (kept.size() > maxArrangements) settings_->remove(kept.takeLast());
-    settings_->setValue("arrangedTraces", kept);
+    while (kept.size() > maxArrangements) settings_.remove(kept.takeLast());
+    settings_.setValue("arrangedTraces", kept);
 }
 
 }  // namespace lanescope::viewer

@@ -9,7 +9,6 @@
 #include <QVariant>
 #include <QVariantMap>
 #include <cstdint>
-#include <memory>
 
 #include "views/theme/Theme.h"
 
@@ -28,7 +27,6 @@ class AppSettings {
     AppSettings();
     /// Uses an INI file, for tests and for pictures that must not depend on the user.
     explicit AppSettings(const QString& path);
-    ~AppSettings();
 
     ThemeChoice theme() const;
     void setTheme(ThemeChoice theme);
@@ -38,46 +36,45 @@ class AppSettings {
     views::ColorMode colorMode() const;
     void setColorMode(views::ColorMode mode);
     /// Returns true if slices of one name stand out.
-    bool isHighlighting() const { return value("colours/highlight", true).toBool(); }
-    void setHighlighting(bool isOn) { store("colours/highlight", isOn); }
+    bool isHighlighting() const { return settings_.value("colours/highlight", true).toBool(); }
+    void setHighlighting(bool isOn) { settings_.setValue("colours/highlight", isOn); }
     /// Returns true if tracks without visible events are hidden.
-    bool isHidingEmpty() const { return value("tracks/leaveOutEmpty", true).toBool(); }
-    void setHidingEmpty(bool isOn) { store("tracks/leaveOutEmpty", isOn); }
+    bool isHidingEmpty() const { return settings_.value("tracks/leaveOutEmpty", true).toBool(); }
+    void setHidingEmpty(bool isOn) { settings_.setValue("tracks/leaveOutEmpty", isOn); }
     /// Returns true if the wheel scrolls the tracks and zooms with Ctrl; else it zooms.
-    bool isWheelScrolling() const { return value("tracks/wheelScrolls", false).toBool(); }
-    void setWheelScrolling(bool isOn) { store("tracks/wheelScrolls", isOn); }
+    bool isWheelScrolling() const { return settings_.value("tracks/wheelScrolls", false).toBool(); }
+    void setWheelScrolling(bool isOn) { settings_.setValue("tracks/wheelScrolls", isOn); }
     /// Returns the recent files, most recent first; a comparison is one entry with one file per
     /// line. Deleted files stay until opening one fails.
-    QStringList recentFiles() const { return value("recentFiles").toStringList(); }
-    void setRecentFiles(const QStringList& paths) { store("recentFiles", paths); }
+    QStringList recentFiles() const { return settings_.value("recentFiles").toStringList(); }
+    void setRecentFiles(const QStringList& paths) { settings_.setValue("recentFiles", paths); }
     /// Returns the tools that wrote the recent files, as text by path.
-    QVariantMap recentTools() const { return value("recentTools").toMap(); }
-    void setRecentTools(const QVariantMap& tools) { store("recentTools", tools); }
+    QVariantMap recentTools() const { return settings_.value("recentTools").toMap(); }
+    void setRecentTools(const QVariantMap& tools) { settings_.setValue("recentTools", tools); }
     /// Returns the folder in which file dialogs start.
-    QString folder() const { return settings_->value("folder", QDir::homePath()).toString(); }
-    void setFolder(const QString& folder) { store("folder", folder); }
-    QByteArray windowGeometry() const { return value("window/geometry").toByteArray(); }
-    void setWindowGeometry(const QByteArray& geometry) { store("window/geometry", geometry); }
-    QByteArray splitterState(const QString& name) const { return value("splitters/" + name).toByteArray(); }
-    void setSplitterState(const QString& name, const QByteArray& state) { store("splitters/" + name, state); }
+    QString folder() const { return settings_.value("folder", QDir::homePath()).toString(); }
+    void setFolder(const QString& folder) { settings_.setValue("folder", folder); }
+    QByteArray windowGeometry() const { return settings_.value("window/geometry").toByteArray(); }
+    void setWindowGeometry(const QByteArray& geometry) { settings_.setValue("window/geometry", geometry); }
+    QByteArray splitterState(const QString& name) const { return settings_.value("splitters/" + name).toByteArray(); }
+    void setSplitterState(const QString& name, const QByteArray& state) {
+        settings_.setValue("splitters/" + name, state);
+    }
     /// Returns the queries of the SQL page, the latest first.
-    QStringList queries() const { return value("queries").toStringList(); }
-    void setQueries(const QStringList& queries) { store("queries", queries); }
+    QStringList queries() const { return settings_.value("queries").toStringList(); }
+    void setQueries(const QStringList& queries) { settings_.setValue("queries", queries); }
     /// Returns the identifiers of hidden rules of explanations.
-    QStringList mutedRules() const { return value("mutedRules").toStringList(); }
-    void setMutedRules(const QStringList& rules) { store("mutedRules", rules); }
-    bool isPanelVisible(const QString& name) const { return value("panels/" + name, true).toBool(); }
-    void setPanelVisible(const QString& name, bool isVisible) { store("panels/" + name, isVisible); }
+    QStringList mutedRules() const { return settings_.value("mutedRules").toStringList(); }
+    void setMutedRules(const QStringList& rules) { settings_.setValue("mutedRules", rules); }
+    bool isPanelVisible(const QString& name) const { return settings_.value("panels/" + name, true).toBool(); }
+    void setPanelVisible(const QString& name, bool isVisible) { settings_.setValue("panels/" + name, isVisible); }
     /// Returns the arrangement of a document's tracks as JSON (see `TrackArrangement`); empty if there is none. A
     /// document is identified by the paths of its traces. Stored for the 100 documents arranged last.
     QByteArray trackArrangement(const QString& document) const;
     void setTrackArrangement(const QString& document, const QByteArray& json);
 
   private:
-    QVariant value(const QString& key, const QVariant& otherwise = {}) const;
-    void store(const QString& key, const QVariant& value);
-
-    std::unique_ptr<QSettings> settings_;
+    QSettings settings_;
 };
 
 }  // namespace lanescope::viewer
