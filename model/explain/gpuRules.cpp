@@ -33,10 +33,6 @@ void findGpuThrottled(RunFindings& run) {
     if (!loss->longest.isEmpty()) found->atNs = loss->longest.startNs;
 }
 
-std::string sayGpuThrottled(const FindingText& text) {
-    return clockSentence(text.run(), text.finding().worker, text.time());
-}
-
 std::optional<TimeRange> longestThrottledTime(const RunSummary& run, const Finding& finding) {
     const std::optional<ClockLoss> loss = clockLossOf(run, finding.worker);
     return loss && !loss->longest.isEmpty() ? std::optional(loss->longest) : std::nullopt;
@@ -82,7 +78,7 @@ const Rule gpuThrottledRule{
         "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN LANESCOPE_COUNTER_SAMPLES s ON "
         "s.counterId = c.counterId WHERE c.name IN ('throttle.reasons', 'clock.sm') ORDER BY s.timestamp",
     .find = findGpuThrottled,
-    .say = sayGpuThrottled,
+    .say = [](const FindingText& text) { return clockSentence(text.run(), text.finding().worker, text.time()); },
     .place = longestThrottledTime,
     .namesWorker = true,
     .isEstimate = true,

@@ -182,10 +182,6 @@ const Rule exposedCommunicationRule{
 
 namespace {
 
-/// A program that compiles in its steps does so for new shapes or constants. The samples of one compilation show a
-/// thread that runs, one that waits for the compiler's threads, and times between: all are one finding.
-void findCompiling(RunFindings& run) { run.addKind(isCompilation); }
-
 std::string sayCompiling(const FindingText& text) {
     return fmt::format("The GPU waits {} while the program compiles code: mostly {}.{}", text.time(), text.main(),
                        text.place()) +
@@ -267,7 +263,9 @@ const Rule compilingRule{
         "Compile once: constant shapes (pad, or torch.compile(dynamic=True)), no Python numbers that change in "
         "compiled code (pass them as tensors or arrays; JAX: no static arguments that change), a warm-up for each "
         "shape before the steps. TORCH_LOGS=recompiles or JAX_EXPLAIN_CACHE_MISSES=1 prints the reason.",
-    .find = findCompiling,
+    // A program that compiles in its steps does so for new shapes or constants. The samples of one compilation show a
+    // thread that runs, one that waits for the compiler's threads, and times between: all are one finding.
+    .find = [](RunFindings& run) { run.addKind(isCompilation); },
     .say = sayCompiling,
     .evidence = compilingEvidence,
     .part = StepPart::LaunchBound,

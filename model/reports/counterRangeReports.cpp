@@ -246,10 +246,6 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
     return table;
 }
 
-ReportTable nvlinkByRange(const ReportQuery& query) { return nvlinkOfInstances(query, false); }
-
-ReportTable nvlinkByRangeAndLink(const ReportQuery& query) { return nvlinkOfInstances(query, true); }
-
 ReportTable energyByRange(const ReportQuery& query) {
     ReportTable table{.columns = instanceColumns()};
     table.columns.insert(table.columns.end(), {{"GPU", Unit::Identifier},
@@ -313,14 +309,15 @@ const Report nvlinkByRangeReport{
              .description = "NVLink bytes in each instance of an NVTX range, for the GPUs of its process",
              .isByRange = true,
              .isSampled = true},
-    .build = nvlinkByRange};
+    .build = [](const ReportQuery& query) { return nvlinkOfInstances(query, false); }};
 
-const Report nvlinkByRangeAndLinkReport{.info = {.name = "nvlink_by_range:link",
-                                                 .title = "NVLink Traffic by NVTX Range and Link",
-                                                 .description = "nvlink_by_range of each link",
-                                                 .isByRange = true,
-                                                 .isSampled = true},
-                                        .build = nvlinkByRangeAndLink};
+const Report nvlinkByRangeAndLinkReport{
+    .info = {.name = "nvlink_by_range:link",
+             .title = "NVLink Traffic by NVTX Range and Link",
+             .description = "nvlink_by_range of each link",
+             .isByRange = true,
+             .isSampled = true},
+    .build = [](const ReportQuery& query) { return nvlinkOfInstances(query, true); }};
 
 const Report energyByRangeReport{
     .info = {.name = "energy_by_range",
