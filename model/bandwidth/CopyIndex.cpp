@@ -583,8 +583,6 @@ void CopyIndex::visitRated(const Query& query, std::vector<CopyGroup>& groups,
 
 bool RateExtent::isLogarithmic() const { return minGBps > 0 && maxGBps / minGBps > logarithmicFrom; }
 
-double RateExtent::shareOf(double gigabytesPerSecond) const { return scaleOf(*this).shareOf(gigabytesPerSecond); }
-
 CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid) {
     Extent all = extentOf(index, query);
     const TimeRange range = query.range.value_or(index.trace().range);

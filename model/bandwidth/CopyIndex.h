@@ -180,8 +180,6 @@ struct RateExtent {
     double minGBps = 0, maxGBps = 0;  ///< Both 0 if there is no copy with a rate.
     bool isEmpty() const { return maxGBps <= 0; }
     bool isLogarithmic() const;
-    /// Returns the position of a rate between the minimum (0) and the maximum (1).
-    double shareOf(double gigabytesPerSecond) const;
 };
 
 struct CopyCells {

@@ -344,11 +344,6 @@ void SliceMarks::set(uint32_t slice) {
     summary_[word / wordBits] |= uint64_t{1} << word % wordBits;
 }
 
-bool SliceMarks::contains(uint32_t slice) const {
-    const size_t word = slice / wordBits;
-    return word < words_.size() && (words_[word] >> slice % wordBits & 1) != 0;
-}
-
 bool SliceMarks::any(uint32_t first, uint32_t end) const {
     end = static_cast<uint32_t>(std::min<size_t>(end, words_.size() * wordBits));
     if (first >= end) return false;

@@ -75,7 +75,6 @@ class SliceMarks {
     explicit SliceMarks(uint32_t sliceCount);
 
     void set(uint32_t slice);
-    bool contains(uint32_t slice) const;
     /// Returns true if a slice of `[first, end)` is set. Reads about a word per 4,096 slices.
     bool any(uint32_t first, uint32_t end) const;
     bool isEmpty() const { return words_.empty(); }
