@@ -8,10 +8,6 @@
 
 #include "model/pages/makeComparison.h"
 
-namespace lanescope::report {
-struct ComparisonReport;
-}
-
 namespace lanescope::cli {
 
 /// Returns the syntax of conditions for the help of commands that accept them.

@@ -22,10 +22,6 @@
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 
-namespace lanescope::views {
-struct Theme;
-}  // namespace lanescope::views
-
 namespace lanescope::viewer {
 
 /// Loads one trace on a separate thread: a file, several files or a folder of them, which are merged (`openableMerge`),

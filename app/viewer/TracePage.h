@@ -15,10 +15,6 @@
 #include "views/explain/ExplainJob.h"
 #include "views/timeline/TimelineView.h"
 
-namespace lanescope::views {
-class PageArea;
-}  // namespace lanescope::views
-
 namespace lanescope::viewer {
 
 class LiveBar;

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "capture/log/clocks.h"
 #include "model/format/Subprocess.h"

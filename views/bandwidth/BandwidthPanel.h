@@ -9,7 +9,6 @@
 #include <QWidget>
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

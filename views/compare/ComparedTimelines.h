@@ -12,8 +12,6 @@
 
 namespace lanescope::views {
 
-class VisibleRange;
-
 /// One side of a comparison: its timeline and, if the trace has warnings, a bar with them above it.
 /// The candidate's timeline is not visible: the baseline's timeline shows its tracks.
 class CompareSide : public QWidget {

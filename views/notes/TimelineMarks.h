@@ -17,8 +17,6 @@ class QAbstractButton;
 
 namespace lanescope::views {
 
-struct Theme;
-
 /// A small window over the timeline to edit the text and colour of a mark. Enter and focus loss save, Escape cancels.
 class MarkEditor : public QFrame {
     Q_OBJECT

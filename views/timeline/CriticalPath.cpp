@@ -4,7 +4,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
-#include <optional>
 
 #include "model/analysis/GpuWork.h"
 #include "model/trace/kinds/eventFacts.h"

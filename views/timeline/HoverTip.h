@@ -15,8 +15,6 @@
 
 namespace lanescope::views {
 
-struct Theme;
-
 /// The tip next to the pointer that describes the item under it. Painted into the canvas instead of a window of its
 /// own, because opening and moving windows makes tool tips slow on a remote display.
 class HoverTip {

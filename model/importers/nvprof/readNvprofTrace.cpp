@@ -10,7 +10,6 @@
 #include <string>
 
 #include "model/format/GlobalId.h"
-#include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/ProfileContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/readSqliteTrace.h"
