@@ -16,7 +16,7 @@ namespace {
 struct WorkName {
     std::string_view identifier, text;
 };
-constexpr std::array<WorkName, 9> workNames{{
+constexpr std::array<WorkName, 10> workNames{{
     {"unknown", ""},
     {"garbage_collection", "in Python's garbage collection"},
     {"dynamo", "compiling (torch._dynamo)"},
@@ -26,6 +26,7 @@ constexpr std::array<WorkName, 9> workNames{{
     {"torch_data", "loading data (torch.utils.data)"},
     {"torch_optimizer", "in the optimizer (torch.optim)"},
     {"saving", "saving a checkpoint"},
+    {"importing", "importing modules"},
 }};
 
 /// Returns ", held by the main thread at data.py:88 in load".

@@ -67,6 +67,7 @@ enum class ThreadWork : uint8_t {
     TorchData,
     TorchOptimizer,
     Saving,
+    Importing,
 };
 /// "unknown", "garbage_collection", "dynamo".
 std::string_view identifier(ThreadWork work);

@@ -62,6 +62,7 @@ Intervals without(const Intervals& from, const Intervals& holes, auto sink) {
     }
     return left;
 }
+/// Returns the same without a sink.
 Intervals without(const Intervals& from, const Intervals& holes);
 
 /// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of `a` with `b`, by start. O(n + m) there.

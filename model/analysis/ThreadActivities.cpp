@@ -47,13 +47,16 @@ ThreadWork workOf(const Trace& trace, uint32_t stack) {
     if (stack < trace.stacks.size() && trace.strings.at(trace.stacks.function[stack]) == garbageCollectionFrame)
         return ThreadWork::GarbageCollection;
     auto work = ThreadWork::Unknown;
+    bool isInFunction = false;  // A launcher may import the whole program, whose functions are no import.
     for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame)) {
         const std::string_view file = trace.strings.at(trace.stacks.file[frame]);
+        const std::string_view function = trace.strings.at(trace.stacks.function[frame]);
         // Modules that are imported inside such a function are loaded once: that is not its work.
-        if (file.ends_with("importlib._bootstrap>")) return ThreadWork::Unknown;
+        if (file.ends_with("importlib._bootstrap>") && function.starts_with("_find_and_load") && !isInFunction)
+            return ThreadWork::Importing;
+        isInFunction = isInFunction || (!isLibraryFile(file) && function != "<module>");
         for (const KnownFunction& each : knownFunctions)
-            if (file.ends_with(each.file) && contains(trace.strings.at(trace.stacks.function[frame]), each.function))
-                work = each.work;
+            if (file.ends_with(each.file) && contains(function, each.function)) work = each.work;
     }
     return work;
 }
@@ -147,9 +150,9 @@ ThreadActivity ThreadActivities::made(uint32_t row, StatePrecision precision) co
     if (states.holder[row] != noIndex) made.holder = threadRef(trace_, states.holder[row]);
     // The place in samples is not the place between them.
     made.observation = Observation::Alternating;
-    // Compiling and saving take longer than the time between samples.
+    // Compiling, saving and importing take longer than the time between samples.
     if (const ThreadWork work = stack == noIndex ? ThreadWork::Unknown : workOf(trace_, stack);
-        isCompiling(work) || work == ThreadWork::Saving)
+        isCompiling(work) || work == ThreadWork::Saving || work == ThreadWork::Importing)
         made.work = work;
     if (precision == StatePrecision::Alternating) return made;
     made.observation = Observation::State;
@@ -373,10 +376,11 @@ class RanAndWaited {
             const CodePlace at = most(trace, own, otherNs), holder = most(trace, holders),
                             called = most(trace, callers);
             const std::string around = launches(trace);
-            CodePlace made{at.empty() ? "" : "seen mostly " + at.text, at.line, called.line};
+            CodePlace made{holder.empty() ? "" : "the holder mostly " + holder.text,
+                           holder.line.empty() ? at.line : holder.line, called.line};
             const auto add = [&made](const std::string& more) { made.text += (made.empty() ? "" : ", ") + more; };
+            if (!at.empty()) add("seen mostly " + at.text);
             if (!around.empty()) add(around);
-            if (!holder.empty()) add("the holder mostly " + holder.text);
             if (!called.line.empty()) add("called " + called.text);
             if (const CodePlace there = most(trace, meanwhile); !there.empty())
                 add(fmt::format("while {} was {}", threadRef(trace, python).textWithArticle(), there.text));

@@ -44,7 +44,7 @@ std::set<std::string> placesOf(const WorkerSummary& worker) {
     for (const Contributor& each : worker.contributors) {
         places.insert(each.name.idle.activity.frame.text());
         places.insert(each.name.idle.activity.holderFrame.text());
-        places.insert(each.launched.text);
+        places.insert({each.launched.text, each.launched.line});
     }
     for (const KernelGroup& each : worker.kernels) places.insert({each.launched, each.written});
     for (const Distinction& each : worker.distinctions) places.insert(each.name);

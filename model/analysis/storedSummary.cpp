@@ -260,7 +260,7 @@ auto membersOf(Of<IdleCause> auto& s) {
         stored(t.kind, s.kind, lastCauseKind), stored(t.api, s.api, GpuApi::Hip), stored(t.call, s.call),
         stored(t.copy, s.copy), stored(t.isPageable, s.isPageable), stored(t.thread, s.thread.role, ThreadRole::Other),
         stored(t.threadName, s.thread.name), stored(t.file, activity.frame.file), stored(t.line, activity.frame.line),
-        stored(t.function, activity.frame.function), stored(t.work, activity.work, ThreadWork::Saving),
+        stored(t.function, activity.frame.function), stored(t.work, activity.work, ThreadWork::Importing),
         stored(t.observation, activity.observation, Observation::WithoutCore), stored(t.state, activity.state),
         stored(t.holder, activity.holder.role, ThreadRole::Other), stored(t.holderName, activity.holder.name),
         stored(t.holderFile, activity.holderFrame.file), stored(t.holderLine, activity.holderFrame.line),

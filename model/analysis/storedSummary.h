@@ -16,7 +16,7 @@ namespace lanescope::analysis {
 /// Version of the data stored in a trace when it is finished: of the tables `LANESCOPE_STORED*`
 /// (`tables/Stored.h`) and of the rules behind their figures. Raised whenever the same events would
 /// give other figures, as with a new part of a step, which takes its time from others.
-inline constexpr int storedVersion = 37;
+inline constexpr int storedVersion = 38;
 
 /// Writes the summary of a run into its trace, in one transaction, for comparisons. Replaces stored data, also of
 /// earlier versions. The summary must be that of the default selection. Call it when all events are written.

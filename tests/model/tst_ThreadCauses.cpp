@@ -18,6 +18,7 @@ struct Pause {
     ThreadState state = ThreadState::Gil;
     double ranShare = 0.2;               ///< As the kernel counts.
     const char* file = "/srv/train.py";  ///< File of the function around the one at "/srv/own.py".
+    bool isModule = false;               ///< That at "/srv/own.py" is a module's code, and an import is around it.
     bool isHolderLaunching = false;      ///< The thread with the GIL launches half of the work.
     bool isOfRuntime = false;            ///< A thread without Python launches, while the main thread runs.
 };
@@ -27,8 +28,8 @@ TracePtr programOf(const Pause& pause) {
     SimulatedTrace made;
     const uint32_t main = made.addThread(0, 4242, "python3"), other = made.addThread(0, 4243, "metrics");
     const uint32_t stream = made.defaultStream();
-    const uint32_t outer = made.frame("outer", pause.file, 7);
-    const uint32_t own = made.frame("prepare", "/srv/own.py", 3, outer);
+    const uint32_t outer = made.frame(pause.isModule ? "_find_and_load" : "outer", pause.file, 7);
+    const uint32_t own = made.frame(pause.isModule ? "<module>" : "prepare", "/srv/own.py", 3, outer);
     const uint32_t runtime = pause.isOfRuntime ? made.addThread(0, 4244, "runtime") : main;
     const uint32_t held = made.frame("count", "/srv/metrics.py", 46);
     int64_t at = 1 * ms;
@@ -84,8 +85,9 @@ class tst_ThreadCauses : public QObject {
         // The GPU waits 20 ms, and the thread ran for a fifth of them.
         QVERIFY2(std::abs(found->maxGainNs - 16 * ms) < ms, found->sentence.c_str());
         for (const char* part : {"the GIL, held by the thread metrics", "seen mostly at own.py:3 in prepare",
-                                 "the holder mostly at metrics.py:46 in count"})
+                                 "Place: the holder mostly at metrics.py:46 in count"})
             HAS(found->sentence, part);
+        QCOMPARE(found->launched.line, std::string("metrics.py:46 in count"));
         // The rest is no part of it.
         const Finding* rest = findingOf(made, &launchBoundRule);
         QVERIFY(rest == nullptr || rest->maxGainNs < 5 * ms);
@@ -110,6 +112,19 @@ class tst_ThreadCauses : public QObject {
         QVERIFY(findingOf(made, &hostWorkRule) == nullptr && findingOf(made, &hostWaitsRule) == nullptr &&
                 findingOf(made, &launchBoundRule) == nullptr);
         QVERIFY(findingOf(explained({.state = state, .ranShare = ranShare}), &compilingRule) == nullptr);
+    }
+
+    void importingIsNamed() {
+        const char* const file = "<frozen importlib._bootstrap>";
+        const Finding found = foundBy(
+            explained({.state = ThreadState::Running, .ranShare = 1, .file = file, .isModule = true}), &hostWorkRule);
+        HAS(found.sentence, "importing modules");
+        HAS(found.advice, "Import these modules before the first step");
+        // It may wait for a disk, and a launcher may import the whole program.
+        const Explanation waits = explained({.state = ThreadState::Disk, .file = file, .isModule = true});
+        HAS(waits.findings.front().sentence, "importing modules");
+        const Explanation program = explained({.state = ThreadState::Running, .ranShare = 1, .file = file});
+        HAS_NO(foundBy(program, &hostWorkRule).sentence, "importing");
     }
 
     void placeOfAlternatingWaitIsWhereSamplesSawIt() {
