@@ -161,7 +161,9 @@ std::vector<std::string> causes(const WorkerSummary& worker, const Finding& find
         else
             add(cause.kind == CauseKind::OutsideCalls ? "host code" : cause.call);
     }
-    if (!finding.launched.empty()) add(shortContributorName(finding.launched.text, true));
+    const std::string line = finding.written.empty() ? finding.launched.line : finding.written;
+    if (std::ranges::find(causes, line) == causes.end())
+        add(line.empty() ? shortContributorName(finding.launched.text, true) : line);
     return causes;
 }
 

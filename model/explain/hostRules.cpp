@@ -302,6 +302,19 @@ std::string sayHostWork(const FindingText& text) {
            coresSentence(text.run(), text.finding().worker);
 }
 
+/// Returns true if the thread is busy at a line that launches cuDNN's attention, and no product: not a whole model.
+bool mayPlanAttention(const FindingText& text) {
+    const FrameRef& frame = text.finding().contributor.idle.activity.frame;
+    bool isThere = false;
+    for (const Contributor& each : text.worker().contributors) {
+        const std::optional<KernelClass> is = classOf(each);
+        if (!is || frame.isEmpty() || each.launched.line != frame.text()) continue;
+        if (is->family == KernelFamily::MatrixProduct) return false;
+        isThere = isThere || isCudnnAttention(each.name.work);
+    }
+    return isThere;
+}
+
 /// A known line with most of the time of late launches outside calls is a cause; late launches are a fact.
 void putLineBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
     const auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
@@ -530,7 +543,17 @@ const Rule hostWorkRule{
     .evidence = hostWorkEvidence,
     .advise =
         [](const FindingText& text) {
-            const bool isUnclear = text.finding().contributor.idle.runsAndWaits();
+            const IdleCause& cause = text.finding().contributor.idle;
+            if (cause.activity.work == ThreadWork::Importing)
+                return std::string(
+                    "Import these modules before the first step: each is loaded once, at its first use.");
+            if (text.has(gilWaitsRule) && cause.activity.state == ThreadState::Gil)
+                return std::string("Start with the finding about the GIL: the thread waits for it meanwhile.");
+            if (mayPlanAttention(text))
+                return std::string(
+                    "If the lengths vary, cuDNN plans its attention for each new one there: pad them to a few, or use "
+                    "another backend (torch.nn.attention.sdpa_kernel).");
+            const bool isUnclear = cause.runsAndWaits();
             return (isUnclear ? "Record with --cpu-samples perf to see whether the thread runs or waits there. If it "
                                 "waits for a lock or "
                                 "another thread, avoid that wait. If it runs: "

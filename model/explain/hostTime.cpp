@@ -203,14 +203,14 @@ bool isGuessed(const IdleCause& cause) {
     return state != ThreadState::Poll && state != ThreadState::Disk && state != ThreadState::Lock;
 }
 
-/// Returns " In its steps the 4 loaders of rank 2 ran 97 % of the time, waited for a core for 3 %."
+/// Returns " In its steps the 4 threads of loaders of rank 2 ran 97 % of the time, waited for a core for 3 %."
 std::string loaderSentence(const WorkerSummary& worker) {
     const LoaderTimes& loaders = worker.loaders;
     if (loaders.threads == 0) return {};
     const auto share = [&](int64_t ns) { return shareOf(ns, loaders.knownNs); };
     std::string text =
         fmt::format(" In its steps the {} of {} ran {} % of the time",
-                    loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),
+                    loaders.threads == 1 ? "loader" : fmt::format("{} threads of loaders", loaders.threads),
                     worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
                     percentText(100 * share(loaders.ranNs)));
     if (share(loaders.noCoreNs) >= minReportedShare)

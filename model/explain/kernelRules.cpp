@@ -387,9 +387,14 @@ void findDataMovement(RunFindings& run) {
         return is && isMovement({.family = is->family}) && isWithinXlaLoop(each.path);
     };
     const int64_t kernelsNs = std::max<int64_t>(0, run.kernelNs(isMovement) - run.exposedNs(isInLoop));
-    Finding* found =
-        run.add(saturatingSum(run.exposedNs(isCopy), kernelsNs), minMovementShare, run.greatest(movesWithinGpu));
-    if (found != nullptr) run.accounted.work.push_back(isMovement);
+    const Contributor* main = run.greatest(movesWithinGpu);
+    Finding* found = run.add(saturatingSum(run.exposedNs(isCopy), kernelsNs), minMovementShare, main);
+    if (found == nullptr) return;
+    run.accounted.work.push_back(isMovement);
+    if (main == nullptr || !main->isOfCaller || main->kind != ContributorKind::Kernel) return;
+    const auto movedNs = [](const KernelGroup& each) { return isMovement(each) ? each.exposedNs : -1; };
+    const auto most = std::ranges::max_element(run.kernels(), {}, movedNs);
+    if (most != run.kernels().end() && most->name == main->name.work) found->written = most->written;
 }
 
 std::string sayDataMovement(const FindingText& text) {
@@ -502,8 +507,8 @@ const Rule writtenAttentionRule{
         "Attention takes at least 8 % of the step in single kernels, several times: two products and a softmax with "
         "elementwise kernels between.",
     .advice =
-        "torch.nn.functional.scaled_dot_product_attention (in transformers attn_implementation=\"sdpa\") computes it "
-        "in one kernel, which never writes the scores to memory.",
+        "torch.nn.functional.scaled_dot_product_attention (in transformers attn_implementation=\"sdpa\", in "
+        "nn.MultiheadAttention need_weights=False) computes it in one kernel, which never writes the scores to memory.",
     .jaxAdvice =
         "jax.nn.dot_product_attention(implementation=\"cudnn\") computes it in one kernel, which never writes the "
         "scores to memory.",

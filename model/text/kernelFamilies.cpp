@@ -162,6 +162,7 @@ bool isAnyReduction(std::string_view kernel) { return kernel.find("::or_kernel_c
 bool isEqualityTest(std::string_view kernel) { return kernel.find("CompareEqFunctor<") != std::string_view::npos; }
 
 bool takesNoMask(std::string_view kernel) { return contains(kernel, "pytorch_flash"); }
+bool isCudnnAttention(std::string_view kernel) { return kernel.starts_with("cudnn_") && contains(kernel, "_sdpa_"); }
 
 bool isNamedBackward(std::string_view kernel) {
     static constexpr std::array<std::string_view, 4> parts{"ackward", "bprop", "dgrad", "wgrad"};

@@ -96,6 +96,8 @@ bool isAnyReduction(std::string_view kernel);
 /// Returns true for a kernel that tests values for equality, as for NaN, which differs from itself.
 bool isEqualityTest(std::string_view kernel);
 bool takesNoMask(std::string_view kernel);
+/// Returns true for attention that cuDNN generates for each new shape.
+bool isCudnnAttention(std::string_view kernel);
 bool isNamedBackward(std::string_view kernel);
 
 /// Returns the number type in which a kernel of that demangled name multiplies. O(length); any thread.

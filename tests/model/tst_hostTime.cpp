@@ -378,10 +378,11 @@ class tst_hostTime : public QObject {
             for (const Finding& each : explanation.findings)
                 QCOMPARE(test::has(each.sentence, "loaders of rank"), &each == found);
             if (!found) continue;
-            const std::string whole = found->worker == 1
-                                          ? "In its steps the 4 loaders of rank 1 ran 97.0 % of the time, waited for a "
-                                            "core for 3.0 %."
-                                          : "In its steps the 2 loaders of rank 0 ran 10.0 % of the time.";
+            const std::string whole =
+                found->worker == 1
+                    ? "In its steps the 4 threads of loaders of rank 1 ran 97.0 % of the time, waited for a "
+                      "core for 3.0 %."
+                    : "In its steps the 2 threads of loaders of rank 0 ran 10.0 % of the time.";
             HAS(found->sentence, whole);
         }
     }
@@ -464,6 +465,24 @@ class tst_hostTime : public QObject {
         QVERIFY2(finding.sentence.starts_with("Copies within the GPU and kernels that only move "
                                               "values take 40.00 ms of a step (28.6 %): mostly "),
                  finding.sentence.c_str());
+    }
+
+    void dataMovementOfABackwardPassNamesTheForwardLine() {
+        MadeRun made;
+        addKernel(made, copyKernel, 60 * ms);
+        std::vector<KernelGroup>& groups = made.run().workers[0].kernels;
+        groups = {{.family = KernelFamily::Movement, .count = 30, .exposedNs = 60 * ms * MadeRun::steps}};
+        groups[0].name = copyKernel;
+        groups[0].written = "net.py:28 in forward";
+        Contributor& copies = made.run().workers[0].contributors.back();
+        copies.launched = {"launched at net.py:40 in merge", "net.py:40 in merge"};
+        HAS_NO(foundBy(made, &dataMovementRule).sentence, "backward");
+        copies.launched = {"called from train.py:9 in main", "train.py:9 in main"};
+        copies.isOfCaller = true;
+        HAS(foundBy(made, &dataMovementRule).sentence, "(outside of the backward pass: net.py:28 in forward)");
+        // That is no line of other copies.
+        copies.name.work = catKernel;
+        HAS_NO(foundBy(made, &dataMovementRule).sentence, "backward");
     }
 
     void computeIsNoDataMovement() {
@@ -652,6 +671,27 @@ class tst_hostTime : public QObject {
         const Finding finding = foundBy(made, &dataMovementRule);
         QCOMPARE(finding.launched.text, copies.launched.text);
         HAS(finding.sentence, "in forward, launched at train.py:104 in with_new, ");
+        HAS(finding.brief, ", train.py:104 in with_new");
+        HAS_NO(finding.brief, "launched");
+    }
+
+    /// cuDNN plans attention for each new size, at the line that launches it.
+    void plansOfAttentionAreNamed() {
+        for (const char* kernel : {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop", "flash_fwd_kernel"}) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                     onMain(idle(CauseKind::OutsideCalls, ThreadState::Running), {"gpt.py", 47, "forward"}), 60 * ms);
+            made.run().workers[0].contributors.back().workedNs = 60 * ms * MadeRun::steps;
+            Contributor attention = contributor(StepPart::Compute, ContributorKind::Kernel, kernel, 0);
+            attention.launched = {"launched at gpt.py:47 in forward", "gpt.py:47 in forward"};
+            made.add(0, attention, ms);
+            const Finding finding = foundBy(made, &hostWorkRule);
+            QCOMPARE(test::has(finding.advice, "cuDNN plans its attention for each new one there"), kernel[0] == 'c');
+            // A line that launches a whole model is no sign of it.
+            attention.name.work = "sm90_xmma_gemm_bf16bf16";
+            made.add(0, attention, ms);
+            HAS_NO(foundBy(made, &hostWorkRule).advice, "cuDNN plans");
+        }
     }
 
     /// The cause of the idle time in most steps explains more than a level change of the step time.
