@@ -70,16 +70,15 @@ constexpr int markWidth = 14;  // room of the mark that details can be opened
 constexpr int barWidth = 4;
 constexpr int rowSpacing = 4;  // between a finding and its query
 
-/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share.
+/// Returns, for example, "≤ 12.3 ms (60.2 %)": the upper bound of the saving per step, and its share; for a forecast
+/// without a sign, for an estimate with "≈".
 QString gainText(const Finding& finding) {
-    if (finding.saving) {
-        const double part =
-            static_cast<double>(finding.saving->ns) / static_cast<double>(std::max<int64_t>(finding.maxGainNs, 1));
-        return ExplanationPanel::tr("%1 (%2 %)")
-            .arg(shortDuration(finding.saving->ns), toQString(percentText(100 * part * finding.share)));
-    }
-    return ExplanationPanel::tr("\u2264 %1 (%2 %)")
-        .arg(shortDuration(finding.maxGainNs), toQString(percentText(100 * finding.share)));
+    const bool isEstimated = !finding.saving && finding.forecastNs > 0;
+    const int64_t ns = finding.saving ? finding.saving->ns : isEstimated ? finding.forecastNs : finding.maxGainNs;
+    const double part = static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(finding.maxGainNs, 1));
+    const QString sign = finding.saving ? QString() : isEstimated ? QStringLiteral("≈ ") : QStringLiteral("≤ ");
+    return ExplanationPanel::tr("%1%2 (%3 %)")
+        .arg(sign, shortDuration(ns), toQString(percentText(100 * part * finding.share)));
 }
 
 /// Returns the text as HTML with its first sentence, the answer, in bold.

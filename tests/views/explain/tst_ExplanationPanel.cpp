@@ -68,6 +68,23 @@ class TestExplanationPanel : public QObject {
         }));
     }
 
+    void estimateIsShownInsteadOfTheBound() {
+        analysis::RunSummary run = madeSummary(1, 20);
+        // The mean step takes 18.5 ms.
+        run.workers[0].kernels = {{.family = KernelFamily::Elementwise,
+                                   .sequence = analysis::KernelSequence::Chain,
+                                   .count = 80,
+                                   .exposedNs = 20 * 6 * ms,
+                                   .sequences = 20,
+                                   .savedNs = 20 * 3 * ms}};
+        run.workers[0].kernels[0].name = "void at::native::vectorized_elementwise_kernel<4>()";
+        Shown shown(std::make_shared<const ExplainedRun>(run));
+        const std::vector<const Rule*> rules = shown.rules();
+        const auto chains = std::ranges::find(rules, &unfusedChainsRule);
+        QVERIFY(chains != rules.end());
+        QCOMPARE(shown.card.findings()[size_t(chains - rules.begin())]->text().gain, QString("≈ 3.00 ms (16.2 %)"));
+    }
+
     void clickAndEnterLeadToTheFinding() {
         Shown shown(madeRun(1, 20));
         QSignalSpy activated(&shown.card, &ExplanationPanel::findingActivated);
