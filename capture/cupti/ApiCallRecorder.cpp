@@ -142,7 +142,7 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
     if (call.callbackSite == CUPTI_API_ENTER) {
         *call.correlationData = CycleClock::now();
         if (id < maxFunctions && delayed_[id]) [[unlikely]]
-            addDelay(*call.correlationData);
+            addDelay();
         return;
     }
     const uint64_t endTicks = CycleClock::now();
@@ -165,9 +165,7 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
 }
 
 /// Spins: a thread that sleeps returns late.
-void ApiCallRecorder::addDelay(uint64_t startTicks) {
-    constexpr uint64_t mixed = 0x9e3779b97f4a7c15ULL;
-    if ((startTicks * mixed >> 32) % static_cast<uint64_t>(delay_.every) != 0) return;
+void ApiCallRecorder::addDelay() {
     const int64_t endNs = log::eventTimeNs() + delay_.ns;
     if (delay_.periodNs > 0 && (endNs - delay_.ns) / delay_.periodNs % 2 == 0) return;
     if (!delay_.line.empty()) {

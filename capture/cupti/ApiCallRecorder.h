@@ -80,7 +80,7 @@ class ApiCallRecorder {
     static constexpr size_t maxFunctions = 2048;
 
     Wait waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const;
-    void addDelay(uint64_t startTicks);
+    void addDelay();
     void write(const Call& call, const Wait* wait, log::RecordWriter& writer, const CycleClock& clock);
     uint32_t eventId(uint64_t handle);
 

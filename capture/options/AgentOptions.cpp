@@ -191,20 +191,18 @@ void readPatterns(std::string_view text, AgentOptions& options) {
 
 std::string writeDelay(const AgentOptions& options) {
     const CallDelay& delay = options.delay;
-    std::string text = std::to_string(delay.ns) + ":" + std::to_string(delay.every) + ":" +
-                       std::to_string(delay.periodNs) + ":" + encoded(delay.line) + ":" + encoded(delay.rank);
+    std::string text = std::to_string(delay.ns) + ":" + std::to_string(delay.periodNs) + ":" + encoded(delay.line) +
+                       ":" + encoded(delay.rank);
     for (const std::string& call : delay.calls) text += ":" + encoded(call);
     return text;
 }
 void readDelay(std::string_view text, AgentOptions& options) {
     const auto next = [&text] { return takeUntil(text, ':'); };
     CallDelay& delay = options.delay;
-    const auto ns = number(next(), CallDelay::maxNs), every = number(next(), CallDelay::maxNs);
-    const auto periodNs = number(next(), INT64_MAX);
+    const auto ns = number(next(), CallDelay::maxNs), periodNs = number(next(), INT64_MAX);
     delay = {};
-    if (!ns || !every || *every < 1 || !periodNs) return;
+    if (!ns || !periodNs) return;
     delay.ns = *ns;
-    delay.every = *every;
     delay.periodNs = *periodNs;
     delay.line = decoded(next());
     delay.rank = decoded(next());

@@ -44,8 +44,7 @@ struct WindowOptions {
 
 /// Time that the agent adds to calls, as a test of forecasts (`lanescope whatif --verify`).
 struct CallDelay {
-    int64_t ns = 0;                  ///< For each delayed call, at most `maxNs`; 0: none.
-    int64_t every = 1;               ///< One of so many calls is delayed, chosen at random.
+    int64_t ns = 0;                  ///< For each call, at most `maxNs`; 0: none.
     int64_t periodNs = 0;            ///< Only in every second interval of this length of `log::eventTimeNs`; 0: always.
     std::string line;                ///< Only calls of this Python line, "train.py:212"; empty: all.
     std::string rank;                ///< Only calls of the process with this rank; empty: all.

@@ -132,19 +132,17 @@ class tst_Agent : public QObject {
     }
 
     void addsTimeToTheCallsOfARank() {
-        const auto longCalls = [](const char* rank, const char* every = "1", const char* steps = "4") {
-            const QString options = QStringLiteral("add-to-calls=3000000:%1:0::1:cuLaunchKernel").arg(every);
-            AgentRun run({"--steps", steps, "--kernels", "5"},
-                         {{"LANESCOPE_AGENT_OPTIONS", options}, {"RANK", rank}, {"WORLD_SIZE", "2"}});
+        const auto longCalls = [](const char* rank) {
+            AgentRun run({"--steps", "4", "--kernels", "5"},
+                         {{"LANESCOPE_AGENT_OPTIONS", "add-to-calls=3000000:0::1:cuLaunchKernel"},
+                          {"RANK", rank},
+                          {"WORLD_SIZE", "2"}});
             run.succeed();
             return std::ranges::count_if(run.log().calls,
                                          [](const auto& call) { return call.endNs - call.startNs >= 3'000'000; });
         };
         // Others' load may lengthen further calls, but not all of them.
         QVERIFY(longCalls("1") >= 20 && longCalls("0") < 20);
-        // Some of 200 calls, by chance.
-        const auto some = longCalls("1", "4", "40");
-        QVERIFY2(some >= 10 && some <= 150, std::to_string(some).c_str());
     }
 
     void recordsRareKindsOnRequest_data() {

@@ -495,8 +495,8 @@ class tst_LogFile : public QObject {
         row("range=nvtx:a@", [](auto& o) {
             o.windows = {.trigger = WindowTrigger::NvtxRange, .rangeName = "a", .rangeDomain = {}, .anyDomain = false};
         });
-        row("add-to-calls=20000:4:9:a%3A1.py%3A88:3:cuLaunchKernel:cuMemcpyAsync_ptsz", [](auto& o) {
-            o.delay = {20'000, 4, 9, "a:1.py:88", "3", {"cuLaunchKernel", "cuMemcpyAsync_ptsz"}};
+        row("add-to-calls=20000:9:a%3A1.py%3A88:3:cuLaunchKernel:cuMemcpyAsync_ptsz", [](auto& o) {
+            o.delay = {20'000, 9, "a:1.py:88", "3", {"cuLaunchKernel", "cuMemcpyAsync_ptsz"}};
         });
         row("steps=0-12", [](auto& o) {
             o.windows = {.trigger = WindowTrigger::Steps, .rangeName = {}, .rangeDomain = {}, .steps = {0, 12}};
