@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,14 @@ struct VerifiedForecast {
     std::vector<std::string> calls;  ///< Names of the calls that took longer.
     double callsPerStep = 0;
     int64_t periodNs = 0;
-    int runs = 0, pairs = 0;  ///< A pair is an interval as it is, and the next one, which has added time.
-    double stepNs = 0;        ///< Mean step as it is.
-    double addedNs = 0;       ///< The calls took so much longer: as asked, but as measured for launches.
-    double forecastNs = 0;    ///< Forecast growth of the step with that time.
-    double measuredNs = 0;    ///< Measured growth, the mean over the pairs.
-    double marginNs = 0;      ///< Half of the 95 % interval of `measuredNs`.
+    int runs = 0, pairs = 0;                ///< A pair is an interval as it is, and the next one, which has added time.
+    double stepNs = 0;                      ///< Mean step as it is.
+    double addedNs = 0;                     ///< The calls took so much longer: as asked, but as measured for launches.
+    std::optional<double> hostFactor = {};  ///< Host code in slowed intervals, relative to the others.
+    double callsForecastNs = 0;             ///< Forecast growth of the step with that time.
+    double forecastNs = 0;                  ///< The same with that host code, too.
+    double measuredNs = 0;                  ///< Measured growth, the mean over the pairs.
+    double marginNs = 0;                    ///< Half of the 95 % interval of `measuredNs`.
 
     /// Returns true if the forecast is in the measured interval.
     bool isInside() const;

@@ -147,38 +147,68 @@ Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection
     return ReplayedRun{worker.label(), replaySteps(run, ownPlaces(trace), *stepsOf(trace, *steps, worker))};
 }
 
-void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const std::set<std::string_view>& calls,
-                    int64_t periodNs, SlowedSteps& pairs) {
+void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const causality::CausalGraph& graph,
+                    TimeRange window, const std::set<std::string_view>& calls, int64_t periodNs, SlowedSteps& pairs) {
     constexpr size_t minCountedSteps = 3;
-    std::vector<int64_t> callsNs(worker.steps.size());
+    std::vector<int64_t> callsNs(worker.steps.size()), hostNs(worker.steps.size());
+    const auto add = [&worker](std::vector<int64_t>& sums, int64_t startNs, int64_t ns) {
+        if (const uint32_t step = worker.stepOf(startNs, startNs); step < sums.size()) sums[step] += ns;
+    };
     const ApiTable& all = trace.apiCalls;
     for (uint32_t row = 0; row < all.size(); ++row)
         if (trace.threads[all.thread[row]].process == worker.process && calls.contains(trace.strings.at(all.name[row])))
-            if (const uint32_t step = worker.stepOf(all.startNs[row], all.startNs[row]); step < callsNs.size())
-                callsNs[step] += all.endNs[row] - all.startNs[row];
+            add(callsNs, all.startNs[row], all.endNs[row] - all.startNs[row]);
+    for (causality::CausalGraph::Node node = 0; node < graph.size(); ++node)
+        if (const causality::NodeGroup& group = graph.groups[graph.group[node]];
+            group.kind == NodeKind::Host && group.process == worker.process && !group.isUnknown && !group.isLoading)
+            add(hostNs, graph.startNs[node], graph.ownNs[node]);
     struct Interval {
-        std::vector<int64_t> stepsNs, callsNs;
+        std::vector<int64_t> stepsNs, callsNs, hostNs;
     };
     std::map<int64_t, Interval> intervals;
     for (size_t index = 0; index < worker.steps.size(); ++index) {
         const StepSpan& step = worker.steps[index];
-        const int64_t startNs = trace.startUtcNs + (step.launches.isEmpty() ? step.range : step.launches).startNs;
+        const TimeRange launches = step.launches.isEmpty() ? step.range : step.launches;
+        const int64_t startNs = trace.startUtcNs + launches.startNs;
         const int64_t endNs = trace.startUtcNs + step.range.endNs, number = startNs / periodNs;
         if (startNs % periodNs < periodNs / 2 || endNs / periodNs != number) continue;
-        intervals[number].stepsNs.push_back(step.range.durationNs());
-        intervals[number].callsNs.push_back(callsNs[index]);
+        Interval& interval = intervals[number];
+        interval.stepsNs.push_back(step.range.durationNs());
+        interval.callsNs.push_back(callsNs[index]);
+        if (launches.startNs >= window.startNs && step.range.endNs <= window.endNs)
+            interval.hostNs.push_back(hostNs[index]);
     }
     const auto growth = [](std::span<int64_t> from, std::span<int64_t> to) {
         return std::llround(statisticsOf(to).average - statisticsOf(from).average);
     };
+    const auto isEnough = [](const std::vector<int64_t>& plain, const std::vector<int64_t>& slowed) {
+        return std::min(plain.size(), slowed.size()) >= minCountedSteps;
+    };
     for (auto& [number, plain] : intervals) {
-        const auto slowed = intervals.find(number + 1);
-        if (number % 2 != 0 || slowed == intervals.end() ||
-            std::min(plain.stepsNs.size(), slowed->second.stepsNs.size()) < minCountedSteps)
-            continue;
-        pairs.growthsNs.push_back(growth(plain.stepsNs, slowed->second.stepsNs));
-        pairs.addedNs.push_back(growth(plain.callsNs, slowed->second.callsNs));
+        const auto next = intervals.find(number + 1);
+        if (number % 2 != 0 || next == intervals.end()) continue;
+        Interval& slowed = next->second;
+        if (!isEnough(plain.stepsNs, slowed.stepsNs)) continue;
+        pairs.growthsNs.push_back(growth(plain.stepsNs, slowed.stepsNs));
+        pairs.addedNs.push_back(growth(plain.callsNs, slowed.callsNs));
+        if (!isEnough(plain.hostNs, slowed.hostNs)) continue;
+        pairs.plainHostNs += statisticsOf(plain.hostNs).average;
+        pairs.slowedHostNs += statisticsOf(slowed.hostNs).average;
     }
+}
+
+MeasuredGrowth measuredGrowth(const SlowedSteps& pairs) {
+    std::vector<int64_t> growthsNs = pairs.growthsNs, addedNs = pairs.addedNs, restsNs = pairs.growthsNs;
+    const Statistics growth = statisticsOf(growthsNs);
+    MeasuredGrowth all{growth.count, growth.average, statisticsOf(addedNs).average};
+    if (growth.count < 2) return all;
+    const double slope = all.addedNs != 0 ? growth.average / all.addedNs : 0;
+    for (size_t pair = 0; pair < restsNs.size(); ++pair)
+        restsNs[pair] -= std::llround(slope * static_cast<double>(pairs.addedNs[pair]));
+    const double factor = studentTFor(0.95, growth.count - 1) / std::sqrt(static_cast<double>(growth.count));
+    all.marginNs = factor * growth.standardDeviation;
+    all.slopeMarginNs = factor * statisticsOf(restsNs).standardDeviation;
+    return all;
 }
 
 }  // namespace lanescope::analysis

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,11 +44,27 @@ Result<ReplayedRun> replayRun(const Trace& trace, const StepSelection& selection
 struct SlowedSteps {
     std::vector<int64_t> growthsNs;  ///< Growth of the mean step, by pair of intervals.
     std::vector<int64_t> addedNs;    ///< Growth of the time in these calls, by pair.
+    /// Host code of the process per step, summed over the pairs with known host code.
+    double plainHostNs = 0, slowedHostNs = 0;
+    /// Returns the host code in slowed intervals, relative to the others; nullopt if unknown.
+    std::optional<double> hostFactor() const {
+        return plainHostNs > 0 ? std::optional(slowedHostNs / plainHostNs) : std::nullopt;
+    }
 };
 /// Adds the pairs of an own recording. Intervals of `periodNs`, which is above 0, begin in 1970, and each second one is
-/// slowed. A step counts if it is launched and ends in the second half of an interval: in the first, queues such as
-/// those of loaders fill or drain. O(calls log steps).
-void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const std::set<std::string_view>& calls,
-                    int64_t periodNs, SlowedSteps& pairs);
+/// slowed. A step counts if it is launched and ends in the second half of an interval: in the first, queues fill or
+/// drain. Host code is that of `graph`, which has the steps within `window`. O((calls + nodes) log steps).
+void addSlowedSteps(const Trace& trace, const WorkerSteps& worker, const causality::CausalGraph& graph,
+                    TimeRange window, const std::set<std::string_view>& calls, int64_t periodNs, SlowedSteps& pairs);
+
+/// Means of pairs of intervals.
+struct MeasuredGrowth {
+    int64_t pairs = 0;
+    double growthNs = 0, addedNs = 0;
+    double marginNs = 0;       ///< Half of the 95 % interval of the growth, if each pair got the same time.
+    double slopeMarginNs = 0;  ///< If pairs with more added time grow more.
+};
+/// O(n).
+MeasuredGrowth measuredGrowth(const SlowedSteps& pairs);
 
 }  // namespace lanescope::analysis

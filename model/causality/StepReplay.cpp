@@ -98,7 +98,7 @@ class Selector {
                 return kind == NodeKind::Return ? !group.isLoading
                                                 : isCall && classOf(group) == CallClass::Synchronization;
             case Subject::Allocation: return isCall && !group.isLoading && classOf(group) == CallClass::Allocation;
-            case Subject::Host: return kind == NodeKind::Host && !group.isLoading;
+            case Subject::Host: return kind == NodeKind::Host && !group.isLoading && !group.isUnknown;
             case Subject::Loader:
                 // A faster loader leaves the time in which a thread receives the batch.
                 return group.isLoading && (kind != NodeKind::Return || change_.isRemoved);

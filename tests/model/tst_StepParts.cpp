@@ -154,14 +154,51 @@ class tst_StepParts : public QObject {
         }
         const TracePtr trace = made.finish();
         SlowedSteps pairs;
-        addSlowedSteps(*trace, worker, {"cuLaunchKernel"}, 100 * ms, pairs);
+        // Host code of 1 ms in each step as it is, and of 1.5 ms in each slowed one. Other nodes are none of it.
+        using causality::NodeKind;
+        causality::CausalGraph graph;
+        graph.groups = {{.kind = NodeKind::Host},
+                        {.kind = NodeKind::Call},
+                        {.kind = NodeKind::Host, .process = 1},
+                        {.kind = NodeKind::Host, .isLoading = true},
+                        {.kind = NodeKind::Host, .isUnknown = true}};
+        for (int64_t step = 0; step < 60; ++step) {
+            const int64_t startNs = step * 10 * ms;
+            graph.addNode(0, startNs, startNs + ms + (step / 10 % 2) * ms / 2);
+            for (const uint32_t other : {1, 2, 3, 4}) graph.addNode(other, startNs, startNs + 2 * ms);
+        }
+        const TimeRange whole{0, 600 * ms};
+        addSlowedSteps(*trace, worker, graph, whole, {"cuLaunchKernel"}, 100 * ms, pairs);
         QCOMPARE(pairs.growthsNs, std::vector<int64_t>(3, 2 * ms));
         QCOMPARE(pairs.addedNs, std::vector<int64_t>(3, 3 * ms / 2));
+        QCOMPARE(pairs.hostFactor(), std::optional(1.5));
+        // Steps outside of the graph have no known host code.
+        SlowedSteps later;
+        addSlowedSteps(*trace, worker, graph, {0, 285 * ms}, {"cuLaunchKernel"}, 100 * ms, later);
+        QCOMPARE(test::listed(later.growthsNs.size(), later.plainHostNs), test::listed(3, ms));
         // An interval of two or fewer counted steps has no pair.
         worker.steps.resize(17);
         SlowedSteps few;
-        addSlowedSteps(*trace, worker, {"cuLaunchKernel"}, 100 * ms, few);
+        addSlowedSteps(*trace, worker, graph, whole, {"cuLaunchKernel"}, 100 * ms, few);
         QVERIFY(few.growthsNs.empty());
+        QVERIFY(!few.hostFactor());
+    }
+
+    void growthThatFollowsTheAddedTimeHasANarrowInterval() {
+        // Each pair grows by 0.9 of its added time: with that slope nothing remains.
+        const MeasuredGrowth all = measuredGrowth({{900, 1800, 2700, 3600}, {1000, 2000, 3000, 4000}});
+        QCOMPARE(all.pairs, 4);
+        QCOMPARE(all.growthNs, 2250.);
+        QCOMPARE(all.addedNs, 2500.);
+        QCOMPARE(all.slopeMarginNs, 0.);
+        // 3.1824 (t with 3 degrees of freedom) times 1161.9 (deviation) by the root of 4.
+        QVERIFY2(std::abs(all.marginNs - 1848.8) < 1, QByteArray::number(all.marginNs));
+        // Growth without regard to the added time: the slope explains nothing, and its interval is no narrower.
+        const MeasuredGrowth apart = measuredGrowth({{1000, 1000, 1000, 1000}, {500, 1500, 500, 1500}});
+        QCOMPARE(apart.marginNs, 0.);
+        QVERIFY2(apart.slopeMarginNs > 800, QByteArray::number(apart.slopeMarginNs));
+        QCOMPARE(measuredGrowth({{700}, {500}}).growthNs, 700.);
+        QCOMPARE(measuredGrowth({}).pairs, 0);
     }
 
     void stepPartsMatchPlainLoop() {
