@@ -90,17 +90,43 @@ class tst_Bench : public QObject {
         QVERIFY2(bench.err.contains("lanescope: The 6 traces, A1 to B3, are in b."), bench.err);
     }
 
-    /// The simulated GPU works at fixed times, which no call causes.
+    /// Kernels that start 50 ms after their launches have no known cause.
     void stepsWithoutKnownCausesAreNotVerified() {
+        const QStringList late{"--gpu-delay-us", "50000"};
         const Ended refused =
-            run(QStringList{"whatif", "--verify", "--add", "launch=2ms", "-o", "v", "--"} + training(2));
+            run(QStringList{"whatif", "--verify", "--add", "launch=2ms", "-o", "v", "--"} + training(2) + late);
         QCOMPARE(refused.status, 3);
         QVERIFY2(refused.err.contains("lanescope: No forecast. The recorded causes do not explain this step"),
                  refused.err);
+        const Ended slow =
+            run(QStringList{"whatif", "--verify", "--add", "launch=20ms", "-o", "w", "--"} + training(2));
+        QCOMPARE(slow.status, 3);
+        QVERIFY2(slow.err.contains("launch: the step would take ") && slow.err.contains("Add at most "), slow.err);
         QCOMPARE(tracesIn("v"), QStringList{"A.sqlite"});
         const Ended again =
             run(QStringList{"whatif", "--verify", "--add", "launch=2ms", "-o", "v", "--"} + training(2));
         QVERIFY2(again.err.contains("is not empty. Choose another with -o"), again.err);
+    }
+
+    /// Steps of 400 launches, whose kernels start when their launches return.
+    void forecastOfLaunchesIsVerified() {
+        if (qEnvironmentVariableIntValue("LANESCOPE_ALONE") != 2) QSKIP("Set LANESCOPE_ALONE=2: a minute.");
+        QStringList program = training(0, 3'000);
+        program[program.indexOf("--kernels") + 1] = "400";
+        const QStringList verify{"whatif", "--verify", "--add", "launch=500ns", "--runs", "2", "-o", "v"};
+        const Ended said = run(verify + QStringList{"-f", "json", "--"} + program);
+        QVERIFY2(said.status == 0 || said.status == 1, said.err);
+        const QJsonObject found = QJsonDocument::fromJson(said.out).object();
+        const auto number = [&](const char* key) { return found[key].toDouble(); };
+        QVERIFY2(number("pairs") >= 3 && std::abs(number("callsPerStep") - 400) < 4, said.out);
+        // The host alone limits the steps: each added second is one of the step, as forecast and as measured.
+        QVERIFY2(std::abs(number("callsForecastNs") / number("addedNs") - 1) < 0.02, said.out);
+        QVERIFY2(number("addedNs") >= 400 * 500, said.out);
+        QVERIFY2(std::abs(number("forecastNs") - number("measuredNs")) <
+                     std::max(number("marginNs"), 0.2 * number("addedNs")),
+                 said.out);
+        QVERIFY2(std::abs(number("hostFactor") - 1) < 0.5, said.out);
+        QCOMPARE(tracesIn("v"), QStringList({"A.sqlite", "B1.sqlite", "B2.sqlite"}));
     }
 
     void createsItsOwnFolder() {

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace lanescope::standin {
 
 namespace {
@@ -47,16 +49,21 @@ void LiveGpu::launch(int thread, int step) {
     call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
     call.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
     call.start = static_cast<uint64_t>(nowNs());
-    const int64_t launchedNs = nowNs();
     callDriver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, correlation);
-    call.end = static_cast<uint64_t>(nowNs());
+    const int64_t launchedNs = nowNs();
+    call.end = static_cast<uint64_t>(launchedNs);
     call.correlationId = correlation;
     call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
     if (simulateRecord_) simulateRecord_(&call);
-    const Kernel kernel{launchedNs + delayNs_, correlation, thread, step};
+    Kernel kernel{launchedNs + delayNs_, correlation, thread, step};
+    {
+        const std::lock_guard lock(mutex_);
+        // A stream runs one kernel after the other.
+        kernel.startNs = std::max(kernel.startNs, freeNs_);
+        freeNs_ = kernel.startNs + kernelNs;
+        running_.push_back(kernel);
+    }
     if (reservesRecordEarly_) emit(kernel);
-    const std::lock_guard lock(mutex_);
-    running_.push_back(kernel);
 }
 
 void LiveGpu::emitDue() {

@@ -46,6 +46,7 @@ class LiveGpu {
     std::atomic<uint32_t> lastCorrelation_{0};
     std::mutex mutex_;
     std::deque<Kernel> running_;
+    int64_t freeNs_ = 0;  ///< End of the last kernel.
 };
 
 }  // namespace lanescope::standin
