@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 #include "model/format/Memory.h"
 #include "model/format/optionValues.h"
+#include "model/format/parseNumber.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/apiCalls.h"
 #include "model/text/formatValue.h"
@@ -180,13 +180,12 @@ Result<Change> parseScale(std::string_view text) {
     const size_t equals = text.rfind('=');
     if (equals == std::string_view::npos) return fail("{}: the factor is missing. Write '{}=0.5'.", text, text);
     const std::string_view number = text.substr(equals + 1);
-    double factor = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), factor);
+    const auto factor = parseNumber<double>(number);
     constexpr double maxFactor = 1000;
-    if (error != std::errc() || end != number.data() + number.size() || !(factor >= 0 && factor <= maxFactor))
+    if (!factor || !(*factor >= 0 && *factor <= maxFactor))
         return fail("{}: '{}' is no factor. Use a number from 0 to {:g}.", text, number, maxFactor);
     Result<Change> change = parseSubject(text.substr(0, equals));
-    if (change) change->factor = factor;
+    if (change) change->factor = *factor;
     return change;
 }
 
