@@ -212,14 +212,14 @@ std::string VerifiedForecast::text() const {
     const std::string_view verdict = !isDecided() ? "The measured interval is too wide for a verdict: use more --runs"
                                      : isInside() ? "The forecast is in the measured interval"
                                                   : "The forecast is outside of the measured interval";
-    const double morePercent = 100 * (hostFactor.value_or(1) - 1);
-    const std::string host = !hostFactor ? "Host code was not compared."
-                             : morePercent >= 0.1
-                                 ? fmt::format(
-                                       "Host code took {:.1f} % longer meanwhile, most likely because caches had other "
-                                       "contents after each wait.",
-                                       morePercent)
-                                 : fmt::format("Host code took {:.1f} % less time meanwhile.", std::abs(morePercent));
+    const std::string percent = fmt::format("{:.1f} %", 100 * std::abs(hostFactor.value_or(1) - 1));
+    const std::string host = !hostFactor          ? "Host code was not compared."
+                             : percent == "0.0 %" ? "Host code took as long meanwhile."
+                             : *hostFactor < 1    ? fmt::format("Host code took {} less time meanwhile.", percent)
+                                                  : fmt::format(
+                                                        "Host code took {} longer meanwhile, most likely because caches "
+                                                           "had other contents after each wait.",
+                                                        percent);
     return fmt::format(
         "In every second interval of {} of {} runs, some {} calls per step were delayed by {} in the mean, {} in all "
         "({}).\n{}\n"
