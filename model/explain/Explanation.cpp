@@ -154,14 +154,16 @@ std::vector<std::string> causes(const WorkerSummary& worker, const Finding& find
     if (only != nullptr && (!isLoader || only->count > 0)) add(isLoader ? "data loaders start" : only->name);
     if (!finding.contributor.isIdle() && !finding.contributor.empty()) add(shortName(finding.contributor));
     if (!finding.path.empty()) add(finding.path.substr(finding.path.rfind('/') + 1));
+    const std::string line = finding.written.empty() ? finding.launched.line : finding.written;
     if (finding.contributor.isIdle()) {
         const IdleCause& cause = finding.contributor.idle;
         if (!cause.activity.frame.isEmpty())
             add(cause.activity.frame.text());
-        else
-            add(cause.kind == CauseKind::OutsideCalls ? "host code" : cause.call);
+        else if (cause.kind != CauseKind::OutsideCalls)
+            add(cause.call);
+        else if (line.empty())
+            add("host code");
     }
-    const std::string line = finding.written.empty() ? finding.launched.line : finding.written;
     if (std::ranges::find(causes, line) == causes.end())
         add(line.empty() ? shortContributorName(finding.launched.text, true) : line);
     return causes;

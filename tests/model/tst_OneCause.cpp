@@ -250,6 +250,18 @@ class tst_OneCause : public QObject {
         }
     }
 
+    /// The line of a busy thread says more than that it runs host code.
+    void briefNamesTheLineOfHostCode() {
+        for (const bool hasLine : {false, true}) {
+            MadeRun made;
+            addLate(made, onMain(idle(CauseKind::OutsideCalls, ThreadState::Lock, Observation::Alternating)), 40 * ms,
+                    40 * ms, hasLine ? seenAt("a.py:1 in f") : CodePlace());
+            QCOMPARE(foundBy(explain::explain(made.run()), &hostWorkRule).brief,
+                     std::string("GPU waits for a thread that is busy: forward, ") +
+                         (hasLine ? "a.py:1 in f" : "host code"));
+        }
+    }
+
     /// A wait at a line outside of loaders does not show that data are loaded.
     void moreLoadersAreNoAdviceForAPlaceInNone() {
         for (const bool hasLoaders : {false, true}) {
